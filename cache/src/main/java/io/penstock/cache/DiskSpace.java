@@ -117,6 +117,11 @@ final class DiskSpace {
         return limitBytes;
     }
 
+    /** Whether the file system leaves room for less than the configured bytes. Takes no lock. */
+    boolean isDiskShort() {
+        return limitBytes < bounds.sizeBytes;
+    }
+
     /** What is free, and what the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
         long limit = limitBytes;
@@ -219,11 +224,15 @@ final class DiskSpace {
         }
     }
 
-    /** A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow. */
-    synchronized void packedDropped(Extent extent) {
-        if (!packs.hasAny(extent, _ -> true)) {
+    /**
+     * A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow.
+     *
+     * @param id of the small object
+     */
+    synchronized void packedDropped(Extent extent, ObjectId id) {
+        if (!packs.hasAny(extent)) {
             discard(extent);
-        } else {
+        } else if (pins.contains(id)) {
             followPins(extent);
         }
     }
@@ -267,10 +276,19 @@ final class DiskSpace {
             if (victim == null) {
                 return false;
             }
-            discard(victim);
+            evict(victim);
             freeUnpinned();
         }
         return true;
+    }
+
+    /** Gives it up for space; a doomed one is on its way out for another reason. */
+    @GuardedBy("this")
+    private void evict(Extent victim) {
+        if (!victim.isDoomed()) {
+            counters.evictedPages.add(Integer.bitCount(victim.storedPages()));
+            discard(victim);
+        }
     }
 
     /** What is left to the extents that the policy decides on. */
@@ -377,7 +395,6 @@ final class DiskSpace {
             policy.remove(extent);
             packs.removeAll(extent);
             freeNow(extent);
-            counters.evictedPages.add(Integer.bitCount(extent.storedPages()));
             freed = true;
         } finally {
             if (!freed) {
@@ -435,7 +452,7 @@ final class DiskSpace {
         stranded.add(object, extent.allocatedPages());
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
-                discard(other);
+                evict(other);
             }
         }
     }

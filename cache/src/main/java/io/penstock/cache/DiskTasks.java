@@ -18,6 +18,9 @@ final class DiskTasks {
     /** Enough to keep an NVMe busy with writes of a page each. */
     private static final int THREADS = 4;
 
+    /** Of tasks without a page, which memory does not bound. */
+    static final int MOST_WAITING = 1_000;
+
     private final DiskHealth health;
     private final ExecutorService executor = threads(THREADS, "penstock-store-");
 
@@ -76,6 +79,13 @@ final class DiskTasks {
     private synchronized void ended() {
         pending--;
         notifyAll();
+    }
+
+    /** For who makes very many tasks: waits while too many are not done. */
+    synchronized void awaitFew() throws InterruptedException {
+        while (pending > MOST_WAITING) {
+            wait();
+        }
     }
 
     /** Waits until all tasks, and those that they make, are done. */

@@ -14,8 +14,15 @@ final class PackTable {
 
     private final ConcurrentHashMap<ObjectId, PackedPage> pages = new ConcurrentHashMap<>();
 
-    /** Those of each extent, with some that were removed or replaced since. */
-    private final ConcurrentHashMap<Extent, List<PackedPage>> byExtent = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Extent, Lying> byExtent = new ConcurrentHashMap<>();
+
+    /** The small objects of an extent. Guarded by the map's lock for the extent. */
+    private static final class Lying {
+        final List<PackedPage> pages = new ArrayList<>();
+
+        /** How many of them were removed or replaced since. They leave the list once they are half of it. */
+        int gone;
+    }
 
     private final AtomicInteger size = new AtomicInteger();
 
@@ -28,13 +35,16 @@ final class PackTable {
 
     /** For those who have pinned the extent: else it might be evicted before, and nobody would remove the page. */
     void put(PackedPage page) {
-        if (pages.put(page.id(), page) == null) {
+        PackedPage before = pages.put(page.id(), page);
+        if (before == null) {
             size.incrementAndGet();
+        } else {
+            gone(before.extent());
         }
         byExtent.compute(page.extent(), (extent, known) -> {
-            List<PackedPage> all = known == null ? new ArrayList<>() : known;
-            all.add(page);
-            return all;
+            Lying lying = known == null ? new Lying() : known;
+            lying.pages.add(page);
+            return lying;
         });
     }
 
@@ -43,25 +53,38 @@ final class PackTable {
         boolean was = pages.remove(page.id(), page);
         if (was) {
             size.decrementAndGet();
+            gone(page.extent());
         }
         return was;
     }
 
+    private void gone(Extent extent) {
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            lying.gone++;
+            if (2 * lying.gone > lying.pages.size()) {
+                lying.pages.removeIf(page -> !page.equals(pages.get(page.id())));
+                lying.gone = 0;
+            }
+            return lying.pages.isEmpty() ? null : lying;
+        });
+    }
+
     /** The extent is evicted: all that lies in it goes. */
     void removeAll(Extent extent) {
-        List<PackedPage> gone = byExtent.remove(extent);
-        if (gone != null) {
-            gone.forEach(this::remove);
+        Lying lying = byExtent.remove(extent);
+        if (lying != null) {
+            lying.pages.forEach(this::remove);
         }
     }
 
     /** Removes what is not there any more of what lies in it. */
     void removeGone(Extent extent) {
-        byExtent.computeIfPresent(extent, (same, all) -> {
-            all.stream().filter(page -> !page.isThere()).forEach(this::remove);
-            all.removeIf(page -> !page.isThere());
-            return all.isEmpty() ? null : all;
+        List<PackedPage> all = new ArrayList<>();
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            all.addAll(lying.pages);
+            return lying;
         });
+        all.stream().filter(page -> !page.isThere()).forEach(this::remove);
     }
 
     /**
@@ -75,19 +98,24 @@ final class PackTable {
     /** The samples that lie in the extent. */
     List<ObjectId> samples(Extent extent) {
         List<ObjectId> samples = new ArrayList<>();
-        byExtent.computeIfPresent(extent, (same, all) -> {
-            all.stream().map(PackedPage::id).filter(PackTable::isSample).forEach(samples::add);
-            return all;
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            lying.pages.stream().map(PackedPage::id).filter(PackTable::isSample).forEach(samples::add);
+            return lying;
         });
         return samples;
     }
 
-    /** Whether there is such an object among those that lie in the extent. */
+    /** Whether a small object lies in the extent. */
+    boolean hasAny(Extent extent) {
+        return byExtent.containsKey(extent);
+    }
+
+    /** Whether there is such an object among those that lie in the extent: looks at all of them. */
     boolean hasAny(Extent extent, Predicate<ObjectId> which) {
         boolean[] has = new boolean[1];
-        byExtent.computeIfPresent(extent, (same, all) -> {
-            has[0] = all.stream().anyMatch(page -> which.test(page.id()) && page.equals(find(page.id())));
-            return all;
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            has[0] = lying.pages.stream().anyMatch(page -> which.test(page.id()) && page.equals(find(page.id())));
+            return lying;
         });
         return has[0];
     }

@@ -40,6 +40,7 @@ public final class PageCache implements AutoCloseable {
     private final Counters counters = new Counters();
     private final PageMemory memory;
     private final DiskHealth health;
+    private final DiskTasks tasks;
     private final DiskSpace space;
     private final DiskUpkeep upkeep;
     private final PageStore store;
@@ -57,7 +58,7 @@ public final class PageCache implements AutoCloseable {
             CacheConfig config,
             Environment environment) {
         this.health = new DiskHealth(CACHE_DISK, environment.nanoTime());
-        DiskTasks tasks = new DiskTasks(health);
+        this.tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, packTable, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
         this.space = new DiskSpace(config, environment.mostExtents(), files, table, packTable, pinTable, counters);
@@ -169,8 +170,12 @@ public final class PageCache implements AutoCloseable {
         return table.retain(id, () -> new ObjectPages(shared, id, bytes, PageGeometry.PACKS));
     }
 
-    /** Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. */
-    public void invalidate(String namespace, ObjectVersion version) {
+    /**
+     * Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. Their space
+     * comes free behind. Waits while the disk is far behind.
+     */
+    public void invalidate(String namespace, ObjectVersion version) throws InterruptedException {
+        tasks.awaitFew();
         ObjectId id = ObjectId.of(namespace, version);
         store.discardPacked(id);
         discard(table.find(id));

@@ -275,8 +275,10 @@ final class PageStore {
         PackedPage packed = packs.find(id);
         if (packed != null) {
             drop(packed);
-            space.packedDropped(packed.extent());
-            tasks.execute("evict", space::freeUnpinned);
+            tasks.execute("evict", () -> {
+                space.packedDropped(packed.extent(), id);
+                space.freeUnpinned();
+            });
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -44,9 +45,10 @@ public final class Pins implements AutoCloseable {
     /** Of all versions in the table. Guarded by this for writing. */
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Null until something is pinned. */
-    @GuardedBy("this")
-    private @Nullable RecordLog<PinRecord> records;
+    /** Null until something is pinned. Written with the monitor held; read without by {@link #close}, which does not wait for it. */
+    private volatile @Nullable RecordLog<PinRecord> records;
+
+    private volatile boolean closed;
 
     /** No pin ends before: milliseconds since 1970. */
     @GuardedBy("this")
@@ -57,8 +59,9 @@ public final class Pins implements AutoCloseable {
      *
      * @param pinned what all pins take once all of it is cached, and what is being brought in
      * @param most what they may take
+     * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
      */
-    public record Room(long pinned, long most) {
+    public record Room(long pinned, long most, boolean isDiskShort) {
         public long left() {
             return Math.max(0, most - pinned);
         }
@@ -73,11 +76,12 @@ public final class Pins implements AutoCloseable {
 
     /** Takes over the pins of earlier runs, but those that have ended. Before anybody else is there. */
     synchronized void start(long now) throws IOException {
-        records = folder.openPins();
-        if (records != null) {
-            List<PinRecord> found = new ArrayList<>();
-            records.replay(found::add);
-            for (PinRecord record : found) {
+        RecordLog<PinRecord> found = folder.openPins();
+        records = found;
+        if (found != null) {
+            List<PinRecord> all = new ArrayList<>();
+            found.replay(all::add);
+            for (PinRecord record : all) {
                 replay(record);
             }
             // Their records go when the log is compacted: nothing is written before the cache is open.
@@ -101,7 +105,7 @@ public final class Pins implements AutoCloseable {
     }
 
     public Room room() {
-        return new Room(bytes.get(), mostBytes());
+        return new Room(bytes.get(), mostBytes(), space.isDiskShort());
     }
 
     private long mostBytes() {
@@ -158,14 +162,27 @@ public final class Pins implements AutoCloseable {
         return unpin(pin -> pin.namespace().equals(namespace) && keys.test(pin.key()));
     }
 
+    /** {@link #unpin(String, Predicate)} of one object. @return whether it was pinned */
+    public boolean unpin(String namespace, String key) throws IOException {
+        ObjectId off;
+        synchronized (this) {
+            Pin pin = pins.get(new Pin.Name(namespace, key));
+            if (pin == null) {
+                return false;
+            }
+            takeOff(pin);
+            off = pin.id();
+        }
+        space.pinsChanged(List.of(off));
+        return true;
+    }
+
     private int unpin(Predicate<Pin> which) throws IOException {
         List<ObjectId> off = new ArrayList<>();
         try {
             synchronized (this) {
                 for (Pin pin : pins.values().stream().filter(which).toList()) {
-                    append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
-                    pins.remove(pin.name());
-                    unpin(pin);
+                    takeOff(pin);
                     off.add(pin.id());
                 }
             }
@@ -173,6 +190,13 @@ public final class Pins implements AutoCloseable {
             space.pinsChanged(off);
         }
         return off.size();
+    }
+
+    @GuardedBy("this")
+    private void takeOff(Pin pin) throws IOException {
+        append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
+        pins.remove(pin.name());
+        unpin(pin);
     }
 
     /** Takes the pins off that have ended. */
@@ -199,8 +223,18 @@ public final class Pins implements AutoCloseable {
 
     /** Whether the version is pinned, and not only while it is brought in. */
     public boolean isPinned(String namespace, ObjectVersion version) {
+        return until(namespace, version).isPresent();
+    }
+
+    /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
+    public OptionalLong until(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
-        return pin != null && pin.id().equals(ObjectId.of(namespace, version));
+        // What has ended is taken off only now and then.
+        return pin != null
+                        && pin.until() > System.currentTimeMillis()
+                        && pin.id().equals(ObjectId.of(namespace, version))
+                ? OptionalLong.of(pin.until())
+                : OptionalLong.empty();
     }
 
     /** The keys of all objects that are pinned. */
@@ -273,24 +307,41 @@ public final class Pins implements AutoCloseable {
 
     @GuardedBy("this")
     private void append(PinRecord record) throws IOException {
-        if (records == null) {
-            records = folder.createPins();
-        }
-        if (records.isLarge()) {
+        RecordLog<PinRecord> to = records();
+        if (to.isLarge()) {
             List<Pin> present = List.copyOf(pins.values());
-            records.compact(to -> {
+            to.compact(sink -> {
                 for (Pin pin : present) {
-                    to.add(new PinRecord.Pinned(pin));
+                    sink.add(new PinRecord.Pinned(pin));
                 }
             });
         }
-        records.append(record); // last: what it says is not among the pins yet
+        to.append(record); // last: what it says is not among the pins yet
     }
 
+    @GuardedBy("this")
+    private RecordLog<PinRecord> records() throws IOException {
+        RecordLog<PinRecord> known = records;
+        if (known != null) {
+            return known;
+        } else if (closed) {
+            throw new IOException("the cache is closed"); // and its folder may be another process's
+        }
+        RecordLog<PinRecord> made = folder.createPins();
+        records = made;
+        if (closed) {
+            made.close();
+        }
+        return made;
+    }
+
+    /** Nothing is pinned or taken off any more. Does not wait for who does so at this moment, and may wait for the disk. */
     @Override
-    public synchronized void close() throws IOException {
-        if (records != null) {
-            records.close();
+    public void close() throws IOException {
+        closed = true;
+        RecordLog<PinRecord> open = records;
+        if (open != null) {
+            open.close();
         }
     }
 }

@@ -45,6 +45,18 @@ final class EvictionTest {
     }
 
     @Test
+    void invalidate_whatIsStored_isNoEviction() throws Exception {
+        TestObject object = new TestObject("object", 3L * PAGE_SIZE);
+        try (PageCache cache = open(8)) {
+            object.store(cache);
+            cache.invalidate(TestObject.NAMESPACE, object.version());
+            cache.awaitWritten();
+            assertThat(cache.statistics().diskBytes()).isZero();
+            assertThat(cache.statistics().evictedPages()).isZero();
+        }
+    }
+
+    @Test
     void fill_moreThanFits_keepsWithinTheBoundAndFreesTheDisk() throws Exception {
         List<TestObject> objects = objects(6, 9L * PAGE_SIZE + 1);
         try (PageCache cache = open(8)) {

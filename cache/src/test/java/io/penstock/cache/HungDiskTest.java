@@ -13,12 +13,13 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A disk whose reads do not end. */
+/** A disk whose reads or writes do not end. */
 @Timeout(60)
 final class HungDiskTest {
     private static final TestObject OBJECT = new TestObject("object", 64L * PAGE_SIZE);
@@ -57,8 +58,53 @@ final class HungDiskTest {
         }
     }
 
+    /** As {@code penstock evict} does with all of a bucket. */
+    @Test
+    void invalidate_ofVeryManyWhileWritesHang_waits() throws Exception {
+        List<TestObject> objects = IntStream.range(0, 2 * DiskTasks.MOST_WAITING)
+                .mapToObj(i -> new TestObject("small-" + i, 100))
+                .toList();
+        AtomicInteger dropped = new AtomicInteger();
+        try (PageCache cache = open(16)) {
+            for (TestObject object : objects) {
+                object.store(cache);
+            }
+            files.stall();
+            TestObject written = new TestObject("written", 8L * PAGE_SIZE);
+            written.fillAll(cache); // by more writes than there are threads
+            Thread dropping = Thread.ofPlatform()
+                    .daemon()
+                    .start(() -> objects.forEach(object -> {
+                        invalidate(cache, object);
+                        dropped.incrementAndGet();
+                    }));
+            while (dropping.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            assertThat(dropped.get()).isPositive().isLessThanOrEqualTo(DiskTasks.MOST_WAITING);
+            files.resume();
+            dropping.join();
+            cache.awaitWritten();
+            assertThat(dropped.get()).isEqualTo(objects.size());
+            assertThat(cache.statistics().diskBytes()).isEqualTo(written.size());
+        }
+    }
+
+    private static void invalidate(PageCache cache, TestObject object) {
+        try {
+            cache.invalidate(TestObject.NAMESPACE, object.version());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private PageCache open() throws IOException {
-        CacheConfig config = new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, 4L * PAGE_SIZE);
+        return open(4);
+    }
+
+    private PageCache open(int memoryPages) throws IOException {
+        CacheConfig config =
+                new CacheConfig(directory.resolve("cache"), 128L * PAGE_SIZE, 0, (long) memoryPages * PAGE_SIZE);
         return PageCache.open(config, new Environment(files::on, System::nanoTime, 4));
     }
 

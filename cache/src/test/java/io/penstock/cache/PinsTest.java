@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.cache.TestObject.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.Residency.Place;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,7 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class PinsTest {
     private static final int DISK_PAGES = 48;
-    private static final long NOW = 1_000_000;
+    private static final long PAST = 1_000_000;
+    private static final long SOON = System.currentTimeMillis() + 3_600_000;
 
     private final TestObject large = new TestObject("pinned/large", 9L * PAGE_SIZE + 1);
     private final List<TestObject> small = IntStream.range(0, 40)
@@ -86,7 +89,7 @@ final class PinsTest {
     void start_onePinOfAPackHasEnded_keepsTheOthersThroughScans() throws Exception {
         try (PageCache cache = open()) {
             for (TestObject object : small) {
-                pin(cache, object, object.equals(small.getFirst()) ? NOW : Pins.UNTIL_UNPINNED);
+                pin(cache, object, object.equals(small.getFirst()) ? PAST : Pins.UNTIL_UNPINNED);
                 object.store(cache);
             }
         }
@@ -143,8 +146,21 @@ final class PinsTest {
             assertThat(room.pinned()).isEqualTo(9L * PAGE_SIZE + 4096);
             assertThat(room.most()).isEqualTo(45L * PAGE_SIZE);
             TestObject other = new TestObject("other", room.left() + 1);
-            assertThat(cache.pins().pin(NAMESPACE, other.version(), NOW)).isFalse();
+            assertThat(cache.pins().pin(NAMESPACE, other.version(), SOON)).isFalse();
             assertThat(cache.pins().room()).isEqualTo(room);
+        }
+    }
+
+    @Test
+    void room_theDiskLeavesLessThanTheCacheMayHave_saysSo() throws Exception {
+        try (PageCache cache = open()) {
+            large.store(cache);
+            assertThat(cache.pins().room().isDiskShort()).isFalse();
+        }
+        CacheConfig greedy = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 1L << 60, 8L * PAGE_SIZE);
+        try (PageCache cache = PageCache.open(greedy, new Environment(ObjectFiles::in, System::nanoTime, 4))) {
+            new TestObject("other", PAGE_SIZE).store(cache);
+            assertThat(cache.pins().room().isDiskShort()).isTrue();
         }
     }
 
@@ -161,15 +177,26 @@ final class PinsTest {
     }
 
     @Test
+    void isPinned_itsTimeIsOverAndNobodyHasTakenItOff_isFalse() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, PAST);
+            pin(cache, small.getFirst(), SOON);
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isFalse();
+            assertThat(cache.pins().until(NAMESPACE, small.getFirst().version()))
+                    .hasValue(SOON);
+        }
+    }
+
+    @Test
     void end_pinsWithAnEnd_takesOffThoseWhoseTimeHasCome() throws Exception {
         try (PageCache cache = open()) {
-            pin(cache, large, NOW + 1);
-            pin(cache, small.get(0), NOW + 2);
+            pin(cache, large, SOON + 1);
+            pin(cache, small.get(0), SOON + 2);
             pin(cache, small.get(1), Pins.UNTIL_UNPINNED);
-            cache.pins().end(NOW + 1);
+            cache.pins().end(SOON + 1);
             assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isFalse();
             assertThat(cache.pins().isPinned(NAMESPACE, small.get(0).version())).isTrue();
-            cache.pins().end(NOW + 2);
+            cache.pins().end(SOON + 2);
             assertThat(cache.pins().isPinned(NAMESPACE, small.get(0).version())).isFalse();
             assertThat(cache.pins().isPinned(NAMESPACE, small.get(1).version())).isTrue();
         }
@@ -190,6 +217,43 @@ final class PinsTest {
             assertThat(cache.pins().room().pinned()).isZero();
             new TestObject("one", 8L * PAGE_SIZE).store(cache); // displaces older ones
             assertThat(onDisk(cache, wanted)).isEqualTo(wanted.size());
+        }
+    }
+
+    /** As it does while it writes its log anew. */
+    @Test
+    void close_whileAnotherThreadPins_doesNotWaitForIt() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            Pins pins = cache.pins();
+            synchronized (pins) {
+                FutureTask<Boolean> closing = new FutureTask<>(() -> {
+                    pins.close();
+                    return true;
+                });
+                Thread.ofPlatform().daemon().start(closing);
+                assertThat(closing.get()).isTrue();
+            }
+            assertThatThrownBy(() -> pin(cache, small.getFirst(), Pins.UNTIL_UNPINNED))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("is closed");
+        }
+        try (PageCache cache = open()) {
+            assertThat(cache.pins().isPinned(NAMESPACE, large.version())).isTrue();
+        }
+    }
+
+    @Test
+    void unpin_ofOneKey_takesOffThatAlone() throws Exception {
+        try (PageCache cache = open()) {
+            pin(cache, large, Pins.UNTIL_UNPINNED);
+            pin(cache, small.getFirst(), Pins.UNTIL_UNPINNED);
+            assertThat(cache.pins().unpin(NAMESPACE, large.key())).isTrue();
+            assertThat(cache.pins().unpin(NAMESPACE, large.key())).isFalse();
+            assertThat(cache.pins().unpin(NAMESPACE + "2", small.getFirst().key()))
+                    .isFalse();
+            assertThat(cache.pins().keys(NAMESPACE))
+                    .containsExactly(small.getFirst().key());
         }
     }
 

@@ -38,6 +38,7 @@ final class CacheCommand {
 
         @Override
         public Integer call() throws IOException, RefusedException, InterruptedException {
+            arguments.require("");
             ServingMount mount = arguments.mount();
             int job =
                     mount.ask("residency", arguments.request(null)).path("job").asInt();
@@ -65,7 +66,7 @@ final class CacheCommand {
                     row.bytes() == 0 ? 100 : 100 * row.nvme() / row.bytes(),
                     ByteSizes.about(row.memory()),
                     ByteSizes.about(row.pinned()),
-                    row.path());
+                    row.path() + (row.pinnedUntil() == null ? "" : "  (pinned until " + row.pinnedUntil() + ")"));
         }
     }
 }

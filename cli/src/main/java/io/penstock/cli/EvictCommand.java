@@ -6,7 +6,6 @@ import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -37,6 +36,7 @@ final class EvictCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException, InterruptedException {
+        arguments.require("");
         ServingMount mount = arguments.mount();
         PrintWriter out = spec.commandLine().getOut();
         Map<String, Object> request = arguments.request(null);
@@ -48,11 +48,8 @@ final class EvictCommand implements Callable<Integer> {
         out.println(
                 json
                         ? answer.toString()
-                        : String.format(
-                                Locale.ROOT,
-                                "%,d files dropped, of which %s were on NVMe",
-                                end.files(),
-                                ByteSizes.about(end.bytes())));
+                        : Figures.count(end.outcomes().getOrDefault("evicted", 0L), "file") + " dropped, of which "
+                                + ByteSizes.about(end.bytes()) + " were on NVMe");
         out.flush();
         return all ? ExitCode.DONE : ExitCode.FAILED;
     }

@@ -14,6 +14,11 @@ final class Figures {
         return String.format(Locale.ROOT, number < 9.95 && number != Math.rint(number) ? "%.1f" : "%.0f", number);
     }
 
+    /** {@code 1 problem}, {@code 1,200 problems}. */
+    static String count(long number, String noun) {
+        return String.format(Locale.ROOT, "%,d %s%s", number, noun, number == 1 ? "" : "s");
+    }
+
     static String percent(double part, double whole) {
         return whole == 0 ? "-" : String.format(Locale.ROOT, "%.0f%%", 100.0 * part / whole);
     }

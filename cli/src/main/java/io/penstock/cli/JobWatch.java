@@ -35,9 +35,8 @@ final class JobWatch {
 
     /** The answer at the job's end. A Ctrl-C leaves the job running, and says so. */
     JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
-        Thread farewell = new Thread(() -> sayThatItGoesOn(job));
-        Runtime.getRuntime().addShutdownHook(farewell);
-        try (Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
+        try (Farewell _ = new Farewell(() -> sayThatItGoesOn(job));
+                Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
             Duration pause = FIRST_LOOK;
             while (true) {
                 JsonNode answer = mount.ask("job", Map.of("job", job));
@@ -50,21 +49,6 @@ final class JobWatch {
                 Duration twice = pause.multipliedBy(2);
                 pause = twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
             }
-        } finally {
-            if (!isEnding()) {
-                Runtime.getRuntime().removeShutdownHook(farewell);
-            }
-        }
-    }
-
-    private static boolean isEnding() {
-        try {
-            Thread probe = new Thread(() -> {});
-            Runtime.getRuntime().addShutdownHook(probe);
-            Runtime.getRuntime().removeShutdownHook(probe);
-            return false;
-        } catch (IllegalStateException e) {
-            return true;
         }
     }
 
@@ -92,9 +76,11 @@ final class JobWatch {
         StringBuilder text = new StringBuilder();
         Long files = now.totalFiles();
         Long bytes = now.totalBytes();
-        text.append(String.format(Locale.ROOT, "%,d", now.files()))
-                .append(files == null ? "" : String.format(Locale.ROOT, " of %,d", files))
-                .append(" files, ")
+        text.append(
+                        files == null
+                                ? Figures.count(now.files(), "file")
+                                : String.format(Locale.ROOT, "%,d of ", now.files()) + Figures.count(files, "file"))
+                .append(", ")
                 .append(ByteSizes.about(now.bytes()))
                 .append(bytes == null ? "" : " of " + ByteSizes.about(bytes));
         if (bytes != null && bytes > 0) {
@@ -103,13 +89,13 @@ final class JobWatch {
         if (rate > 0) {
             text.append(", ").append(ByteSizes.about(rate)).append("/s");
         }
-        if (rate > 0 && bytes != null && bytes > now.bytes()) {
+        if (rate > 0 && now.state() == State.RUNNING && bytes != null && bytes > now.bytes()) {
             text.append(", ")
                     .append(time((long) ((bytes - now.bytes()) / rate)))
                     .append(" left");
         }
         if (now.problemCount() > 0) {
-            text.append(", ").append(now.problemCount()).append(" problems");
+            text.append(", ").append(Figures.count(now.problemCount(), "problem"));
         }
         return text.toString();
     }

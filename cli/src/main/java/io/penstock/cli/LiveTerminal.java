@@ -40,9 +40,9 @@ final class LiveTerminal implements AutoCloseable {
         List<String> lines(int columns, int rows);
     }
 
-    /** The process's own. */
+    /** The process's own. It runs no program: JLine's exec provider would run any {@code test} on the PATH. */
     LiveTerminal() throws IOException {
-        this(TerminalBuilder.builder().system(true).build());
+        this(TerminalBuilder.builder().system(true).exec(false).build());
     }
 
     /** @param terminal is closed with this */

@@ -3,10 +3,14 @@ package io.penstock.cli;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.StandardOutput;
 import io.penstock.cli.process.Version;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.PrintWriter;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -60,12 +64,24 @@ public final class Main {
 
     public static void main(String[] args) {
         leaveCarriersToOthers();
+        StandardOutput output = new StandardOutput(new FileOutputStream(FileDescriptor.out));
+        System.setOut(output.stream());
         CommandLine line = commandLine();
         if (args.length == 0) {
             line.usage(line.getErr());
             System.exit(ExitCode.USAGE);
         }
-        System.exit(line.execute(args));
+        System.exit(told(line.execute(args), output, line.getErr()));
+    }
+
+    /** A command that has printed what nobody has got is not done. */
+    static int told(int exitCode, StandardOutput output, PrintWriter err) {
+        Optional<String> lost = exitCode == ExitCode.DONE ? output.failure() : Optional.empty();
+        if (lost.isEmpty()) {
+            return exitCode;
+        }
+        err.println("penstock: the output cannot be written: " + lost.get());
+        return ExitCode.FAILED;
     }
 
     /**

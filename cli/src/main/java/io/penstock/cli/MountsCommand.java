@@ -1,5 +1,7 @@
 package io.penstock.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
@@ -9,6 +11,7 @@ import java.nio.file.Path;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,6 +19,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -37,13 +41,51 @@ final class MountsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    @Option(names = "--json", description = "Print a JSON array for other programs.")
+    private boolean json;
+
+    /**
+     * A mount, or a process that only uploads.
+     *
+     * @param running null if it belongs to another user, whose state files are unreadable, or to a process that was killed before
+     *     it wrote one
+     */
+    record Row(String source, Path mountPoint, @Nullable RunningMount running) {
+        private String state() {
+            return running == null
+                    ? "unknown"
+                    : !running.isAlive() ? "dead" : running.unmounted() ? "unmounted" : "serving";
+        }
+
+        private Map<String, Object> json() {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("source", source);
+            fields.put("mountPoint", mountPoint.toString());
+            fields.put("state", state());
+            if (running != null) {
+                fields.put("pid", running.pid());
+                fields.put("since", running.since().toString());
+                fields.put("toUpload", running.backlog());
+                fields.put("failed", running.failed());
+                fields.put("names", running.names());
+                fields.put("cache", running.cache().toString());
+                fields.put("log", running.log().toString());
+                fields.put("binding", running.binding());
+                fields.put("how", running.description());
+            }
+            return fields;
+        }
+    }
+
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         List<MountTable.Entry> table = MountTable.read().entries();
         RunningMount.forgetEnded(Host.current(), table);
-        List<List<String>> rows = rows(table, RunningMount.list(Host.current()));
-        if (rows.isEmpty()) {
+        List<Row> rows = rows(table, RunningMount.list(Host.current()));
+        if (json) {
+            out.println(json(rows));
+        } else if (rows.isEmpty()) {
             out.println("Penstock has nothing mounted.");
         } else {
             out.print(table(rows));
@@ -53,43 +95,46 @@ final class MountsCommand implements Callable<Integer> {
     }
 
     /** The kernel lists the mounts, the state files add the details. */
-    static List<List<String>> rows(List<MountTable.Entry> table, List<RunningMount> running) {
+    static List<Row> rows(List<MountTable.Entry> table, List<RunningMount> running) {
         Map<Path, RunningMount> byMountPoint = new TreeMap<>();
         running.stream()
                 .filter(each -> !each.unmounted())
                 .forEach(each -> byMountPoint.merge(
                         each.mountPoint(), each, (one, other) -> one.since().isAfter(other.since()) ? one : other));
-        List<List<String>> rows = new ArrayList<>();
+        List<Row> rows = new ArrayList<>();
         for (MountTable.Entry entry : table) {
             if (RunningMount.isPenstock(entry)) {
-                rows.add(row(entry, byMountPoint.get(entry.mountPoint())));
+                rows.add(new Row(entry.source(), entry.mountPoint(), byMountPoint.get(entry.mountPoint())));
             }
         }
         for (RunningMount process : running) {
             if (process.unmounted() && process.isAlive()) {
-                rows.add(row(process.source(), "(unmounted)", process));
+                rows.add(new Row(process.source(), process.mountPoint(), process));
             }
         }
         return rows;
     }
 
-    private static List<String> row(MountTable.Entry entry, @Nullable RunningMount running) {
-        if (running == null) {
-            // It belongs to another user, whose state files are unreadable, or to a process that was killed before it
-            // wrote one.
-            return List.of(entry.source(), entry.mountPoint().toString(), "?", "?", "?", "?", "?", "?", "?", "");
-        }
-        return row(entry.source(), entry.mountPoint().toString(), running);
+    static String json(List<Row> rows) throws JsonProcessingException {
+        return JsonMapper.builder()
+                .build()
+                .writeValueAsString(rows.stream().map(Row::json).toList());
     }
 
-    private static List<String> row(String source, String mountPoint, RunningMount running) {
+    private static List<String> line(Row row) {
+        RunningMount running = row.running();
+        String mountPoint = row.mountPoint().toString();
+        if (running == null) {
+            return List.of(row.source(), mountPoint, "?", "?", "?", "?", "?", "?", "?", "");
+        }
         boolean alive = running.isAlive();
         return List.of(
-                source,
-                mountPoint,
+                row.source(),
+                running.unmounted() ? "(unmounted)" : mountPoint,
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
-                running.backlog().isEmpty() ? "nothing" : running.backlog(),
+                (running.backlog().isEmpty() ? "nothing" : running.backlog())
+                        + (running.failed() == 0 ? "" : "; failed: " + running.failed() + ", see penstock recover"),
                 running.names().isEmpty() ? "by folder" : running.names(),
                 running.cache().toString(),
                 running.log().toString(),
@@ -97,8 +142,9 @@ final class MountsCommand implements Callable<Integer> {
                 running.description());
     }
 
-    static String table(List<List<String>> rows) {
-        List<List<String>> lines = new ArrayList<>(rows);
+    static String table(List<Row> rows) {
+        List<List<String>> lines =
+                new ArrayList<>(rows.stream().map(MountsCommand::line).toList());
         lines.addFirst(HEADINGS);
         StringBuilder table = new StringBuilder();
         for (List<String> line : lines) {

@@ -12,12 +12,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** The mount and the paths that a command is about. */
 final class PathArguments {
     /** Longer lists than this, in characters, go through a file: a request is at most 64 KiB. */
     private static final int MOST_SENT = 8_000;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
 
     @Parameters(
             index = "0",
@@ -37,8 +43,23 @@ final class PathArguments {
         return ServingMount.find(mountPoint);
     }
 
-    boolean areNone() {
-        return paths.isEmpty();
+    /**
+     * What else may be given is not.
+     *
+     * @throws ParameterException if there is no path
+     */
+    void require(String otherwise) {
+        if (paths.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(), "name a file or folder, . for all of the mount" + otherwise);
+        }
+    }
+
+    /** @throws ParameterException if there is a path */
+    void requireNone(String option) {
+        if (!paths.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), option + " takes no paths: it begins no job");
+        }
     }
 
     /**

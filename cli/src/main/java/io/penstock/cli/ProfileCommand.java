@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -64,6 +65,10 @@ final class ProfileCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException, InterruptedException {
+        if (seconds < 1 || seconds > ProfileState.LONGEST_SECONDS) {
+            throw new ParameterException(
+                    spec.commandLine(), "--seconds " + seconds + ": must be from 1 to " + ProfileState.LONGEST_SECONDS);
+        }
         ServingMount mount = ServingMount.find(mountPoint);
         String name = output != null
                 ? output
@@ -77,12 +82,14 @@ final class ProfileCommand implements Callable<Integer> {
             out.println("Recording for " + seconds + " s");
             out.flush();
         }
-        while (state.recording()) {
-            Thread.sleep(BETWEEN_QUESTIONS);
-            try {
-                state = ProfileState.of(mount.ask("profile-state", Map.of()));
-            } catch (RefusedException e) {
-                state = endedWith(mount, file, e);
+        try (Farewell _ = new Farewell(() -> sayThatItGoesOn(file))) {
+            while (state.recording()) {
+                Thread.sleep(BETWEEN_QUESTIONS);
+                try {
+                    state = ProfileState.of(mount.ask("profile-state", Map.of()));
+                } catch (RefusedException e) {
+                    state = endedWith(mount, file, e);
+                }
             }
         }
         if (state.failure() != null) {
@@ -95,6 +102,13 @@ final class ProfileCommand implements Callable<Integer> {
                                 + (state.shortened() ? ", with what there was until the mount ended" : "")
                                 + "; the JDK's \"jfr summary\" and JDK Mission Control read it");
         return ExitCode.DONE;
+    }
+
+    private void sayThatItGoesOn(Path file) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println();
+        err.println("The recording goes on, and is written to " + file + " when its " + seconds + " s are over");
+        err.flush();
     }
 
     /**

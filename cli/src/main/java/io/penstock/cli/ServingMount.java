@@ -6,10 +6,15 @@ import io.penstock.cli.control.ControlClient;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The mount that a command is about, and what its process answers. */
@@ -24,40 +29,70 @@ record ServingMount(RunningMount mount) {
      * @param mountPoint as the user writes it; null for the only mount
      */
     static ServingMount find(@Nullable String mountPoint) throws IOException, RefusedException {
-        List<RunningMount> running = running();
+        Mounts mounts = Mounts.read();
         if (mountPoint == null) {
-            if (running.size() != 1) {
+            if (mounts.served().size() > 1) {
                 throw new RefusedException(
-                        running.isEmpty()
-                                ? "Penstock has nothing mounted"
-                                : "which mount? " + running.size() + " are there, and penstock mounts lists them");
+                        "which mount? " + mounts.served().size() + " are there, and penstock mounts lists them");
             }
-            return new ServingMount(running.getFirst());
+            return new ServingMount(mounts.newest(_ -> true, "Penstock has nothing mounted"));
         }
         Path given = Host.current().path(mountPoint);
-        return RunningMount.newest(running, given, false)
-                .or(() -> RunningMount.newest(running, UmountCommand.realPath(given), false))
-                .map(ServingMount::new)
-                .orElseThrow(() ->
-                        new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
+        Path real = UmountCommand.realPath(given);
+        return new ServingMount(mounts.newest(
+                each -> each.mountPoint().equals(given) || each.mountPoint().equals(real),
+                "nothing is mounted on " + given + "; penstock mounts lists the mounts"));
     }
 
     /** Finds the process that serves the mount in which the file is. */
     static ServingMount around(Path file) throws IOException, RefusedException {
-        return running().stream()
-                .filter(each -> file.startsWith(each.mountPoint()))
-                .max(Comparator.<RunningMount>comparingInt(
-                                each -> each.mountPoint().getNameCount())
-                        .thenComparing(RunningMount::since))
-                .map(ServingMount::new)
-                .orElseThrow(() ->
-                        new RefusedException(file + " is in no mount of Penstock; penstock mounts lists the mounts"));
+        return new ServingMount(Mounts.read()
+                .newest(
+                        each -> file.startsWith(each.mountPoint()),
+                        file + " is in no mount of Penstock; penstock mounts lists the mounts"));
     }
 
-    private static List<RunningMount> running() throws IOException {
-        return RunningMount.list(Host.current()).stream()
-                .filter(each -> each.isAlive() && !each.unmounted())
-                .toList();
+    /**
+     * The mounts of this machine that this user may see.
+     *
+     * @param served by a process that lives
+     * @param dead those whose process has ended, and which nobody has removed
+     */
+    record Mounts(List<RunningMount> served, List<RunningMount> dead) {
+        static Mounts read() throws IOException {
+            return of(RunningMount.list(Host.current()), MountTable.read().entries());
+        }
+
+        static Mounts of(List<RunningMount> all, List<MountTable.Entry> table) {
+            Set<Path> mounted = table.stream()
+                    .filter(RunningMount::isPenstock)
+                    .map(MountTable.Entry::mountPoint)
+                    .collect(Collectors.toSet());
+            List<RunningMount> present =
+                    all.stream().filter(each -> !each.unmounted()).toList();
+            return new Mounts(
+                    present.stream().filter(RunningMount::isAlive).toList(),
+                    present.stream()
+                            .filter(each -> !each.isAlive() && mounted.contains(each.mountPoint()))
+                            .toList());
+        }
+
+        /** The innermost of those that are meant, and of these the last. */
+        RunningMount newest(Predicate<RunningMount> meant, String none) throws RefusedException {
+            Comparator<RunningMount> order = Comparator.<RunningMount>comparingInt(
+                            each -> each.mountPoint().getNameCount())
+                    .thenComparing(RunningMount::since);
+            Optional<RunningMount> found = served.stream().filter(meant).max(order);
+            if (found.isPresent()) {
+                return found.get();
+            }
+            throw new RefusedException(dead.stream()
+                    .filter(meant)
+                    .max(order)
+                    .map(each -> each.mountPoint() + " is dead, as the process that served it has ended: mount it"
+                            + " again, or remove it with penstock umount " + each.mountPoint())
+                    .orElse(none));
+        }
     }
 
     /**
@@ -66,20 +101,41 @@ record ServingMount(RunningMount mount) {
      * @param arguments what Jackson can write as an object
      */
     JsonNode ask(String command, Object arguments) throws RefusedException {
+        if (mount.isStopped()) {
+            throw new RefusedException(silence(mount, true, ""));
+        }
         try {
             return new ControlClient(mount.socket(Host.current())).ask(command, arguments);
         } catch (IOException e) {
-            throw new RefusedException(
-                    isServed()
-                            ? "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", does not answer ("
-                                    + Reason.of(e) + "): it belongs to another user, or to an earlier version"
-                            : mount.mountPoint() + " is not served any more");
+            throw new RefusedException(silence(mount, isServed(), Reason.of(e)));
         }
+    }
+
+    /**
+     * Why its process does not answer.
+     *
+     * @param isServed whether it is still mounted, as far as is known
+     */
+    static String silence(RunningMount mount, boolean isServed, String reason) {
+        String process = "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", ";
+        if (!isServed) {
+            return mount.mountPoint() + " is not served any more";
+        } else if (mount.isStopped()) {
+            return process + "is stopped, and so are the programs that use it: kill -CONT " + mount.pid()
+                    + " continues it";
+        }
+        return process + "does not answer (" + reason + "): it belongs to another user or to an earlier version, or it"
+                + " hangs";
     }
 
     /** False once it is unmounted, also while its process uploads what is left. */
     boolean isServed() {
-        return mount.isAlive()
-                && mount.now(Host.current()).filter(now -> !now.unmounted()).isPresent();
+        try {
+            return mount.isAlive()
+                    && MountTable.read().at(mount.mountPoint()).isPresent()
+                    && mount.now(Host.current()).filter(now -> !now.unmounted()).isPresent();
+        } catch (IOException e) {
+            return mount.isAlive();
+        }
     }
 }

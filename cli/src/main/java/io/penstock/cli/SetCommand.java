@@ -1,5 +1,8 @@
 package io.penstock.cli;
 
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.mount.LiveConfiguration;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.util.List;
@@ -46,7 +49,8 @@ final class SetCommand implements Callable<Integer> {
     private ChangesOutput output;
 
     @Override
-    public Integer call() throws IOException, RefusedException {
+    public Integer call() throws IOException, ConfigurationException, RefusedException {
+        SettingSource _ = LiveConfiguration.parse(settings, "set"); // here already: nothing is tried if it is wrong
         output.print(ServingMount.find(mountPoint).ask("set", Map.of("settings", settings)), spec);
         return ExitCode.DONE;
     }

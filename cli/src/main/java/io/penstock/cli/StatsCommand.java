@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
         name = "stats",
         description = {
             "Shows what a mount does until q or Ctrl-C: where reads were answered from, what was fetched and uploaded,"
-                + " what memory and disk hold, how long calls take, and what it costs. If the output is no terminal, a"
-                + " line each second.",
+                + " what memory and disk hold, how long calls take, and what it costs. If the output is no terminal,"
+                + " or one that cannot change lines ($TERM), a line each second.",
             "",
             "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
                     + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"
@@ -65,7 +65,7 @@ final class StatsCommand implements Callable<Integer> {
                     spec.commandLine(), "--interval " + interval + ": must be a time such as 1s, of 100ms or more");
         }
         ServingMount mount = ServingMount.find(mountPoint);
-        if (isTerminal() && !once && !json && !lines) {
+        if (isTerminal() && isScreen(System.getenv("TERM")) && !once && !json && !lines) {
             watch(mount, pause);
         } else {
             print(mount, pause);
@@ -75,6 +75,11 @@ final class StatsCommand implements Callable<Integer> {
 
     private static boolean isTerminal() {
         return Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+    }
+
+    /** Whether lines can change on a terminal of this kind; $TERM has it. */
+    static boolean isScreen(@Nullable String kind) {
+        return kind != null && !kind.isEmpty() && !kind.equals("dumb");
     }
 
     /** Until the user leaves. */

@@ -85,14 +85,23 @@ final class UmountCommand implements Callable<Integer> {
     private void tellBacklog(RunningMount process) throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
+        int failed = process.failed();
         for (Duration pause = FIRST_LOOK; process.isAlive(); pause = next(pause)) {
-            String left = process.now(Host.current()).map(RunningMount::backlog).orElse("");
+            Optional<RunningMount> now = process.now(Host.current());
+            String left = now.map(RunningMount::backlog).orElse("");
+            failed = now.map(RunningMount::failed).orElse(failed);
             if (!left.isEmpty() && !left.equals(told)) {
                 out.println("Unmounted; still to be uploaded: " + left);
                 out.flush();
                 told = left;
             }
             Thread.sleep(pause);
+        }
+        if (failed > 0) {
+            spec.commandLine()
+                    .getErr()
+                    .println("penstock: written files that could not be uploaded: " + failed + "; penstock recover "
+                            + process.source() + " shows them");
         }
     }
 

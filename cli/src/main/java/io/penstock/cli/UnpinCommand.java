@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,16 +30,19 @@ final class UnpinCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException {
+        arguments.require("");
         JsonNode answer = arguments.mount().ask("unpin", arguments.request(null));
+        long files = answer.path("files").asLong();
         PrintWriter out = spec.commandLine().getOut();
-        out.println(
-                json
-                        ? answer.toString()
-                        : String.format(
-                                Locale.ROOT,
-                                "%,d files are not pinned any more",
-                                answer.path("files").asLong()));
+        if (json) {
+            out.println(answer);
+        } else if (files > 0) {
+            out.println(Figures.count(files, "file") + (files == 1 ? " is" : " are") + " not pinned any more");
+        }
         out.flush();
-        return ExitCode.DONE;
+        if (files == 0) {
+            spec.commandLine().getErr().println("penstock: nothing of that is pinned");
+        }
+        return files == 0 ? ExitCode.FAILED : ExitCode.DONE;
     }
 }

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -86,6 +85,15 @@ final class WarmCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException, InterruptedException {
+        if (status || cancel != null) {
+            arguments.requireNone(status ? "--status" : "--cancel");
+            if ((status && cancel != null) || manifest != null || pin || pinFor != null || bandwidth != null) {
+                throw new ParameterException(
+                        spec.commandLine(), (status ? "--status" : "--cancel") + " begins no job: leave the rest out");
+            }
+        } else if (manifest == null) {
+            arguments.require(", or give --manifest");
+        }
         ServingMount mount = arguments.mount();
         PrintWriter out = spec.commandLine().getOut();
         if (status) {
@@ -94,10 +102,6 @@ final class WarmCommand implements Callable<Integer> {
         } else if (cancel != null) {
             JsonNode _ = mount.ask("cancel", Map.of("job", cancel));
             return ExitCode.DONE;
-        }
-        if (arguments.areNone() && manifest == null) {
-            throw new ParameterException(
-                    spec.commandLine(), "name a file or folder, . for all of the mount, or give --manifest");
         }
         Map<String, Object> request = arguments.request(manifest);
         request.put("bandwidth", bytesPerSecond());
@@ -155,7 +159,7 @@ final class WarmCommand implements Callable<Integer> {
                 .sorted(Map.Entry.comparingByKey())
                 .map(each -> String.format(
                         Locale.ROOT, "%,d %s", each.getValue(), each.getKey().replace('_', ' ')))
-                .collect(Collectors.joining(", ", "; ", ""));
+                .reduce("", (all, each) -> all + (all.isEmpty() ? "; " : ", ") + each);
     }
 
     private void showJobs(JsonNode jobs, PrintWriter out) throws IOException {

@@ -58,7 +58,9 @@ final class WhyCommand implements Callable<Integer> {
                 out,
                 "cached",
                 ByteSizes.about(report.nvme()) + " on NVMe, " + ByteSizes.about(report.memory()) + " in memory; "
-                        + (report.pinned() ? "pinned" : "not pinned"));
+                        + (!report.pinned()
+                                ? "not pinned"
+                                : report.pinnedUntil() == null ? "pinned" : "pinned until " + report.pinnedUntil()));
         for (FileReport.Range range : report.ranges().stream().limit(MOST_SHOWN).toList()) {
             add(
                     out,
@@ -72,8 +74,8 @@ final class WhyCommand implements Callable<Integer> {
                 out,
                 "read",
                 (report.passedThrough() ? "by the kernel, from the cache's file (passthrough)" : "through the mount")
-                        + "; " + shape(report.shape()) + "; " + report.readers() + " handles now, " + report.streams()
-                        + " streams with readahead");
+                        + "; " + shape(report.shape()) + "; " + Figures.count(report.readers(), "handle") + " now, "
+                        + Figures.count(report.streams(), "stream") + " with readahead");
         if (report.lastReads() != null) {
             showLast(report.lastReads(), out);
         }
@@ -82,7 +84,7 @@ final class WhyCommand implements Callable<Integer> {
                 "cold read",
                 report.coldGets() == 0
                         ? "costs nothing: all of it is here or on its way"
-                        : "of the rest costs " + report.coldGets() + " GETs and "
+                        : "of the rest costs " + Figures.count(report.coldGets(), "GET") + " and "
                                 + ByteSizes.about(report.coldBytes()));
     }
 

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.process.StandardOutput;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -108,7 +111,7 @@ class MainTest {
 
     @Test
     void mount_noBucketName_failsWithOneLine() {
-        assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.FAILED);
+        assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString())
                 .isEqualTo("penstock: '/data' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX%n"
                         .formatted());
@@ -184,7 +187,28 @@ class MainTest {
 
     @Test
     void mountHelper_failure_exitCodeThatMountExpects() {
-        assertThat(run("mount-helper", "/data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
+        assertThat(run("mount-helper", "data", "/none", "-o", "rw")).isEqualTo(ExitCode.MOUNT_FAILURE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "set /none readahead.concurrency=0",
+                "set /none memry=1GiB",
+                "set /none noatime",
+                "set /none cache.dir=/b",
+                "warm /none",
+                "warm /none a --status",
+                "warm /none --cancel 1 --pin",
+                "evict /none",
+                "unpin /none",
+                "cache status /none",
+                "profile /none --seconds 0",
+                "mount s3:// /none"
+            })
+    void command_thatIsWrongWhateverIsMounted_usageError(String line) {
+        assertThat(run(line.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).startsWith("penstock: ").doesNotContain("penstock: penstock");
     }
 
     @Test
@@ -227,6 +251,18 @@ class MainTest {
         Path bad = Files.writeString(folder.resolve("bad.yaml"), "defaults: {uid: ann, git: 1}\n");
         assertThat(run("config", "check", bad.toString())).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(2).allMatch(line -> line.startsWith("penstock: " + bad + ":1"));
+    }
+
+    @Test
+    void told_aFullDisk_isAFailureInALine() throws IOException {
+        try (OutputStream full = new FileOutputStream("/dev/full")) {
+            StandardOutput output = new StandardOutput(full);
+            output.stream().println("lost");
+            assertThat(Main.told(ExitCode.DONE, output, new PrintWriter(err, true)))
+                    .isEqualTo(ExitCode.FAILED);
+            assertThat(err.toString())
+                    .isEqualTo("penstock: the output cannot be written: No space left on device%n".formatted());
+        }
     }
 
     private int run(String... args) {

@@ -41,15 +41,29 @@ class MountsCommandTest {
                         new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE),
                         new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse.penstock", SOURCE)),
                 List.of(
-                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", true),
+                        mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", 0, true),
                         mount("/mnt/a", pid, since),
-                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", false))));
+                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", 1, false))));
         assertThat(table.lines().toList())
                 .hasSize(4)
                 .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
                 .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing "))
-                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB "))
+                .satisfies(lines -> assertThat(lines.get(2))
+                        .contains("/mnt/b", " 2 files, 36MiB; failed: 1, see penstock recover "))
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
+    }
+
+    @Test
+    void json_eachMount_hasItsStateAndWhatIsLeft() throws Exception {
+        RunningMount serving =
+                mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH).withBacklog("2 files, 36MiB", 1, false);
+        String json = MountsCommand.json(List.of(
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/a"), serving),
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), null)));
+        assertThat(json)
+                .startsWith("[{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/a\",\"state\":\"serving\",\"pid\":")
+                .contains("\"toUpload\":\"2 files, 36MiB\",\"failed\":1")
+                .endsWith(",{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/b\",\"state\":\"unknown\"}]");
     }
 
     private static RunningMount mount(String mountPoint, long pid, Instant since) {

@@ -42,7 +42,9 @@ final class Holders {
             // The message has the processes found so far.
         }
         if (found.isEmpty()) {
-            return "no process that can be seen from here; as root, try: fuser -vm " + mountPoint;
+            return "no process that can be seen from here has anything open there; perhaps a call still waits for the"
+                + " store, and ends when that answers or s3.retry-deadline is over. What else it is, root sees with:"
+                + " fuser -vm " + mountPoint;
         }
         int more = found.size() - MOST_NAMED;
         return String.join("; ", found.subList(0, Math.min(found.size(), MOST_NAMED)))

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.security.cert.CertificateException;
 import java.util.Objects;
@@ -270,11 +271,18 @@ final class ErrorMapper {
         if (unknownHost != null) {
             return unavailable(
                     subject,
-                    "the host '" + unknownHost.getMessage() + "' is unknown; check " + hostSettings(),
+                    "the host '" + unknownHost.getMessage() + "' is unknown; check "
+                            + (config.server().proxy() == null ? hostSettings() : "the proxy"),
                     failure);
         }
         if (causeOf(failure, ConnectException.class) != null) {
-            return unavailable(subject, server + " does not accept connections; check the endpoint", failure);
+            URI proxy = config.server().proxy(); // then all connections are to it
+            return unavailable(
+                    subject,
+                    proxy == null
+                            ? server + " does not accept connections; check the endpoint"
+                            : "the proxy " + proxy + " does not accept connections; check the proxy",
+                    failure);
         }
         if (causeOf(failure, SocketTimeoutException.class) != null) {
             return unavailable(

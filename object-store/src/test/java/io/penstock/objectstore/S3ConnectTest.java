@@ -14,6 +14,7 @@ import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Server;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
@@ -89,6 +90,16 @@ final class S3ConnectTest {
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageContaining("http://127.0.0.1:1 does not accept connections");
+    }
+
+    @Test
+    void connect_theProxyDoesNotListen_namesItAndNotTheServer() {
+        Server behindAProxy = new Server(server.endpoint(), "us-east-1", true, URI.create("http://127.0.0.1:1"), null);
+
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", behindAProxy)))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("the proxy http://127.0.0.1:1 does not accept connections; check the proxy")
+                .hasMessageNotContaining(server.endpoint().toString());
     }
 
     @Test

@@ -12,7 +12,7 @@ public final class ConfigurationException extends Exception {
     @SuppressWarnings("serial") // List.copyOf gives a serializable one.
     private final List<String> problems;
 
-    ConfigurationException(List<String> problems) {
+    public ConfigurationException(List<String> problems) {
         super(String.join("\n", problems));
         this.problems = List.copyOf(problems);
     }

@@ -91,6 +91,12 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
     }
 
+    /** As shells and the launcher have it: $HOME, and only without it what the user database says. */
+    static Path home(Map<String, String> environment, String ofUser) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.isEmpty() ? ofUser : home);
+    }
+
     private static final class Current {
         static final Host HOST = read();
 
@@ -100,7 +106,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
                 Path self = Path.of("/proc/self");
                 return new Host(
                         System.getenv(),
-                        Path.of(System.getProperty("user.home")),
+                        home(System.getenv(), System.getProperty("user.home")),
                         (int) Files.getAttribute(self, "unix:uid"),
                         (int) Files.getAttribute(self, "unix:gid"),
                         memory(),

@@ -2,6 +2,7 @@ package io.penstock.cli.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -98,6 +99,11 @@ public record MountOptionList(
         }
         List<String> known = new ArrayList<>(PASSED_OVER);
         Settings.ALL.forEach(each -> each.names().forEach(name -> known.add(name.replace('-', '_'))));
-        to.problem(origin, key, "no such option" + EditDistance.suggestion(key.replace('-', '_'), known));
+        to.problem(
+                origin,
+                key,
+                "no such option"
+                        + EditDistance.suggestion(
+                                key.toLowerCase(Locale.ROOT).replace('-', '_').replace('.', '_'), known));
     }
 }

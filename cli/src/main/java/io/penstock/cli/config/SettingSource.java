@@ -37,7 +37,7 @@ public final class SettingSource {
     }
 
     /** Messages for the user. */
-    List<String> problems() {
+    public List<String> problems() {
         return problems;
     }
 

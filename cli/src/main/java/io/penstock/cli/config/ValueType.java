@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ValueType<T> {
     static final String LIST_SEPARATOR = ":";
+    private static final BigDecimal HIGHEST_PRICE = BigDecimal.valueOf(1_000_000_000);
     private static final int LONGEST_PRICE = 20;
     private static final Pattern ADDRESS =
             Pattern.compile("(?:\\[(?<ipv6>[0-9A-Fa-f:.]+)]|(?<host>[A-Za-z0-9.-]+)):(?<port>[0-9]{1,5})");
@@ -116,9 +117,13 @@ public final class ValueType<T> {
     static ValueType<BigDecimal> price() {
         return new ValueType<>(
                 "<price>",
-                "a number such as 0.0004, 0 or more",
+                "a number such as 0.0004, from 0 to 1000000000",
                 false,
-                checked(ValueType::decimalOrNull, price -> price.signum() >= 0),
+                checked(
+                        ValueType::decimalOrNull,
+                        price -> price.signum() >= 0
+                                && price.scale() <= LONGEST_PRICE
+                                && price.compareTo(HIGHEST_PRICE) <= 0),
                 BigDecimal::toPlainString);
     }
 

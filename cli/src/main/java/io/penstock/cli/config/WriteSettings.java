@@ -93,7 +93,9 @@ public final class WriteSettings {
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
                     "The maximum size of the staging folder; when it is full, writers wait for uploads. It"
                             + " comes on top of cache.size.")
-            .withDefault("as cache.size", context -> context.get(Settings.CACHE_SIZE))
+            .withDefault(
+                    "as cache.size, but 8MiB at least",
+                    context -> Math.max(2L * Writeback.BLOCK_SIZE, context.get(Settings.CACHE_SIZE)))
             .live();
 
     public static final Setting<UploadChecksums> CHECKSUMS = Setting.of(

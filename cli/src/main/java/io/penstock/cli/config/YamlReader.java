@@ -27,6 +27,8 @@ final class YamlReader {
     private static final List<String> SECTIONS = List.of("defaults", "buckets");
 
     private final Path file;
+    private static final int MOST_SHOWN = 80;
+
     private final JsonParser parser;
     private final List<String> problems = new ArrayList<>();
     private final Map<String, List<Assignment<?>>> buckets = new HashMap<>();
@@ -201,8 +203,13 @@ final class YamlReader {
             case START_OBJECT -> "found a mapping";
             case START_ARRAY -> "found a list";
             case VALUE_NULL -> "found nothing";
-            default -> "found '" + parser.getText() + "'";
+            default -> "found '" + beginning(parser.getText()) + "'";
         };
+    }
+
+    /** Of a value, which may be all of a file that is no configuration. */
+    private static String beginning(String text) {
+        return text.length() <= MOST_SHOWN ? text : text.substring(0, MOST_SHOWN) + "…";
     }
 
     private static boolean isGroup(String key) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the file's size
  * @param nvme bytes on NVMe
  * @param memory bytes in memory
+ * @param pinnedUntil when the pin ends; null if it lasts until it is taken off, or there is none
  * @param ranges of bytes that are in one place, the first ones
  * @param rangeCount how many there are
  * @param shape how it is read, or was when it was last open: {@code unknown}, {@code in_runs} or {@code at_random}
@@ -31,6 +32,7 @@ public record FileReport(
         long nvme,
         long memory,
         boolean pinned,
+        @Nullable String pinnedUntil,
         boolean passedThrough,
         List<Range> ranges,
         long rangeCount,

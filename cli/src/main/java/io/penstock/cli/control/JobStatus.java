@@ -52,8 +52,16 @@ public record JobStatus(
      * How much of a path's files is where: bytes.
      *
      * @param pinned of the files that are pinned, whether they are here or not
+     * @param pinnedUntil when the first of these pins ends; null if none does
      */
-    public record PathResidency(String path, long files, long bytes, long nvme, long memory, long pinned) {}
+    public record PathResidency(
+            String path,
+            long files,
+            long bytes,
+            long nvme,
+            long memory,
+            long pinned,
+            @Nullable String pinnedUntil) {}
 
     /** As the mount's answer has it. */
     public static JobStatus of(JsonNode result) throws IOException {

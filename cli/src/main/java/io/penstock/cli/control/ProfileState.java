@@ -17,6 +17,9 @@ public record ProfileState(
         boolean recording,
         @Nullable String failure,
         boolean shortened) {
+    /** The longest recording. */
+    public static final int LONGEST_SECONDS = 3_600;
+
     /** There was none yet. */
     public static final ProfileState NONE = new ProfileState(null, false, null, false);
 

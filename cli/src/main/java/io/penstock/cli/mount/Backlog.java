@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,7 +40,11 @@ final class Backlog {
     private final Drain drain;
     private final Leave leave;
     private final Duration patience;
-    private volatile Consumer<String> listener = text -> {};
+    private volatile Listener listener = (left, failed) -> {};
+
+    /** Written files of earlier mounts that could not be uploaded. */
+    private final int failedBefore;
+
     private volatile @Nullable Thread watch;
     private final CountDownLatch hurried = new CountDownLatch(1);
 
@@ -72,6 +75,17 @@ final class Backlog {
         this.patience = patience;
         this.drain = drain;
         this.leave = leave;
+        this.failedBefore = statistics.get().failedFiles();
+    }
+
+    /** Gets the backlog. */
+    @FunctionalInterface
+    interface Listener {
+        /**
+         * @param left files and bytes to be uploaded, in words; empty if there are none
+         * @param failed files that could not be uploaded since the mount
+         */
+        void tell(String left, int failed);
     }
 
     /** Waits until everything is uploaded. */
@@ -95,16 +109,19 @@ final class Backlog {
      * Reports the backlog, as an empty text if there is none, within about a second of each change, until it is
      * {@linkplain #await waited for}. To be called once.
      */
-    void watch(Consumer<String> progress) {
+    void watch(Listener progress) {
         watch = Thread.ofVirtual().name("backlog watch").start(() -> {
             String told = "";
+            int toldFailed = 0;
             try {
                 while (true) {
                     Thread.sleep(BETWEEN_REPORTS);
                     String left = statistics.get().backlogFiles() == 0 ? "" : left();
-                    if (!left.equals(told)) {
-                        progress.accept(left);
+                    int failed = failed();
+                    if (!left.equals(told) || failed != toldFailed) {
+                        progress.tell(left, failed);
                         told = left;
+                        toldFailed = failed;
                     }
                 }
             } catch (InterruptedException e) {
@@ -114,7 +131,7 @@ final class Backlog {
     }
 
     /** Gets the backlog about once a second while it is waited for. */
-    void tell(Consumer<String> progress) {
+    void tell(Listener progress) {
         listener = progress;
     }
 
@@ -173,6 +190,7 @@ final class Backlog {
             if (!awaitWhileTelling(drained)) {
                 leave();
             }
+            listener.tell("", failed());
             int failed = statistics.get().failedFiles();
             if (failed > 0) {
                 log.warn("Written files that could not be uploaded: {}; see penstock recover", failed);
@@ -201,12 +219,16 @@ final class Backlog {
             }
             pause = BETWEEN_REPORTS;
             String left = left();
-            listener.accept(left);
+            listener.tell(left, failed());
             if (reports % REPORTS_A_LOG_LINE == 0) {
                 log.info("Unmounted; still to be uploaded: {}", left);
             }
         }
         return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private int failed() {
+        return statistics.get().failedFiles() - failedBefore;
     }
 
     private String left() {

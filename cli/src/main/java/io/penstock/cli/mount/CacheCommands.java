@@ -6,6 +6,7 @@ import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.metadata.Directory;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,16 +98,15 @@ final class CacheCommands {
         List<String> paths = new ArrayList<>();
         arguments.path("paths").forEach(path -> paths.add(path.asText()));
         Path list = list(arguments);
+        new FileSelection(mountPoint, paths, null).check();
         if (list != null && arguments.path("isListTemporary").asBoolean()) {
             paths.addAll(read(list));
             list = null;
         }
-        FileSelection files = new FileSelection(mountPoint, paths, list);
-        if (paths.isEmpty() && files.list() == null) {
+        if (paths.isEmpty() && list == null) {
             throw new RefusedException("paths: must name a file or folder; . stands for all of the mount");
         }
-        files.check();
-        return files;
+        return new FileSelection(mountPoint, paths, list);
     }
 
     /** A file of the client's with one path a line, outside of the mount, which would wait for itself. */
@@ -125,10 +125,10 @@ final class CacheCommands {
 
     /** The lines of a file that was made for this request, and is removed. */
     private static List<String> read(Path list) throws RefusedException {
-        try {
-            List<String> paths = Files.readAllLines(list);
+        try (BufferedReader lines = FileSelection.lines(list)) {
+            List<String> paths = lines.lines().filter(path -> !path.isBlank()).toList();
             Files.delete(list);
-            return paths.stream().filter(path -> !path.isBlank()).toList();
+            return paths;
         } catch (IOException e) {
             throw new RefusedException(list + " cannot be read: " + Reason.of(e));
         }

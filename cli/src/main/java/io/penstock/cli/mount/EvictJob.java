@@ -1,6 +1,6 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cli.process.RefusedException;
+import io.penstock.cache.Residency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -27,22 +27,23 @@ final class EvictJob extends Job {
     }
 
     @Override
-    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    void work() throws ObjectStoreException, IOException, InterruptedException {
         files.visit(contents.tree(), new Evicting());
     }
 
     private final class Evicting implements FileSelection.Visitor {
         @Override
-        public void file(ObjectVersion version) throws IOException {
+        public void file(ObjectVersion version) throws IOException, InterruptedException {
             if (force) {
-                int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+                boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
             } else if (contents.cache().pins().isPinned(contents.namespace(), version)) {
                 problem(FileSelection.shown(contents.tree(), version.key()), "it is pinned: unpin it, or add --force");
                 return;
             }
-            bytes.add(contents.cache().residency(contents.namespace(), version).diskBytes());
+            Residency residency = contents.cache().residency(contents.namespace(), version);
+            bytes.add(residency.diskBytes());
             contents.cache().invalidate(contents.namespace(), version);
-            done("evicted");
+            done(residency.diskBytes() + residency.memoryBytes() > 0 ? "evicted" : "not_cached");
         }
 
         @Override
@@ -51,8 +52,8 @@ final class EvictJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
-            problem(path, "there is no such file or folder");
+        public void problem(String path, String why) {
+            EvictJob.this.problem(path, why);
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.penstock.cli.mount;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -13,6 +15,7 @@ import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -35,6 +38,9 @@ record FileSelection(
         Path mountPoint, List<String> paths, @Nullable Path list) {
     private static final String ALL_LEVELS = "**";
 
+    /** What Java reads in place of bytes that are not UTF-8. */
+    private static final char NO_TEXT = '\uFFFD';
+
     /** Gets the files, in order. */
     interface Visitor {
         void file(ObjectVersion version) throws IOException, InterruptedException;
@@ -42,29 +48,40 @@ record FileSelection(
         /** A file that is not in the store yet, as it is being written here. */
         void written(String key) throws IOException, InterruptedException;
 
-        /** Nothing is there. */
-        void missing(String path);
+        /** A path that stands for no file: nothing is there, or it is none that could be. */
+        void problem(String path, String why);
+    }
+
+    /** A path that names nothing in the mount, whatever is there. */
+    private static final class BadPathException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private final String why;
+
+        BadPathException(String why) {
+            super(why);
+            this.why = why;
+        }
     }
 
     FileSelection {
         paths = List.copyOf(paths);
     }
 
-    /** Whether a path is not below the mount point. */
+    /** Whether all of {@link #paths} can name something in the mount. */
     void check() throws RefusedException {
         for (String path : paths) {
             names(path);
         }
     }
 
-    /** Looks up and lists what is needed for it. */
-    void visit(Tree tree, Visitor visitor)
-            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    /** Looks up and lists what is needed for it. A path that stands for no file is told, and the others are visited. */
+    void visit(Tree tree, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {
         for (String path : paths) {
             visit(tree, path, visitor);
         }
         if (list != null) {
-            try (BufferedReader lines = Files.newBufferedReader(list)) {
+            try (BufferedReader lines = lines(list)) {
                 for (String path = lines.readLine(); path != null; path = lines.readLine()) {
                     if (!path.isBlank()) {
                         visit(tree, path, visitor);
@@ -74,10 +91,20 @@ record FileSelection(
         }
     }
 
-    void visit(Tree tree, String path, Visitor visitor)
-            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        if (!new Walk(tree, names(path), visitor).from(tree.root(), 0)) {
-            visitor.missing(path);
+    /** Of a file with paths. Bytes that are not UTF-8 become {@link #NO_TEXT}: a line with such bytes spoils no other. */
+    static BufferedReader lines(Path list) throws IOException {
+        return new BufferedReader(new InputStreamReader(Files.newInputStream(list), UTF_8));
+    }
+
+    void visit(Tree tree, String path, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {
+        try {
+            if (!new Walk(tree, parse(path), visitor).from(tree.root(), 0)) {
+                visitor.problem(
+                        path,
+                        "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
+            }
+        } catch (BadPathException e) {
+            visitor.problem(path, e.why);
         }
     }
 
@@ -87,8 +114,12 @@ record FileSelection(
                 key.startsWith(root.prefix()) ? key.substring(root.prefix().length()) : null;
         for (String path : paths) {
             String wanted = String.join("/", names(path));
-            if (shown != null && (isWithin(shown, wanted) || matches(shown, wanted))) {
-                return true;
+            try {
+                if (shown != null && (isWithin(shown, wanted) || matches(shown, wanted))) {
+                    return true;
+                }
+            } catch (BadPathException e) {
+                throw refused(path, e);
             }
         }
         return false;
@@ -99,7 +130,7 @@ record FileSelection(
     }
 
     /** Whether the glob is for the file, or for a folder above it. */
-    private static boolean matches(String shown, String glob) throws RefusedException {
+    private static boolean matches(String shown, String glob) throws BadPathException {
         if (!isGlob(glob)) {
             return false;
         }
@@ -124,28 +155,43 @@ record FileSelection(
         return name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0);
     }
 
-    private static PathMatcher matcher(String glob) throws RefusedException {
+    private static PathMatcher matcher(String glob) throws BadPathException {
         try {
             return FileSystems.getDefault().getPathMatcher("glob:" + glob);
         } catch (PatternSyntaxException e) {
-            throw new RefusedException(glob + ": this is no pattern: " + e.getDescription());
+            throw new BadPathException("it is no pattern: " + e.getDescription());
         }
     }
 
     /** The names from the mount point down. */
     List<String> names(String path) throws RefusedException {
+        try {
+            return parse(path);
+        } catch (BadPathException e) {
+            throw refused(path, e);
+        }
+    }
+
+    private static RefusedException refused(String path, BadPathException e) {
+        return new RefusedException((path.isEmpty() ? "''" : path) + ": " + e.why);
+    }
+
+    private List<String> parse(String path) throws BadPathException {
+        if (path.isEmpty()) { // the mistake of a script whose variable is not set
+            throw new BadPathException("an empty path names nothing; . stands for all of the mount");
+        }
         String below = path;
         if (path.startsWith("/")) {
             String mount = mountPoint + "/";
             if (!(path + "/").startsWith(mount)) {
-                throw new RefusedException(path + " is not below " + mountPoint);
+                throw new BadPathException("it is not below " + mountPoint);
             }
             below = path.substring(Math.min(path.length(), mount.length()));
         }
         List<String> names = new ArrayList<>();
         for (String name : below.split("/", -1)) {
             if (name.equals("..")) {
-                throw new RefusedException(path + ": .. is not followed; write the path without it");
+                throw new BadPathException(".. is not followed; write the path without it");
             } else if (!name.isEmpty() && !name.equals(".")) {
                 names.add(name);
             }
@@ -157,7 +203,7 @@ record FileSelection(
     private record Walk(Tree tree, List<String> names, Visitor visitor) {
         /** Visits what the names from this one on stand for in the directory; false if nothing is there. */
         boolean from(Directory directory, int at)
-                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             if (at == names.size()) {
                 return all(directory);
             }
@@ -174,13 +220,13 @@ record FileSelection(
         }
 
         private boolean fromEachLevel(Directory directory, int at)
-                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean here = from(directory, at + 1);
             return each(directory, (_, node) -> node instanceof Directory child && from(child, at)) || here;
         }
 
         private boolean visit(Directory directory, String name, Answer answer, int at)
-                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean last = at + 1 == names.size();
             return switch (answer) {
                 case Directory child -> from(child, at + 1);
@@ -199,7 +245,7 @@ record FileSelection(
         }
 
         private boolean all(Directory directory)
-                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean _ = each(directory, (name, node) -> switch (node) {
                 case Directory child -> all(child);
                 default -> visit(directory, name, node, names.size() - 1);
@@ -209,7 +255,7 @@ record FileSelection(
 
         private interface Entry {
             boolean visit(String name, Answer node)
-                    throws RefusedException, ObjectStoreException, IOException, InterruptedException;
+                    throws BadPathException, ObjectStoreException, IOException, InterruptedException;
         }
 
         /** Names that are known are visited without a wait that an interrupt would end. */
@@ -221,7 +267,7 @@ record FileSelection(
 
         /** True if one of the entries has returned true. */
         private boolean each(Directory directory, Entry entry)
-                throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             // In this order: what is committed in between is in the listing, or was shown before.
             Map<String, Answer> shown = Map.copyOf(tree.shown(directory));
             boolean any = false;

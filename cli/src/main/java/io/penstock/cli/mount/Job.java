@@ -31,12 +31,15 @@ import org.slf4j.LoggerFactory;
 abstract class Job {
     private static final Logger log = LoggerFactory.getLogger(Job.class);
 
-    /** Problems that are kept in words. */
+    /** Problems that are kept in words, and logged. */
     private static final int MOST_PROBLEMS = 100;
 
     private final String command;
     private final List<String> paths;
     private final long begun = System.nanoTime();
+
+    @GuardedBy("this")
+    private int number;
 
     @GuardedBy("this")
     private State state = State.RUNNING;
@@ -80,7 +83,10 @@ abstract class Job {
     abstract long bytes();
 
     /** @param number its own */
-    void run(int number) {
+    final void run(int number) {
+        synchronized (this) {
+            this.number = number;
+        }
         log.info("Job {} begins: {} {}", number, command, paths);
         try {
             work();
@@ -125,6 +131,9 @@ abstract class Job {
 
     synchronized void problem(String path, String why) {
         problemCount++;
+        if (problemCount <= MOST_PROBLEMS) {
+            log.warn("Job {}: {}: {}", number, path, why);
+        }
         if (problems.size() < MOST_PROBLEMS) {
             problems.add(new Problem(path, why));
         }

@@ -76,7 +76,12 @@ final class Jobs implements AutoCloseable {
     private Running find(int number) throws RefusedException {
         Running found = jobs.get(number);
         if (found == null) {
-            throw new RefusedException("there is no job " + number + "; those that run are " + jobs.keySet());
+            List<Integer> running = jobs.entrySet().stream()
+                    .filter(each -> each.getValue().job().isRunning())
+                    .map(Map.Entry::getKey)
+                    .toList();
+            throw new RefusedException("there is no job " + number
+                    + (running.isEmpty() ? "; none runs" : "; those that run are " + running));
         }
         return found;
     }

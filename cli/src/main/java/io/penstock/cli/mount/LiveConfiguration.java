@@ -11,6 +11,7 @@ import io.penstock.cli.process.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,26 +61,38 @@ public final class LiveConfiguration {
      * @throws RefusedException with every problem
      */
     synchronized List<Change> set(List<String> assignments) throws RefusedException {
-        SettingSource changes =
-                MountOptionList.parse(assignments, "penstock set").settings();
         Configuration next;
         try {
-            next = current.with(changes);
+            next = current.with(parse(assignments, "penstock set"));
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
         }
+        return change(next, current);
+    }
+
+    /**
+     * The settings that {@link #set} would change.
+     *
+     * @param where in the messages of problems
+     * @throws ConfigurationException with every problem that does not depend on the mount
+     */
+    public static SettingSource parse(List<String> assignments, String where) throws ConfigurationException {
+        SettingSource changes = MountOptionList.parse(assignments, where).settings();
+        List<String> problems = new ArrayList<>(changes.problems());
         List<Setting<?>> settings = changes.settings();
-        List<String> fixed = settings.stream()
+        String fixed = settings.stream()
                 .filter(setting -> !setting.isLive())
                 .map(Setting::key)
-                .toList();
+                .collect(Collectors.joining(", "));
         if (!fixed.isEmpty()) {
-            throw new RefusedException(String.join(", ", fixed)
-                    + ": cannot change while mounted; set it in the configuration file, and mount anew");
-        } else if (settings.size() != assignments.size() || settings.isEmpty()) {
-            throw new RefusedException("write key=value for each setting, such as readahead.concurrency=32");
+            problems.add(fixed + ": cannot change while mounted; set it in the configuration file, and mount anew");
+        } else if (problems.isEmpty() && (settings.size() != assignments.size() || settings.isEmpty())) {
+            problems.add("write key=value for each setting, such as readahead.concurrency=32");
         }
-        return change(next);
+        if (!problems.isEmpty()) {
+            throw new ConfigurationException(problems);
+        }
+        return changes;
     }
 
     /**
@@ -89,24 +102,26 @@ public final class LiveConfiguration {
      */
     synchronized List<Change> reload() throws RefusedException {
         try {
-            return change(source.read());
+            return change(source.read(), mounted);
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
         }
     }
 
+    /** @param told whose settings are not said again if they only need a new mount */
     @GuardedBy("this")
-    private List<Change> change(Configuration next) {
+    private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();
         for (Setting<?> setting : Settings.ALL) {
             String before = inForce(setting).show(setting);
             String after = next.show(setting);
-            if (!before.equals(after)) {
+            if (!before.equals(after)
+                    && (setting.isLive() || !told.show(setting).equals(after))) {
                 changes.add(new Change(setting.key(), before, after, setting.isLive()));
             }
         }
+        apply.accept(next); // first: if it fails all the same, the settings shown are those that hold
         current = next;
-        apply.accept(next);
         changes.forEach(change -> log.info(
                 "{}: {} is now {}{}",
                 change.key,

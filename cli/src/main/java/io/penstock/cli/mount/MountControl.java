@@ -74,12 +74,12 @@ public final class MountControl implements AutoCloseable {
     }
 
     private void adjust(Configuration next) {
+        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
         LogLevel level = next.get(Settings.LOG_LEVEL);
         if (level != logLevel) {
             logLevel = level;
             Logging.setLevel(level);
         }
-        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
     }
 
     RunningMount running() {

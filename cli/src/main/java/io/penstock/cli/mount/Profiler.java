@@ -35,8 +35,6 @@ import org.slf4j.LoggerFactory;
 final class Profiler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Profiler.class);
 
-    private static final int LONGEST_SECONDS = 3_600;
-
     /** How long {@link #close} waits for what was recorded to be written. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -68,8 +66,8 @@ final class Profiler implements AutoCloseable {
             throw new RefusedException("a profile is being recorded already, to " + state.output());
         }
         int seconds = arguments.path("seconds").asInt();
-        if (seconds < 1 || seconds > LONGEST_SECONDS) {
-            throw new RefusedException("seconds: must be a whole number from 1 to " + LONGEST_SECONDS);
+        if (seconds < 1 || seconds > ProfileState.LONGEST_SECONDS) {
+            throw new RefusedException("seconds: must be a whole number from 1 to " + ProfileState.LONGEST_SECONDS);
         }
         Path output = output(arguments.path("output").asText());
         state = new ProfileState(output.toString(), true, null, false);

@@ -1,12 +1,14 @@
 package io.penstock.cli.mount;
 
+import io.penstock.cache.Pins;
 import io.penstock.cache.Residency;
 import io.penstock.cli.control.JobStatus.PathResidency;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** Finds out how much of files is in the cache. */
 final class ResidencyJob extends Job {
@@ -26,12 +28,13 @@ final class ResidencyJob extends Job {
     }
 
     @Override
-    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    void work() throws ObjectStoreException, IOException, InterruptedException {
         for (String path : files.paths()) {
             Sum sum = new Sum();
             files.visit(contents.tree(), path, sum);
             if (!sum.isMissing) {
-                found(new PathResidency(path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned));
+                found(new PathResidency(
+                        path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned, sum.pinnedUntil()));
             }
         }
     }
@@ -42,7 +45,13 @@ final class ResidencyJob extends Job {
         private long nvme;
         private long memory;
         private long pinned;
+        private long firstEnd = Pins.UNTIL_UNPINNED;
         private boolean isMissing;
+
+        @Nullable
+        String pinnedUntil() {
+            return WhyAnswer.end(OptionalLong.of(firstEnd));
+        }
 
         @Override
         public void file(ObjectVersion version) {
@@ -51,7 +60,11 @@ final class ResidencyJob extends Job {
             size += version.size();
             nvme += residency.diskBytes();
             memory += residency.memoryBytes();
-            pinned += contents.cache().pins().isPinned(contents.namespace(), version) ? version.size() : 0;
+            OptionalLong until = contents.cache().pins().until(contents.namespace(), version);
+            if (until.isPresent()) {
+                pinned += version.size();
+                firstEnd = Math.min(firstEnd, until.getAsLong());
+            }
             bytes.add(version.size());
             done("found");
         }
@@ -62,9 +75,9 @@ final class ResidencyJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
+        public void problem(String path, String why) {
             isMissing = true;
-            problem(path, "there is no such file or folder");
+            ResidencyJob.this.problem(path, why);
         }
     }
 }

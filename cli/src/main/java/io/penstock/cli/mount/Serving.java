@@ -179,7 +179,7 @@ public final class Serving {
                         names -> control.state().update(now -> now.withNames(names)))) {
             RunningMount running = control.running();
             StateFile state = control.state();
-            state.update(now -> now.withBacklog(withKept("", bucket), false));
+            state.update(now -> now.withBacklog(withKept("", bucket), 0, false));
             if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
                 HangupSignal.runs(control::reload);
             }
@@ -193,13 +193,14 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch(left -> state.update(now -> now.withBacklog(withKept(left, bucket), false)));
+                backlog.watch(
+                        (left, failed) -> state.update(now -> now.withBacklog(withKept(left, bucket), failed, false)));
             }
             mount.awaitUnmounted();
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
             // While the state file still names this process, for programs that wait for its end.
             if (backlog != null) {
-                backlog.tell(left -> state.update(now -> now.withBacklog(left, true)));
+                backlog.tell((left, failed) -> state.update(now -> now.withBacklog(left, failed, true)));
             }
             bucket.close();
         }

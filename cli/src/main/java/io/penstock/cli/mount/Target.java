@@ -1,6 +1,7 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.config.ConfigurationException;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -16,9 +17,9 @@ public record Target(String bucket, String prefix) {
     /**
      * Parses {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket.
      */
-    public static Target parse(String text) throws RefusedException {
+    public static Target parse(String text) throws ConfigurationException {
         if (text.startsWith("arn:") || text.startsWith("s3://arn:")) {
-            throw new RefusedException("'" + text
+            throw wrong("'" + text
                     + "' is an ARN, which Penstock does not take; write the access point's alias, which ends in"
                     + " -s3alias and is used as a bucket's name (aws s3control get-access-point shows it)");
         }
@@ -26,11 +27,14 @@ public record Target(String bucket, String prefix) {
         int slash = path.indexOf('/');
         String bucket = slash < 0 ? path : path.substring(0, slash);
         if (!BUCKET.matcher(bucket).matches()) {
-            throw new RefusedException(
-                    "'" + text + "' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
+            throw wrong("'" + text + "' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
         }
         String prefix = slash < 0 ? "" : path.substring(slash + 1);
         return new Target(bucket, prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/");
+    }
+
+    private static ConfigurationException wrong(String problem) {
+        return new ConfigurationException(List.of(problem));
     }
 
     /** As in mount tables, without the slash at the end. */

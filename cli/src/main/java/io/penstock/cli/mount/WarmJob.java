@@ -12,7 +12,9 @@ import io.penstock.prefetch.Pace;
 import io.penstock.prefetch.Warmup;
 import io.penstock.prefetch.Warmup.Outcome;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -93,21 +95,20 @@ final class WarmJob extends Job {
         }
 
         @Override
-        public void missing(String path) {
-            problem(path, "there is no such file or folder");
+        public void problem(String path, String why) {
+            WarmJob.this.problem(path, why);
         }
     }
 
     /** False if there is no room for it. */
-    private boolean pin(ObjectVersion version, long until) throws IOException {
+    private boolean pin(ObjectVersion version, long until) throws IOException, InterruptedException {
         boolean isNew = !contents.cache().pins().isPinned(contents.namespace(), version);
         if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
             return false;
         }
         if (isNew && !PageCache.hasOwnFile(version.size())) {
-            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more,
-            // among
-            // others that are.
+            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more
+            // beside others that are pinned.
             contents.cache().invalidate(contents.namespace(), version);
         }
         return true;
@@ -119,7 +120,7 @@ final class WarmJob extends Job {
             return;
         }
         try {
-            int _ = contents.cache().pins().unpin(contents.namespace(), version.key()::equals);
+            boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
         } catch (IOException e) {
             log.debug("{} stays pinned", version.key(), e);
         }
@@ -133,11 +134,16 @@ final class WarmJob extends Job {
         /** On disk, of those that are not pinned yet. */
         long toPin;
 
+        /** Those that count in {@link #toPin}: paths may overlap. */
+        private final Set<ObjectVersion> pinned = new HashSet<>();
+
         @Override
         public void file(ObjectVersion version) {
             number++;
             bytes += version.size();
-            if (options.pinUntil() != null && !contents.cache().pins().isPinned(contents.namespace(), version)) {
+            if (options.pinUntil() != null
+                    && !contents.cache().pins().isPinned(contents.namespace(), version)
+                    && pinned.add(version)) {
                 toPin += Pins.bytesOnDisk(version.size());
             }
         }
@@ -146,10 +152,10 @@ final class WarmJob extends Job {
         public void written(String key) {}
 
         @Override
-        public void missing(String path) {}
+        public void problem(String path, String why) {}
     }
 
-    private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    private Count count() throws ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
         files.visit(contents.tree(), count);
         total(count.number, count.bytes);
@@ -159,7 +165,7 @@ final class WarmJob extends Job {
     private void countBeside() {
         try {
             var _ = count();
-        } catch (RefusedException | ObjectStoreException | IOException e) {
+        } catch (ObjectStoreException | IOException e) {
             log.debug("The files to warm are not counted", e); // the job itself finds the same
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -172,7 +178,10 @@ final class WarmJob extends Job {
             throw new RefusedException("nothing is pinned or fetched, as it does not fit: it takes "
                     + ByteSizes.about(count.toPin) + ", " + ByteSizes.about(room.pinned())
                     + " are pinned already, and pins may take " + ByteSizes.about(room.most())
-                    + " (15/16 of cache.size, less where the disk is full). Unpin something, or raise cache.size");
+                    + (room.isDiskShort()
+                            ? " (15/16 of what the disk has, less cache.min-free). Unpin something, or free space on"
+                                    + " the disk"
+                            : " (15/16 of cache.size). Unpin something, or raise cache.size"));
         }
     }
 
@@ -190,7 +199,12 @@ final class WarmJob extends Job {
                 forget(version);
                 problem(shown(version.key()), "it is not in the bucket any more");
             }
-            case NO_ROOM -> problem(shown(version.key()), "there is no room for it in cache.size");
+            case NO_ROOM ->
+                problem(
+                        shown(version.key()),
+                        contents.cache().pins().room().isDiskShort()
+                                ? "there is no room for it on the cache's disk, which is full up to cache.min-free"
+                                : "there is no room for it in cache.size");
             case NOT_STORED -> problem(shown(version.key()), "the cache's disk does not take all of it");
             case FAILED ->
                 problem(shown(version.key()), why == null ? "the server has failed" : String.valueOf(why.getMessage()));

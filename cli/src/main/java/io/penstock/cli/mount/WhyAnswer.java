@@ -1,6 +1,7 @@
 package io.penstock.cli.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cache.Pins;
 import io.penstock.cache.Residency;
 import io.penstock.cache.Residency.Place;
 import io.penstock.cache.Residency.Run;
@@ -18,11 +19,14 @@ import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
 record WhyAnswer(Contents contents, Path mountPoint) {
@@ -82,6 +86,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
 
     private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {
         Residency residency = contents.cache().residency(contents.namespace(), version);
+        OptionalLong pinnedUntil = contents.cache().pins().until(contents.namespace(), version);
         ReadState reads = contents.fetcher().readState(version);
         List<Run> missing = residency.runs().stream()
                 .filter(run -> run.place() == Place.MISSING || run.place() == Place.SECTORS)
@@ -94,7 +99,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 version.size(),
                 residency.diskBytes(),
                 residency.memoryBytes(),
-                contents.cache().pins().isPinned(contents.namespace(), version),
+                pinnedUntil.isPresent(),
+                end(pinnedUntil),
                 isPassedThrough,
                 residency.runs().stream()
                         .limit(MOST_RANGES)
@@ -110,6 +116,13 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                         .sum(),
                 missing.stream().mapToLong(Run::length).sum(),
                 lastReads(reads.lastReads()));
+    }
+
+    /** When a pin ends, in whole seconds; null if there is none, or if it lasts until it is taken off. */
+    static @Nullable String end(OptionalLong pinnedUntil) {
+        return pinnedUntil.isEmpty() || pinnedUntil.getAsLong() == Pins.UNTIL_UNPINNED
+                ? null
+                : Instant.ofEpochSecond(pinnedUntil.getAsLong() / 1000).toString();
     }
 
     private static FileReport.LastReads lastReads(LastReads reads) {

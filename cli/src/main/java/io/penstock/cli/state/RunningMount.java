@@ -34,6 +34,7 @@ import java.util.stream.Stream;
  * @param binding the binding that serves it, and the reason
  * @param description the features negotiated with the kernel
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
+ * @param failed written files that could not be uploaded since it was mounted: their content waits for penstock recover
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
  * @param unmounted whether the process only uploads now
  */
@@ -48,11 +49,13 @@ public record RunningMount(
         Path log,
         Instant since,
         String backlog,
+        int failed,
         String names,
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String STARTED = "started";
     private static final String BACKLOG = "backlog";
+    private static final String FAILED = "failed";
     private static final String NAMES = "names";
     private static final String UNMOUNTED = "unmounted";
 
@@ -69,17 +72,41 @@ public record RunningMount(
             Path cache,
             Path log,
             Instant since) {
-        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", "", false);
+        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", 0, "", false);
     }
 
-    public RunningMount withBacklog(String left, boolean isUnmounted) {
+    public RunningMount withBacklog(String left, int failedFiles, boolean isUnmounted) {
         return new RunningMount(
-                source, mountPoint, pid, started, binding, description, cache, log, since, left, names, isUnmounted);
+                source,
+                mountPoint,
+                pid,
+                started,
+                binding,
+                description,
+                cache,
+                log,
+                since,
+                left,
+                failedFiles,
+                names,
+                isUnmounted);
     }
 
     public RunningMount withNames(String listed) {
         return new RunningMount(
-                source, mountPoint, pid, started, binding, description, cache, log, since, backlog, listed, unmounted);
+                source,
+                mountPoint,
+                pid,
+                started,
+                binding,
+                description,
+                cache,
+                log,
+                since,
+                backlog,
+                failed,
+                listed,
+                unmounted);
     }
 
     /** Replaces the file of this process atomically: readers see the old or the new state. */
@@ -94,6 +121,7 @@ public record RunningMount(
         properties.setProperty("log", log.toString());
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
+        properties.setProperty(FAILED, Integer.toString(failed));
         properties.setProperty(NAMES, names);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
         Path file = file(RuntimeFolder.open(host));
@@ -126,6 +154,12 @@ public record RunningMount(
     public boolean isAlive() {
         List<String> stat = stat(pid);
         return !stat.isEmpty() && !stat.getFirst().equals("Z") && started == start(stat);
+    }
+
+    /** Whether a signal, such as SIGSTOP, or a debugger has stopped the process: nothing that it serves goes on. */
+    public boolean isStopped() {
+        List<String> stat = stat(pid);
+        return isAlive() && (stat.getFirst().equals("T") || stat.getFirst().equals("t"));
     }
 
     private static long startOf(long pid) {
@@ -209,6 +243,7 @@ public record RunningMount(
                     Path.of(properties.getProperty("log", "")),
                     Instant.parse(properties.getProperty("since", "")),
                     properties.getProperty(BACKLOG, ""),
+                    Integer.parseInt(properties.getProperty(FAILED, "0")),
                     properties.getProperty(NAMES, ""),
                     Boolean.parseBoolean(properties.getProperty(UNMOUNTED, ""))));
         } catch (IOException | IllegalArgumentException | DateTimeException e) {

@@ -71,6 +71,15 @@ class ConfigurationFileTest {
     }
 
     @Test
+    void find_aFileOfAnotherKind_showsItsBeginningOnly() throws IOException {
+        assertThat(problems("a line of text, and ".repeat(1000)))
+                .singleElement()
+                .satisfies(problem -> assertThat(problem.length()).isLessThan(300))
+                .asString()
+                .contains("found 'a line of text", "allowed is a mapping");
+    }
+
+    @Test
     void find_everyKindOfMistake_eachWithItsLine() throws IOException {
         assertThat(problems("""
             defaults:

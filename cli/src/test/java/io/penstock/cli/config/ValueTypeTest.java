@@ -59,6 +59,18 @@ class ValueTypeTest {
         assertThat(ValueType.server().parse(text)).isNull();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "1e400", "1e-400", "1000000001", "free", ""})
+    void price_noneThatCanBeReckonedWith_refused(String text) {
+        assertThat(ValueType.price().parse(text)).isNull();
+    }
+
+    @Test
+    void price_anyOther_isTakenAsItIs() {
+        assertThat(ValueType.price().parse("0.0004")).isEqualTo("0.0004");
+        assertThat(ValueType.price().parse("1e3")).isEqualTo("1E+3");
+    }
+
     @Test
     void path_relativeOrBelowHome_absolute() {
         assertThat(ValueType.path().parse("a/../b")).isEqualTo(Path.of("b").toAbsolutePath());

@@ -3,6 +3,10 @@ package io.penstock.cli.metrics;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,10 +16,12 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 @Timeout(30)
 class OtlpExporterTest {
@@ -64,6 +70,45 @@ class OtlpExporterTest {
         exporter.close();
 
         assertThat(reports.take()).startsWith("/elsewhere\n").contains("penstock.uptime");
+    }
+
+    @Test
+    void report_theReceiverIsDownAndBack_saysEachOnceInALine() throws Exception {
+        AtomicInteger answers = new AtomicInteger();
+        receiver.createContext("/busy", exchange -> {
+            exchange.getRequestBody().readAllBytes();
+            int answer = answers.incrementAndGet();
+            exchange.sendResponseHeaders(answer <= 2 ? 503 : 200, -1);
+            exchange.close();
+        });
+        ListAppender<ILoggingEvent> said = new ListAppender<>();
+        said.start();
+        Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.addAppender(said);
+        OtlpExporter exporter = new OtlpExporter(at("/busy"), Duration.ofSeconds(1));
+        exporter.publish(() -> Statistics.of(1, true));
+        try {
+            while (answers.get() < 4) {
+                Thread.sleep(10);
+            }
+        } finally {
+            exporter.close();
+            root.detachAppender(said);
+        }
+        assertThat(said.list)
+                .filteredOn(event -> event.getLevel().isGreaterOrEqual(Level.WARN))
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getFormattedMessage())
+                            .startsWith("metrics.otlp: " + at("/busy") + " does not take");
+                    assertThat(event.getThrowableProxy()).isNull();
+                });
+        assertThat(said.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(text -> text.startsWith("metrics.otlp"))
+                .hasSize(2)
+                .last()
+                .isEqualTo("metrics.otlp: " + at("/busy") + " takes the metrics again");
     }
 
     @Test

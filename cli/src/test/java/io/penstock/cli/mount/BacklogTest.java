@@ -58,7 +58,7 @@ class BacklogTest {
 
     @Test
     void watch_eachChange_isToldUntilTheEnd() throws Exception {
-        backlog.watch(told::add);
+        backlog.watch((left, _) -> told.add(left));
         statistics.set(left(2, 36 * MIB + 5));
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("2 files, 36MiB");
         statistics.set(left(1, 5 * MIB));
@@ -73,7 +73,7 @@ class BacklogTest {
 
     @Test
     void watch_ofLessThanAMebibyte_isToldHowMuch() throws Exception {
-        backlog.watch(told::add);
+        backlog.watch((left, _) -> told.add(left));
         statistics.set(left(2, 20_500));
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("2 files, 20KiB");
         statistics.set(left(1, 5));
@@ -86,12 +86,25 @@ class BacklogTest {
     @Test
     void await_somethingLeft_isToldUntilAllIsUploaded() throws Exception {
         statistics.set(left(1, 5 * MIB));
-        backlog.tell(left -> {
+        backlog.tell((left, _) -> {
             told.add(left);
             drained.countDown();
         });
         backlog.await();
         assertThat(told).contains("1 file, 5MiB");
+    }
+
+    @Test
+    void watch_aFileThatCouldNotBeUploaded_isToldAlsoAtTheEnd() throws Exception {
+        backlog.watch((_, failed) -> told.add(failed + " failed"));
+        statistics.set(new WritebackStatistics(0, 0, 0, 0, 0, 0, 1));
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("1 failed");
+
+        statistics.set(new WritebackStatistics(0, 0, 0, 0, 0, 0, 2));
+        backlog.tell((left, failed) -> told.add(left + failed + " failed at the end"));
+        drained.countDown();
+        backlog.await();
+        assertThat(told).last().isEqualTo("2 failed at the end");
     }
 
     private static WritebackStatistics left(int files, long bytes) {

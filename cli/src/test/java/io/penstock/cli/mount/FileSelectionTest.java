@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -24,6 +25,7 @@ class FileSelectionTest {
 
     private final InMemoryObjectStore store = new InMemoryObjectStore();
     private final List<String> missing = new ArrayList<>();
+    private final List<String> reasons = new ArrayList<>();
     private Tree tree;
 
     @BeforeEach
@@ -59,8 +61,9 @@ class FileSelectionTest {
             }
 
             @Override
-            public void missing(String path) {
+            public void problem(String path, String why) {
                 missing.add(path);
+                reasons.add(why);
             }
         });
         return found;
@@ -100,12 +103,35 @@ class FileSelectionTest {
     }
 
     @Test
+    void visit_aListWithLinesThatNameNothing_tellsThemAndVisitsTheOthers(@TempDir Path folder) throws Exception {
+        Path list = Files.write(
+                folder.resolve("list"), "a/1.jpg\n../x\n[\n/other\na/\u00e4\nd/5.jpg\n".getBytes(ISO_8859_1));
+
+        assertThat(files(new FileSelection(MOUNT, List.of(), list))).containsExactly("a/1.jpg", "d/5.jpg");
+
+        assertThat(missing).containsExactly("../x", "[", "/other", "a/\uFFFD");
+        assertThat(reasons)
+                .satisfiesExactly(
+                        why -> assertThat(why).startsWith(".. is not followed"),
+                        why -> assertThat(why).startsWith("it is no pattern: "),
+                        why -> assertThat(why).isEqualTo("it is not below /mnt/data"),
+                        why -> assertThat(why).isEqualTo("there is no such file or folder; it is not in UTF-8"));
+    }
+
+    @Test
     void check_pathsOutside_refuses() {
         assertThatThrownBy(new FileSelection(MOUNT, List.of("/mnt/data2/a"), null)::check)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("/mnt/data2/a is not below /mnt/data");
+                .hasMessage("/mnt/data2/a: it is not below /mnt/data");
         assertThatThrownBy(new FileSelection(MOUNT, List.of("a/../b"), null)::check)
                 .isInstanceOf(RefusedException.class);
+    }
+
+    @Test
+    void check_anEmptyPath_isRefusedAndNotTheWholeMount() {
+        assertThatThrownBy(new FileSelection(MOUNT, List.of("a", ""), null)::check)
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("'': an empty path names nothing; . stands for all of the mount");
     }
 
     @Test

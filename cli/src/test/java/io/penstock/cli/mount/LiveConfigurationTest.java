@@ -82,7 +82,7 @@ final class LiveConfigurationTest {
                 .value();
     }
 
-    private static MountPlan plan(Configuration configuration) throws RefusedException {
+    private static MountPlan plan(Configuration configuration) throws ConfigurationException {
         return MountPlan.of(Target.parse("data"), MOUNT_POINT, configuration);
     }
 
@@ -136,6 +136,17 @@ final class LiveConfigurationTest {
     }
 
     @Test
+    void set_theMountFailsToTakeIt_showsWhatHeldBefore() throws Exception {
+        LiveConfiguration failing = new LiveConfiguration(read(), this::read, _ -> {
+            throw new IllegalArgumentException("not taken");
+        });
+
+        assertThatThrownBy(() -> failing.set(List.of("memory=512MiB"))).hasMessage("not taken");
+
+        assertThat(failing.get(Settings.MEMORY)).isEqualTo(1L << 30);
+    }
+
+    @Test
     void set_valuesThatExcludeEachOther_isRefused() {
         assertThatThrownBy(() -> live.set(List.of("memory=40GiB")))
                 .isInstanceOf(RefusedException.class)
@@ -162,6 +173,10 @@ final class LiveConfigurationTest {
                 .extracting(LiveConfiguration.Change::key)
                 .containsExactly("s3.connections");
         assertThat(shown("s3.connections")).isEqualTo(read().show(Settings.CONNECTIONS));
+        assertThat(live.set(List.of("memory=512MiB")))
+                .as("that is said once")
+                .extracting(LiveConfiguration.Change::key)
+                .doesNotContain("s3.connections");
     }
 
     @Test

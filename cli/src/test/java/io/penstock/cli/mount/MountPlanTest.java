@@ -9,7 +9,6 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.Version;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
@@ -49,6 +48,13 @@ class MountPlanTest {
         assertThat(plan.mount().allowOther()).isFalse();
         assertThat(plan.files().uid()).isEqualTo(1000);
         assertThat(plan.namespace()).isEqualTo("aws/data");
+    }
+
+    @Test
+    void of_theSmallestCache_staysWithinWhatTheModulesTake() throws Exception {
+        MountPlan plan = plan("cache.size=1MiB");
+        assertThat(plan.cache().sizeBytes()).isEqualTo(1L << 20);
+        assertThat(plan.writeback().limits().stagingBytes()).isEqualTo(8L << 20);
     }
 
     @Test
@@ -127,7 +133,7 @@ class MountPlanTest {
         return BucketMount.cacheConfig(plan).audience();
     }
 
-    private static MountPlan plan(String mountOptions) throws ConfigurationException, RefusedException {
+    private static MountPlan plan(String mountOptions) throws ConfigurationException {
         return MountPlan.of(Target.parse("data/a"), Path.of("/mnt/data"), configuration(mountOptions));
     }
 

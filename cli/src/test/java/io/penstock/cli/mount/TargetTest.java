@@ -3,7 +3,7 @@ package io.penstock.cli.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.config.ConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,7 +22,7 @@ class TargetTest {
         "old_Bucket, old_Bucket, ''",
         "data-ac1b2c3d4e5f6g7h8i9j0eud9z1aa-s3alias/a, data-ac1b2c3d4e5f6g7h8i9j0eud9z1aa-s3alias, a/",
     })
-    void parse_anySpelling_bucketAndPrefix(String text, String bucket, String prefix) throws RefusedException {
+    void parse_anySpelling_bucketAndPrefix(String text, String bucket, String prefix) throws ConfigurationException {
         assertThat(Target.parse(text)).isEqualTo(new Target(bucket, prefix));
     }
 
@@ -30,7 +30,7 @@ class TargetTest {
     @ValueSource(strings = {"", "/", "/data", "s3://", "s3:///a", "http://host/data", "-x", "a", "da ta", "da~ta"})
     void parse_noBucket_refusedWithTheForms(String text) {
         assertThatThrownBy(() -> Target.parse(text))
-                .isInstanceOf(RefusedException.class)
+                .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("'" + text + "'")
                 .hasMessageEndingWith("write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
     }
@@ -44,13 +44,13 @@ class TargetTest {
             })
     void parse_arn_refusedWithWhatToWriteInstead(String text) {
         assertThatThrownBy(() -> Target.parse(text))
-                .isInstanceOf(RefusedException.class)
+                .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("'" + text + "' is an ARN")
                 .hasMessageContaining("-s3alias");
     }
 
     @Test
-    void source_ofParsedText_parsesToTheSame() throws RefusedException {
+    void source_ofParsedText_parsesToTheSame() throws ConfigurationException {
         for (String text : new String[] {"s3://data", "s3://data/a/b"}) {
             assertThat(Target.parse(text).source()).isEqualTo(text);
         }

@@ -47,7 +47,7 @@ class RunningMountTest {
     void now_backlogSavedMeanwhile_isIt() throws IOException {
         RunningMount saved = mount("/mnt/a", ProcessHandle.current().pid(), Instant.now());
         saved.save(host);
-        RunningMount busy = saved.withBacklog("2 files, 36MiB", true);
+        RunningMount busy = saved.withBacklog("2 files, 36MiB", 3, true);
         busy.save(host);
         assertThat(saved.now(host)).contains(busy);
         assertThat(ours()).containsExactly(busy);
@@ -169,7 +169,7 @@ class RunningMountTest {
     @Test
     void newest_predecessorStillUploads_theOneThatServes() {
         long pid = ProcessHandle.current().pid();
-        RunningMount uploading = mount("/mnt/a", pid, Instant.now()).withBacklog("1 file, 5MiB", true);
+        RunningMount uploading = mount("/mnt/a", pid, Instant.now()).withBacklog("1 file, 5MiB", 0, true);
         RunningMount first = mount("/mnt/a", pid, Instant.now().plusSeconds(1));
         RunningMount second = mount("/mnt/a", pid, Instant.now().plusSeconds(2));
         RunningMount dead = mount("/mnt/a", NO_PROCESS, Instant.now().plusSeconds(3));

@@ -1,0 +1,78 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.state.RunningMount;
+import io.penstock.fuse.MountTable;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class ServingMountTest {
+    private static final String SOURCE = "s3://data";
+    private static final Path MOUNT_POINT = Path.of("/mnt/a");
+    private static final List<MountTable.Entry> TABLE =
+            List.of(new MountTable.Entry("0:2", MOUNT_POINT, "fuse.penstock", SOURCE));
+
+    private static RunningMount mount(long pid) {
+        return new RunningMount(
+                SOURCE, MOUNT_POINT, pid, "kernel (why)", "how", Path.of("/cache"), Path.of("/log"), Instant.now());
+    }
+
+    @Test
+    void newest_itsProcessWasKilled_saysThatItIsDeadAndWhatToDo() throws Exception {
+        Process process = new ProcessBuilder("sleep", "60").start();
+        RunningMount mount = mount(process.pid());
+        process.destroyForcibly().waitFor();
+
+        ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(mount), TABLE);
+
+        assertThatThrownBy(() -> mounts.newest(_ -> true, "none"))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageStartingWith("/mnt/a is dead, as the process that served it has ended: mount it again");
+        ServingMount.Mounts removed = ServingMount.Mounts.of(List.of(mount), List.of());
+        assertThatThrownBy(() -> removed.newest(_ -> true, "none")).hasMessage("none");
+    }
+
+    @Test
+    void newest_mountedAgainAfterThat_isTheLiving() throws Exception {
+        Process process = new ProcessBuilder("sleep", "60").start();
+        RunningMount killed = mount(process.pid());
+        process.destroyForcibly().waitFor();
+        RunningMount living = mount(ProcessHandle.current().pid());
+
+        assertThat(ServingMount.Mounts.of(List.of(killed, living), TABLE).newest(_ -> true, "none"))
+                .isEqualTo(living);
+    }
+
+    @Test
+    void silence_itsProcessIsStopped_saysSo() throws Exception {
+        Process process = new ProcessBuilder("sleep", "60").start();
+        try {
+            RunningMount mount = mount(process.pid());
+            assertThat(ServingMount.silence(mount, true, "it broke"))
+                    .contains("does not answer (it broke): it belongs to another user");
+            assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
+                            .start()
+                            .waitFor())
+                    .isZero();
+            while (!mount.isStopped()) {
+                Thread.onSpinWait();
+            }
+            assertThat(ServingMount.silence(mount, true, "it broke")).contains("is stopped", "kill -CONT");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void silence_ofWhatIsUnmountedMeanwhile_saysOnlyThat() {
+        assertThat(ServingMount.silence(mount(ProcessHandle.current().pid()), false, "no such file"))
+                .isEqualTo("/mnt/a is not served any more");
+    }
+}

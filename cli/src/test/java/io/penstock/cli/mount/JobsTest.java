@@ -1,0 +1,37 @@
+package io.penstock.cli.mount;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.process.RefusedException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class JobsTest {
+    private static Job job() {
+        return new Job("warm", List.of()) {
+            @Override
+            void work() {}
+
+            @Override
+            long bytes() {
+                return 0;
+            }
+        };
+    }
+
+    @Test
+    void cancel_noSuchJob_namesOnlyThoseThatRun() throws Exception {
+        try (Jobs jobs = new Jobs()) {
+            int ended = jobs.start(job());
+            while (jobs.status(ended).state() == State.RUNNING) {
+                Thread.onSpinWait();
+            }
+            assertThatThrownBy(() -> jobs.cancel(99))
+                    .isInstanceOf(RefusedException.class)
+                    .hasMessage("there is no job 99; none runs");
+        }
+    }
+}
