@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
 public final class PeerReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Those that were begun because this node asks. */
+    /** Those that it has begun. */
     private final List<RangeFetch> fetches = new CopyOnWriteArrayList<>();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     PeerReader(PageFetcher fetcher, OpenVersion object) {
         this.fetcher = fetcher;
@@ -63,19 +64,21 @@ public final class PeerReader implements AutoCloseable {
     }
 
     private @Nullable Fill claim(long page, long end, Urgency urgency) throws BusyException, InterruptedException {
-        CachedObject cached = object.cached;
-        if (urgency == Urgency.DEMAND) {
-            Fill fill = cached.claim(page, end, Urgency.DEMAND);
-            if (fill != null) {
-                fetches.add(fetcher.fetch(object, fill, fetcher.deadline(), PeerSource.NONE));
-            }
-            return fill;
+        boolean isAhead = urgency == Urgency.READAHEAD;
+        if (isAhead) {
+            fetcher.peerGate().awaitReadahead();
         }
-        fetcher.awaitTurn();
-        Fill fill = fetcher.claim(() -> cached.claim(page, end, Urgency.READAHEAD));
+        Fill fill = null;
+        try {
+            fill = object.cached.claim(page, end, urgency);
+        } finally {
+            if (isAhead && fill == null) {
+                fetcher.peerGate().giveBack();
+            }
+        }
         if (fill != null) {
-            fetches.add(fetcher.fetchAhead(object, fill, PeerSource.NONE, _ -> {}));
-        } else if (object.anyMissing(page, end)) {
+            fetches.add(fetcher.fetchForPeer(object, fill, urgency));
+        } else if (isAhead && object.anyMissing(page, end)) {
             throw new BusyException("memory is short");
         }
         return fill;
@@ -93,32 +96,34 @@ public final class PeerReader implements AutoCloseable {
             for (long at = position; to.hasRemaining(); ) {
                 int copied = object.cached.read(at, to, true, null);
                 if (copied == CachedObject.MISSING) {
-                    throw missing(at);
+                    throwFailure(at);
                 }
                 at += copied;
             }
         } catch (FillFailedException e) {
-            throw storeException(e.getCause() instanceof Exception cause ? cause : e);
+            throw ofTheStore(e);
         }
     }
 
-    /** Why the byte is not there any more: its fetch has failed, or its page was evicted. */
-    private BusyException missing(long position) throws ObjectStoreException {
+    /** The fetch of a missing byte has failed before it was read, or the byte was evicted. */
+    private void throwFailure(long at) throws ObjectStoreException, BusyException {
         for (RangeFetch fetch : fetches) {
-            Exception failure = fetch.failure(position);
+            Exception failure = fetch.failure(at);
             if (failure != null) {
-                throw storeException(failure);
+                throw ofTheStore(failure);
             }
         }
-        return new BusyException("evicted before it was read");
+        throw new BusyException("evicted before it was read");
     }
 
-    private static ObjectStoreException storeException(Exception failure) {
-        return switch (failure) {
-            case ObjectStoreException e -> e;
-            case FetchAbandonedException e when e.getCause() instanceof ObjectStoreException cause -> cause;
-            default -> new ObjectStoreException.Unavailable(String.valueOf(failure.getMessage()), failure);
-        };
+    /** The store's exception, which may be the cause of others. */
+    private static ObjectStoreException ofTheStore(Exception failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ObjectStoreException known) {
+                return known;
+            }
+        }
+        return new ObjectStoreException.Unavailable(String.valueOf(failure.getMessage()), failure);
     }
 
     @Override

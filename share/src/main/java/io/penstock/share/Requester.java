@@ -69,6 +69,11 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
+    @Override
+    public long boundary(ObjectVersion version, long position) {
+        return owners.get().nodes().size() > 1 ? Slabs.end(position) : Long.MAX_VALUE;
+    }
+
     private void ask(Node owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
         if (!bandwidth.pass(request.range().length(), request.urgency())) {

@@ -110,6 +110,11 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         requester.get(version, range, urgency, sink);
     }
 
+    @Override
+    public long boundary(ObjectVersion version, long position) {
+        return requester.boundary(version, position);
+    }
+
     /** Whether this node is the one that fetches this byte of the object for the group. */
     public boolean owns(ObjectVersion version, long position) {
         Owners now = owners();
