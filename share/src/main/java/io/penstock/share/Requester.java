@@ -27,7 +27,6 @@ final class Requester implements PeerSource, AutoCloseable {
     private final Supplier<Owners> owners;
     private final Function<Node, Peer> made;
     private final OwnProof proof;
-    private final Bandwidth bandwidth;
     private final ShareCounters counters;
     private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -42,9 +41,9 @@ final class Requester implements PeerSource, AutoCloseable {
             ShareCounters counters) {
         this.namespace = config.namespace();
         this.owners = owners;
-        this.made = node -> new Peer(node.socketAddress(), tls, clock);
+        Bandwidth bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
+        this.made = node -> new Peer(node.socketAddress(), tls, bandwidth, clock);
         this.proof = new OwnProof(bucket);
-        this.bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
         this.counters = counters;
     }
 
@@ -76,9 +75,6 @@ final class Requester implements PeerSource, AutoCloseable {
 
     private void ask(Node owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
-        if (!bandwidth.pass(request.range().length(), request.urgency())) {
-            throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
-        }
         try {
             peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
         } catch (PeerFailure e) {

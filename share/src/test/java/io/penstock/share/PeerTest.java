@@ -61,7 +61,7 @@ class PeerTest {
         List<Thread> threads = new ArrayList<>();
         try (ScriptedServer server = new ScriptedServer(hangs);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
-                Peer peer = new Peer(server.address(), null, clock)) {
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
             for (int i = 0; i < all * 3 / 4; i++) {
                 threads.add(Thread.ofVirtual().start(() -> ends.add(end(peer, Urgency.READAHEAD))));
             }
