@@ -116,14 +116,16 @@ final class PresignedProof implements BucketProof {
     }
 
     @Override
-    public boolean holds(String proof, String key) throws ObjectStoreException, InterruptedException {
+    public boolean covers(String proof, String key) {
         Map<String, String> query = queryOf(proof);
         String proven = query == null ? null : query.get("prefix");
-        if (query == null
-                || proven == null
-                || !key.startsWith(proven)
-                || !key.startsWith(prefix)
-                || !query.entrySet().containsAll(REQUIRED.entrySet())) {
+        return proven != null && key.startsWith(proven) && key.startsWith(prefix);
+    }
+
+    @Override
+    public boolean holds(String proof) throws ObjectStoreException, InterruptedException {
+        Map<String, String> query = queryOf(proof);
+        if (query == null) {
             return false;
         }
         SdkHttpRequest.Builder request = SdkHttpRequest.builder()
@@ -169,7 +171,8 @@ final class PresignedProof implements BucketProof {
                 return null;
             }
         }
-        return query;
+        boolean isList = query.containsKey("prefix") && query.entrySet().containsAll(REQUIRED.entrySet());
+        return isList ? query : null;
     }
 
     /** Addressed by path or by host: a peer may have the other setting. */
