@@ -38,6 +38,7 @@ class ArchitectureTest {
             "disk",
             "cache",
             "prefetch",
+            "share",
             "writeback",
             "filesystem",
             "fuse",
@@ -80,6 +81,16 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat(AWS)
                 .because("the object-store module hides which client speaks to S3")
+                .check(CLASSES);
+    }
+
+    @Test
+    void jgroupsTypes_outsideShare_areNotUsed() {
+        noClasses()
+                .that(not(resideInAPackage("io.penstock.share..")))
+                .should()
+                .dependOnClassesThat(resideInAPackage("org.jgroups.."))
+                .because("without a group nothing of it is loaded")
                 .check(CLASSES);
     }
 
