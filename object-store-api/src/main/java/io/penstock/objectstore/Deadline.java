@@ -158,8 +158,8 @@ public final class Deadline {
         Thread.sleep(Duration.ofNanos(Math.clamp(leftNanos(), 0, pause.toNanos())));
     }
 
-    /** The timeout for connecting: {@code longest}, or the time that is left. */
-    Duration atMost(Duration longest) {
+    /** {@code longest}, or the time that is left; a second at least, if that is not longer. */
+    public Duration atMost(Duration longest) {
         if (patience.isZero()) {
             return longest;
         }

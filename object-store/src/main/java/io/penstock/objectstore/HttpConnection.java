@@ -19,8 +19,10 @@ import tlschannel.NeedsReadException;
 /**
  * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
  * An interrupt closes it at once. One thread at a time uses it; any thread may {@link #close} it.
+ *
+ * <p>Public for connections between nodes, which need the same.
  */
-final class HttpConnection implements AutoCloseable {
+public final class HttpConnection implements AutoCloseable {
     private static final int LONGEST_HEAD = 16 << 10;
 
     /** A proxy sends one or two interim responses. */
@@ -72,9 +74,10 @@ final class HttpConnection implements AutoCloseable {
 
     /**
      * @param tls null for none; the first request makes the handshake
+     * @param readTimeout for {@link #closeIfLate}
      * @throws IOException if the server cannot be reached in time
      */
-    HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
+    public HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
             throws IOException {
         this.readTimeout = readTimeout;
         this.received = memory(LONGEST_HEAD).limit(0);
@@ -92,7 +95,7 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /** Sends a request and returns the head of its response; {@link #read} reads the body. */
-    ResponseHead send(byte[] request) throws IOException {
+    public ResponseHead send(byte[] request) throws IOException {
         return send(request, BodyReader.NOTHING, 0);
     }
 
@@ -242,7 +245,7 @@ final class HttpConnection implements AutoCloseable {
     }
 
     /** Puts up to this many bytes of the body at the target's position; -1 if the server has closed the connection. */
-    int read(ByteBuffer target, int wanted) throws IOException {
+    public int read(ByteBuffer target, int wanted) throws IOException {
         if (received.hasRemaining()) {
             int taken = Math.min(wanted, received.remaining());
             target.put(received.slice(received.position(), taken));
@@ -265,7 +268,7 @@ final class HttpConnection implements AutoCloseable {
      * Whether another request may follow: the connection is open and has no unrequested bytes, which would pass for the
      * next response. Never waits.
      */
-    boolean isReusable() {
+    public boolean isReusable() {
         if (received.hasRemaining()) {
             return false;
         }

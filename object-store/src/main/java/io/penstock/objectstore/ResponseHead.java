@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param version {@code HTTP/1.1}
  * @param headers by their names, which are compared without regard to case
  */
-record ResponseHead(String version, int status, Map<String, String> headers) {
+public record ResponseHead(String version, int status, Map<String, String> headers) {
     private static final Pattern STATUS_LINE = Pattern.compile("(HTTP/1\\.[01]) ([1-5][0-9][0-9])(?: .*)?");
 
     /** RFC 9110, section 5.6.2. */
@@ -73,8 +73,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
         return line.substring(0, Math.min(80, line.length())).replaceAll("\\p{Cntrl}", "?");
     }
 
-    @Nullable
-    String header(String name) {
+    public @Nullable String header(String name) {
         return headers.get(name);
     }
 
@@ -84,7 +83,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
     }
 
     /** Bytes of the body; -1 if its length is given in another way. */
-    long contentLength() throws IOException {
+    public long contentLength() throws IOException {
         String length = header("Content-Length");
         if (length == null || header("Transfer-Encoding") != null) {
             return -1;
@@ -101,7 +100,7 @@ record ResponseHead(String version, int status, Map<String, String> headers) {
     }
 
     /** Whether another request may follow on the connection. */
-    boolean keepsAlive() {
+    public boolean keepsAlive() {
         String connection = header("Connection");
         return version.equals("HTTP/1.1")
                 && (connection == null || !connection.toLowerCase(Locale.ROOT).contains("close"));

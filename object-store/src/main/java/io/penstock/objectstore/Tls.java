@@ -12,19 +12,36 @@ import tlschannel.ClientTlsChannel;
 import tlschannel.HeapBufferAllocator;
 
 /** Encrypts connections to one server. Safe for use by any number of threads. */
-final class Tls {
+public final class Tls {
     private final SSLContext context;
     private final String host;
     private final int port;
+
+    /** Of Java's algorithms; null to take any certificate that the context trusts. */
+    private final @Nullable String identification;
 
     /**
      * @param trusted whom to trust; null for the JDK's own certificates
      * @param host the name that the server's certificate must have
      */
     Tls(TrustManager @Nullable [] trusted, String host, int port) throws ObjectStoreException {
-        this.context = context(trusted);
+        this(context(trusted), host, port, "HTTPS");
+    }
+
+    private Tls(SSLContext context, String host, int port, @Nullable String identification) {
+        this.context = context;
         this.host = host;
         this.port = port;
+        this.identification = identification;
+    }
+
+    /**
+     * For a server that is known by who signed its certificate, whatever name that has.
+     *
+     * @param context trusts nobody else
+     */
+    public static Tls ofGroup(SSLContext context, String host, int port) {
+        return new Tls(context, host, port, null);
     }
 
     private static SSLContext context(TrustManager @Nullable [] trusted) throws ObjectStoreException {
@@ -46,7 +63,7 @@ final class Tls {
         SSLEngine engine = context.createSSLEngine(host, port);
         engine.setUseClientMode(true);
         SSLParameters parameters = engine.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        parameters.setEndpointIdentificationAlgorithm(identification);
         engine.setSSLParameters(parameters);
         // Buffers on the heap: Java's ciphers copy bytes from elsewhere first.
         return ClientTlsChannel.newBuilder(socket, engine)

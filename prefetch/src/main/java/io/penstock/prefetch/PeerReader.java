@@ -41,16 +41,20 @@ public final class PeerReader implements AutoCloseable {
      * @param from in bytes from the start of the object
      * @param to behind the last byte, within the object
      * @param urgency of the node that asks: what it reads ahead waits for this node's turn
+     * @return GETs that it has begun; 0 if all is here or under way
      * @throws BusyException if memory is short, and this is readahead
      */
-    public void prepare(long from, long to, Urgency urgency) throws BusyException, InterruptedException {
+    public int prepare(long from, long to, Urgency urgency) throws BusyException, InterruptedException {
         long most = OpenVersion.pages(fetcher.rangeBytes(object.cached.version()));
         long end = OpenVersion.pages(to);
+        int gets = 0;
         for (long page = from / PAGE_SIZE; page < end; ) {
             long boundary = Math.min((page / most + 1) * most, end);
             Fill fill = object.anyMissing(page, boundary) ? claim(page, boundary, urgency) : null;
             page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
+            gets += fill == null ? 0 : 1;
         }
+        return gets;
     }
 
     private @Nullable Fill claim(long page, long end, Urgency urgency) throws BusyException, InterruptedException {

@@ -6,46 +6,165 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
+import io.penstock.share.ShareStatistics.Member;
+import io.penstock.share.ShareStatistics.PeerState;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
-/** This node as a member of a cache group. Safe for use by any number of threads. */
+/**
+ * This node as a member of a cache group: it asks other nodes before the store for what they own, and gives them what it owns.
+ * Safe for use by any number of threads.
+ */
 public final class ShareGroup implements PeerSource, AutoCloseable {
+    private final ShareConfig config;
     private final PageFetcher fetcher;
+    private final ShareCounters counters = new ShareCounters();
+    private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().daemon().name("share-clock").factory());
+    private final Requester requester;
+    private final Membership membership;
 
-    private ShareGroup(PageFetcher fetcher) {
+    /** In the order in which they are to be closed. */
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    private ShareGroup(ShareConfig config, PageFetcher fetcher, BucketProof proof) throws ShareException {
+        this.config = config;
         this.fetcher = fetcher;
+        clock.setRemoveOnCancelPolicy(true);
+        try {
+            SSLContext tls = config.tls() == null ? null : GroupTls.context(config.tls());
+            this.requester = new Requester(config, tls, this::owners, proof, clock, counters);
+            this.membership = membership(tls, NodeIdentity.of(config.identityFile()));
+            open.add(requester);
+            open.add(membership);
+            ProvenNodes proven = new ProvenNodes(proof, System::nanoTime);
+            open.add(new PeerServer(config, tls, fetcher, proven, clock, counters));
+            join();
+        } catch (ShareException | RuntimeException e) {
+            closeAll();
+            throw e;
+        }
     }
 
     /**
-     * Joins the group, and makes it a source of the fetcher. Waits some seconds for other nodes.
+     * Joins the group, and makes it a source of the fetcher. Waits up to some seconds for other nodes.
      *
      * @param fetcher reads for other nodes, and asks them from now on; the caller closes it, after this
      * @throws ShareException if this node cannot be part of the group
      */
     public static ShareGroup start(ShareConfig config, PageFetcher fetcher, BucketProof proof) throws ShareException {
-        ShareGroup group = new ShareGroup(fetcher);
+        InetAddress address = config.listen().getAddress();
+        if (address == null || address.isAnyLocalAddress()) {
+            throw new ShareException(
+                    "share.listen: " + config.listen() + " is no address that other nodes can connect to;"
+                            + " name one of this machine",
+                    null);
+        }
+        ShareGroup group = new ShareGroup(config, fetcher, proof);
         fetcher.setPeers(group);
         return group;
     }
 
+    private Membership membership(@Nullable SSLContext tls, String id) throws ShareException {
+        Addresses addresses = Addresses.of(config.discovery());
+        try {
+            return new Membership(
+                    new Node(id, Node.address(config.listen())),
+                    Membership.tcp(config.groupAddress(), tls),
+                    new AddressDiscovery(addresses::now),
+                    requester::changed);
+        } catch (Exception e) { // JGroups declares no other
+            throw new ShareException("the group's membership cannot be set up: " + e, e);
+        }
+    }
+
+    private void join() throws ShareException {
+        try {
+            if (config.discovery() instanceof Discovery.Folder(ShareFolder folder)) {
+                open.addFirst(Announcement.start(folder, config.listen()));
+            }
+            membership.join(Membership.group(config.namespace()));
+        } catch (Exception e) { // JGroups declares no other
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            throw new ShareException(
+                    "share.listen: the group cannot be joined at " + config.groupAddress()
+                            + " (the port after that of share.listen must be free): " + e,
+                    e);
+        }
+    }
+
+    private Owners owners() {
+        return membership.owners();
+    }
+
     @Override
     public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
-            throws InterruptedException {}
+            throws InterruptedException {
+        requester.get(version, range, urgency, sink);
+    }
 
     /** Whether this node is the one that fetches this byte of the object for the group. */
     public boolean owns(ObjectVersion version, long position) {
-        return true;
+        Owners now = owners();
+        return now.of(Slabs.of(version, position)).equals(now.self());
     }
 
-    /** What the group is now, and what it has done so far. */
+    /** What the group is now, and what this node has had and given so far. */
     public ShareStatistics statistics() {
-        return new ShareStatistics(List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        return new ShareStatistics(
+                members(),
+                counters.pagesHad.sum(),
+                counters.bytesHad.sum(),
+                counters.answersHad.sum(),
+                counters.fallbacks(),
+                counters.requestsServed.sum(),
+                counters.bytesServed.sum(),
+                counters.refusals(),
+                counters.getsForPeers.sum());
     }
 
-    /** Leaves the group, once the requests that run are cancelled. */
+    private List<Member> members() {
+        Owners now = owners();
+        double[] shares = now.shares();
+        List<Member> members = new ArrayList<>();
+        for (int i = 0; i < shares.length; i++) {
+            Node node = now.nodes().get(i);
+            members.add(new Member(node.id(), node.address(), shares[i], state(now, node)));
+        }
+        members.sort(Comparator.comparing(Member::address));
+        return members;
+    }
+
+    private PeerState state(Owners now, Node node) {
+        if (node.equals(now.self())) {
+            return PeerState.SELF;
+        }
+        return requester.isSkipped(node) ? PeerState.SKIPPED : PeerState.ASKED;
+    }
+
+    /** Ends the requests that run, and leaves the group. */
     @Override
     public void close() {
         fetcher.setPeers(PeerSource.NONE);
+        closeAll();
+    }
+
+    private void closeAll() {
+        for (AutoCloseable one : open) {
+            try {
+                one.close();
+            } catch (Exception e) { // none of them declares any
+                throw new IllegalStateException(e);
+            }
+        }
+        open.clear();
+        clock.shutdownNow();
     }
 }

@@ -1,0 +1,62 @@
+package io.penstock.share;
+
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jgroups.Address;
+import org.jgroups.BytesMessage;
+import org.jgroups.Event;
+import org.jgroups.Message;
+import org.jgroups.PhysicalAddress;
+import org.jgroups.conf.ClassConfigurator;
+import org.jgroups.protocols.Discovery;
+import org.jgroups.protocols.PingData;
+import org.jgroups.protocols.PingHeader;
+import org.jgroups.stack.IpAddress;
+import org.jgroups.util.ByteArray;
+import org.jgroups.util.NameCache;
+import org.jgroups.util.Responses;
+
+/** JGroups' discovery at addresses from anywhere: at the start, and by MERGE3 again and again. */
+final class AddressDiscovery extends Discovery {
+    /** JGroups wants a number above 512 of each protocol that is not its own. */
+    private static final short ID = 1001;
+
+    static {
+        ClassConfigurator.addProtocol(ID, AddressDiscovery.class);
+    }
+
+    private final Supplier<? extends Collection<InetSocketAddress>> addresses;
+
+    AddressDiscovery(Supplier<? extends Collection<InetSocketAddress>> addresses) {
+        this.addresses = addresses;
+    }
+
+    @Override
+    public boolean isDynamic() {
+        return true;
+    }
+
+    @Override
+    protected void findMembers(List<Address> members, boolean isInitial, Responses responses) {
+        PhysicalAddress own = (PhysicalAddress) down(new Event(Event.GET_PHYSICAL_ADDRESS, local_addr));
+        PingData data = new PingData(local_addr, false, NameCache.get(local_addr), own);
+        ByteArray body = marshal(data);
+        PingHeader header = new PingHeader(PingHeader.GET_MBRS_REQ)
+                .clusterName(cluster_name)
+                .initialDiscovery(isInitial);
+        for (InetSocketAddress address : addresses.get()) {
+            PhysicalAddress peer = new IpAddress(address.getAddress(), address.getPort());
+            if (!peer.equals(own)) {
+                // never with others in one packet: the logical address behind it is not known yet
+                Message request = new BytesMessage(peer)
+                        .setFlag(Message.Flag.DONT_BUNDLE, Message.Flag.OOB)
+                        .setFlag(Message.TransientFlag.DONT_LOOPBACK)
+                        .putHeader(id, header)
+                        .setArray(body);
+                timer.execute(() -> down_prot.down(request), true);
+            }
+        }
+    }
+}

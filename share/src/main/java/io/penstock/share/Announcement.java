@@ -1,0 +1,103 @@
+package io.penstock.share;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** This node's name in the folder of the group. It is put there each minute, and removed at the end. */
+final class Announcement implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Announcement.class);
+
+    private static final Duration INTERVAL = Duration.ofMinutes(1);
+
+    /** A name that was not put again for as long is that of a node that has gone. */
+    private static final Duration LIFE = Duration.ofMinutes(3);
+
+    private final ShareFolder folder;
+    private final String name;
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofVirtual().name("share-announcement").factory());
+
+    private Announcement(ShareFolder folder, InetSocketAddress listen) {
+        this.folder = folder;
+        this.name = name(listen);
+    }
+
+    /** Puts it there before it returns. */
+    static Announcement start(ShareFolder folder, InetSocketAddress listen) throws InterruptedException {
+        Announcement announcement = new Announcement(folder, listen);
+        try {
+            folder.put(announcement.name);
+        } catch (IOException e) {
+            LOG.warn(
+                    "share.peers: this node cannot put its name into the bucket; only it looks for others: {}", "" + e);
+        }
+        Future<?> _ = announcement.clock.scheduleWithFixedDelay(
+                announcement::putAgain, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        return announcement;
+    }
+
+    private void putAgain() {
+        try {
+            folder.put(name);
+        } catch (IOException e) {
+            LOG.debug("this node cannot put its name into the bucket", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Address and port of its bytes. Names of objects go without colons. */
+    static String name(InetSocketAddress listen) {
+        String host = listen.getAddress().getHostAddress().replaceFirst("%.*", "");
+        return host.replace(':', '-') + "_" + listen.getPort();
+    }
+
+    /** Where nodes speak to the group. All ages are relative to the newest name: no clock counts but the store's. */
+    static List<InetSocketAddress> read(Map<String, Instant> names) {
+        if (names.isEmpty()) {
+            return List.of();
+        }
+        Instant oldest = Collections.max(names.values()).minus(LIFE);
+        return names.entrySet().stream()
+                .filter(name -> name.getValue().isAfter(oldest))
+                .flatMap(name -> address(name.getKey()))
+                .toList();
+    }
+
+    /** Nothing if it is no node's name. It is never looked up, as anybody may have put it there. */
+    private static Stream<InetSocketAddress> address(String name) {
+        int end = name.lastIndexOf('_');
+        try {
+            String host = name.substring(0, Math.max(0, end)).replace('-', ':');
+            int port = Integer.parseInt(name.substring(end + 1));
+            return Stream.of(new InetSocketAddress(InetAddress.ofLiteral(host), port + 1));
+        } catch (IllegalArgumentException e) {
+            return Stream.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        clock.shutdownNow();
+        try {
+            folder.remove(name);
+        } catch (IOException e) {
+            LOG.debug("this node's name stays in the bucket", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

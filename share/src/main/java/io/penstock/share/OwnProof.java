@@ -1,0 +1,34 @@
+package io.penstock.share;
+
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What this node shows to others. Safe for use by any number of threads. */
+final class OwnProof {
+    /** Others remember it for longer; credentials are renewed meanwhile. */
+    private static final long NANOS = Duration.ofMinutes(5).toNanos();
+
+    private final BucketProof bucket;
+    private volatile @Nullable Made last;
+
+    private record Made(String text, long at) {}
+
+    OwnProof(BucketProof bucket) {
+        this.bucket = bucket;
+    }
+
+    String get() throws IOException, InterruptedException {
+        Made made = last;
+        if (made == null || System.nanoTime() - made.at() > NANOS) {
+            made = new Made(bucket.make(), System.nanoTime());
+            last = made;
+        }
+        return made.text();
+    }
+
+    /** Another node has refused it: the credentials may have changed. */
+    void drop() {
+        last = null;
+    }
+}

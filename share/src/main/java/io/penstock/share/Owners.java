@@ -1,0 +1,49 @@
+package io.penstock.share;
+
+import java.util.List;
+
+/**
+ * Who owns a slab: the node with the highest random weight (Thaler and Ravishankar, 1998). A node that comes or goes moves
+ * its own share only. Immutable.
+ *
+ * @param self this node
+ * @param nodes all members of the group, this node among them; in the same order on all nodes
+ */
+record Owners(Node self, List<Node> nodes) {
+    /** Slabs that stand for all when shares are estimated. */
+    private static final int SAMPLE = 4096;
+
+    Owners {
+        nodes = List.copyOf(nodes);
+    }
+
+    /** This node alone. */
+    static Owners alone(Node self) {
+        return new Owners(self, List.of(self));
+    }
+
+    Node of(long slab) {
+        Node owner = self;
+        long top = Long.MIN_VALUE;
+        for (Node node : nodes) {
+            long weight = Slabs.mix(slab ^ node.hash());
+            if (weight > top) {
+                top = weight;
+                owner = node;
+            }
+        }
+        return owner;
+    }
+
+    /** The share of all slabs that each node owns, in the order of the nodes: 0 to 1, from a sample. */
+    double[] shares() {
+        double[] shares = new double[nodes.size()];
+        for (int slab = 0; slab < SAMPLE; slab++) {
+            int owner = nodes.indexOf(of(Slabs.mix(slab)));
+            if (owner >= 0) {
+                shares[owner] += 1.0 / SAMPLE;
+            }
+        }
+        return shares;
+    }
+}

@@ -1,0 +1,214 @@
+package io.penstock.share;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.penstock.cache.Urgency;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.HttpConnection;
+import io.penstock.objectstore.ResponseHead;
+import io.penstock.objectstore.Tls;
+import io.penstock.share.ShareStatistics.Fallback;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/** Another node, as this one asks it for bytes. Safe for use by any number of threads. */
+final class Peer implements AutoCloseable {
+    private static final Duration CONNECT = Duration.ofSeconds(1);
+
+    /** Slower is no progress: the store brings a range at this rate over the poorest of links. */
+    private static final long LEAST_BYTES_PER_SECOND = 1 << 20;
+
+    /** Bytes under way from one node. */
+    private static final long MOST = 256 << 20;
+
+    /** The rest is for demand alone. */
+    private static final long MOST_READAHEAD = 192 << 20;
+
+    private final String host;
+    private final ScheduledExecutorService clock;
+    private final PeerConnections connections;
+    private final Breaker breaker = new Breaker(System::nanoTime);
+    private final Patience patience = new Patience();
+    private final AtomicLong underWay = new AtomicLong();
+
+    /**
+     * @param address of its bytes
+     * @param tls null for connections in the clear
+     */
+    Peer(InetSocketAddress address, @Nullable SSLContext tls, ScheduledExecutorService clock) {
+        this.host = Node.address(address);
+        this.clock = clock;
+        this.connections = new PeerConnections(
+                address,
+                tls == null ? null : Tls.ofGroup(tls, address.getAddress().getHostAddress(), address.getPort()));
+    }
+
+    boolean isSkipped() {
+        return breaker.isOpen();
+    }
+
+    /** Where checked bytes go. */
+    @FunctionalInterface
+    interface Arrivals {
+        void arrived(int bytes);
+    }
+
+    /**
+     * Puts the bytes of the request into the sink. It has got what was right before an exception.
+     *
+     * @param arrivals is told of each chunk after the sink
+     */
+    void get(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
+            throws PeerFailure, InterruptedException {
+        long length = request.range().length();
+        long most = request.urgency() == Urgency.DEMAND ? MOST : MOST_READAHEAD;
+        try {
+            if (underWay.addAndGet(length) > most) {
+                throw new PeerFailure(Fallback.LIMITED, "as many bytes are under way from it as may be", null);
+            }
+            if (!breaker.tryAsk()) {
+                throw new PeerFailure(Fallback.SKIPPED, "it has failed before", null);
+            }
+            exchange(request, proof, sink, arrivals);
+            breaker.succeeded();
+        } catch (PeerFailure e) {
+            if (!e.isNoFault()) {
+                breaker.failed();
+            } else if (e.fallback() != Fallback.SKIPPED && e.fallback() != Fallback.LIMITED) {
+                breaker.succeeded();
+            }
+            throw e;
+        } finally {
+            underWay.addAndGet(-length);
+        }
+    }
+
+    private void exchange(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
+            throws PeerFailure, InterruptedException {
+        Duration silence = silence();
+        HttpConnection connection = connect(silence);
+        Duration all = silence.plusMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
+        boolean isReusable = false;
+        try (RequestTimer timer = new RequestTimer(clock, silence, all, connection::close)) {
+            try {
+                long began = System.nanoTime();
+                ResponseHead head = connection.send(message(request, proof));
+                patience.responded(System.nanoTime() - began);
+                timer.progress();
+                isReusable = head.keepsAlive() && head.status() != PeerRequest.OK && head.contentLength() == 0;
+                check(head, request);
+                receive(connection, request, timer, sink, arrivals);
+                isReusable = head.keepsAlive();
+            } catch (IOException e) {
+                throw failure(e, timer);
+            }
+        } finally {
+            connections.giveBack(connection, isReusable);
+        }
+    }
+
+    /** Half of what the call has left, at most: the store may have to be asked after it. */
+    private Duration silence() {
+        Duration usual = patience.silence();
+        Deadline deadline = Deadline.current();
+        return deadline == null ? usual : deadline.atMost(usual.multipliedBy(2)).dividedBy(2);
+    }
+
+    private HttpConnection connect(Duration silence) throws PeerFailure, InterruptedException {
+        try {
+            return connections.take(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
+        } catch (IOException e) {
+            throw failure(e, null);
+        }
+    }
+
+    private static PeerFailure failure(IOException e, @Nullable RequestTimer timer) throws InterruptedException {
+        if (e instanceof ClosedByInterruptException || Thread.currentThread().isInterrupted()) {
+            Thread.interrupted();
+            throw new InterruptedException();
+        }
+        Fallback cause = timer != null && timer.isExpired()
+                ? Fallback.TIMEOUT
+                : e instanceof ProtocolException ? Fallback.CORRUPT : Fallback.UNREACHABLE;
+        return new PeerFailure(cause, "" + e, e);
+    }
+
+    private byte[] message(PeerRequest request, String proof) {
+        return ("GET " + request.target() + " HTTP/1.1\r\nHost: " + host + "\r\n" + PeerRequest.PROOF + ": " + proof
+                        + "\r\n\r\n")
+                .getBytes(US_ASCII);
+    }
+
+    private static void check(ResponseHead head, PeerRequest request) throws PeerFailure, IOException {
+        Fallback refused = switch (head.status()) {
+            case PeerRequest.OK -> null;
+            case PeerRequest.BUSY -> Fallback.BUSY;
+            case PeerRequest.FORBIDDEN -> Fallback.FORBIDDEN;
+            case PeerRequest.UNKNOWN, PeerRequest.OTHER_BUCKET -> Fallback.FOREIGN;
+            case PeerRequest.OTHER_VERSION, PeerRequest.STORE_FAILED -> Fallback.STORE;
+            default -> Fallback.CORRUPT;
+        };
+        if (refused != null) {
+            throw new PeerFailure(refused, "it answered " + head.status(), null);
+        }
+        long from = request.range().offset();
+        long end = request.range().end();
+        String range =
+                "bytes " + from + "-" + (end - 1) + "/" + request.version().size();
+        String identity = PeerRequest.encode(request.version().identity());
+        if (head.contentLength() != Chunks.bodyLength(from, end)
+                || !range.equals(head.header("Content-Range"))
+                || !identity.equals(head.header(PeerRequest.IDENTITY))) {
+            throw new PeerFailure(Fallback.CORRUPT, "it answered with other bytes than it was asked for", null);
+        }
+    }
+
+    private static void receive(
+            HttpConnection connection, PeerRequest request, RequestTimer timer, BodySink sink, Arrivals arrivals)
+            throws PeerFailure, IOException, InterruptedException {
+        ByteBuffer checksum = ByteBuffer.allocate(Chunks.CHECKSUM);
+        long end = request.range().end();
+        for (long at = request.range().offset(); at < end; ) {
+            int length = Chunks.length(at, end);
+            ByteBuffer target = sink.buffer();
+            if (target.remaining() < length) {
+                throw new IllegalStateException("a chunk of " + length + " bytes at " + at + " is in two pages");
+            }
+            ByteBuffer chunk = target.slice(target.position(), length);
+            fill(connection, chunk);
+            fill(connection, checksum.clear());
+            if (Chunks.checksum(chunk.flip()) != checksum.getInt(0)) {
+                throw new PeerFailure(Fallback.CORRUPT, "wrong checksum of the bytes at " + at, null);
+            }
+            timer.progress();
+            target.position(target.position() + length);
+            sink.filled(length);
+            arrivals.arrived(length);
+            at += length;
+        }
+    }
+
+    private static void fill(HttpConnection connection, ByteBuffer target) throws IOException {
+        while (target.hasRemaining()) {
+            if (connection.read(target, target.remaining()) < 0) {
+                throw new EOFException("it closed the connection within a response");
+            }
+        }
+    }
+
+    /** Ends the requests that run. */
+    @Override
+    public void close() {
+        connections.close();
+    }
+}

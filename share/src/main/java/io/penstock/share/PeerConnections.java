@@ -1,0 +1,92 @@
+package io.penstock.share;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.objectstore.HttpConnection;
+import io.penstock.objectstore.Tls;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The connections to one node: those in use, and some that wait for the next request. Safe for use by any number of threads. */
+final class PeerConnections implements AutoCloseable {
+    /** 16 KiB of memory each, and what TLS keeps. */
+    private static final int MOST_IDLE = 32;
+
+    private final InetSocketAddress address;
+    private final @Nullable Tls tls;
+
+    @GuardedBy("this")
+    private final Set<HttpConnection> used = new HashSet<>();
+
+    /** The one used last is first. */
+    @GuardedBy("this")
+    private final Deque<HttpConnection> idle = new ArrayDeque<>();
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /** @param tls null for connections in the clear */
+    PeerConnections(InetSocketAddress address, @Nullable Tls tls) {
+        this.address = address;
+        this.tls = tls;
+    }
+
+    /** A connection for one request, which must be {@linkplain #giveBack given back}. */
+    HttpConnection take(Duration connectTimeout) throws IOException {
+        HttpConnection connection;
+        while ((connection = takeIdle()) != null) {
+            if (connection.isReusable()) {
+                return connection;
+            }
+            giveBack(connection, false);
+        }
+        connection = new HttpConnection(address, tls, connectTimeout, connectTimeout);
+        synchronized (this) {
+            if (!closed) {
+                used.add(connection);
+                return connection;
+            }
+        }
+        connection.close();
+        throw new IOException("the group is closed, or the node has left it");
+    }
+
+    private synchronized @Nullable HttpConnection takeIdle() {
+        HttpConnection connection = idle.poll();
+        if (connection != null) {
+            used.add(connection);
+        }
+        return connection;
+    }
+
+    /** @param isReusable whether the response was received as a whole */
+    void giveBack(HttpConnection connection, boolean isReusable) {
+        synchronized (this) {
+            used.remove(connection);
+            if (isReusable && !closed && idle.size() < MOST_IDLE) {
+                idle.push(connection);
+                return;
+            }
+        }
+        connection.close();
+    }
+
+    /** Those in use, too. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        used.forEach(HttpConnection::close);
+        idle.forEach(HttpConnection::close);
+        idle.clear();
+    }
+
+    /** All that are open. */
+    synchronized int count() {
+        return used.size() + idle.size();
+    }
+}

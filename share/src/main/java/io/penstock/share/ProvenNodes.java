@@ -1,0 +1,76 @@
+package io.penstock.share;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes that have shown that they may read the bucket. The store is asked once in some minutes about each. Safe for use by
+ * any number of threads.
+ */
+final class ProvenNodes {
+    private static final long PROVEN_NANOS = Duration.ofMinutes(10).toNanos();
+
+    /** A node whose proof the store refuses has it asked again after that only. */
+    private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
+
+    /** Some hundred nodes make a new proof every few minutes. */
+    private static final int MOST = 10_000;
+
+    private final BucketProof bucket;
+    private final LongSupplier nanoTime;
+    private final Map<Shown, Answer> answers = new ConcurrentHashMap<>();
+
+    /** @param node its certificate or address */
+    private record Shown(String node, String proof) {}
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    ProvenNodes(BucketProof bucket, LongSupplier nanoTime) {
+        this.bucket = bucket;
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * Whether the node may have bytes of this key.
+     *
+     * @param node its certificate or address
+     * @throws IOException if the store cannot be asked
+     */
+    boolean mayHave(String node, @Nullable String proof, String key) throws IOException, InterruptedException {
+        if (proof == null || !bucket.covers(proof, key)) {
+            return false;
+        }
+        if (answers.size() > MOST) {
+            answers.values().removeIf(Answer::isOld);
+        }
+        return answers.computeIfAbsent(new Shown(node, proof), absent -> new Answer())
+                .get(proof);
+    }
+
+    /** What the store says of one proof of one node. */
+    private final class Answer {
+        @GuardedBy("this")
+        private boolean holds;
+
+        /** By nanoTime; null before the store was asked. */
+        @GuardedBy("this")
+        private @Nullable Long until;
+
+        /** Requests of a node that come meanwhile wait for it. */
+        synchronized boolean get(String proof) throws IOException, InterruptedException {
+            if (isOld()) {
+                holds = bucket.holds(proof);
+                until = nanoTime.getAsLong() + (holds ? PROVEN_NANOS : REFUSED_NANOS);
+            }
+            return holds;
+        }
+
+        synchronized boolean isOld() {
+            return until == null || nanoTime.getAsLong() - until >= 0;
+        }
+    }
+}

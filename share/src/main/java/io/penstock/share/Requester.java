@@ -1,0 +1,131 @@
+package io.penstock.share;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.prefetch.PeerSource;
+import io.penstock.share.ShareStatistics.Fallback;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks the owners of slabs for bytes. Safe for use by any number of threads. */
+final class Requester implements PeerSource, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Requester.class);
+
+    private final String namespace;
+    private final Supplier<Owners> owners;
+    private final Function<Node, Peer> made;
+    private final OwnProof proof;
+    private final Bandwidth bandwidth;
+    private final ShareCounters counters;
+    private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /** @param tls null for connections in the clear */
+    Requester(
+            ShareConfig config,
+            @Nullable SSLContext tls,
+            Supplier<Owners> owners,
+            BucketProof bucket,
+            ScheduledExecutorService clock,
+            ShareCounters counters) {
+        this.namespace = config.namespace();
+        this.owners = owners;
+        this.made = node -> new Peer(node.socketAddress(), tls, clock);
+        this.proof = new OwnProof(bucket);
+        this.bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
+        this.counters = counters;
+    }
+
+    @Override
+    public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
+            throws InterruptedException {
+        for (long at = range.offset(); at < range.end(); ) {
+            long end = Math.min(Slabs.end(at), range.end());
+            Owners now = owners.get();
+            Node owner = now.of(Slabs.of(version, at));
+            if (closed || owner.equals(now.self())) {
+                return; // what comes after it is for the store, too: bytes arrive in order
+            }
+            try {
+                ask(owner, new PeerRequest(namespace, version, new ByteRange(at, end - at), urgency), sink);
+            } catch (PeerFailure e) {
+                counters.fellBack(e.fallback());
+                LOG.debug("{} of {} not from {}: {}", range, version.key(), owner, e.getMessage());
+                return;
+            }
+            at = end;
+        }
+    }
+
+    private void ask(Node owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
+        Peer peer = peer(owner);
+        if (!bandwidth.pass(request.range().length(), request.urgency())) {
+            throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
+        }
+        try {
+            peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
+        } catch (PeerFailure e) {
+            if (e.fallback() == Fallback.FORBIDDEN) {
+                proof.drop();
+            }
+            throw e;
+        }
+        counters.answersHad.increment();
+        ByteRange range = request.range();
+        counters.pagesHad.add((range.end() + PAGE_SIZE - 1) / PAGE_SIZE - range.offset() / PAGE_SIZE);
+    }
+
+    private String proof() throws PeerFailure, InterruptedException {
+        try {
+            return proof.get();
+        } catch (IOException e) {
+            throw new PeerFailure(Fallback.FORBIDDEN, "this node cannot prove its right: " + e, e);
+        }
+    }
+
+    private Peer peer(Node node) throws PeerFailure {
+        try {
+            Peer peer = peers.computeIfAbsent(node, made);
+            if (closed) {
+                peer.close();
+            }
+            return peer;
+        } catch (IllegalArgumentException e) {
+            throw new PeerFailure(Fallback.UNREACHABLE, "no address: " + node.address(), e);
+        }
+    }
+
+    /** Whether the node is not asked for now. */
+    boolean isSkipped(Node node) {
+        Peer peer = peers.get(node);
+        return peer != null && peer.isSkipped();
+    }
+
+    /** The members have changed: requests to those that have left end. */
+    void changed(Owners now) {
+        peers.forEach((node, peer) -> {
+            if (!now.nodes().contains(node) && peers.remove(node, peer)) {
+                peer.close();
+            }
+        });
+    }
+
+    /** Ends the requests that run. */
+    @Override
+    public void close() {
+        closed = true;
+        peers.values().forEach(Peer::close);
+    }
+}
