@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -148,6 +149,18 @@ final class StatsTable {
                                         Figures.size(writing.backlogBytes()),
                                         writing.backlogFiles(),
                                         writing.failedFiles()));
+        ShareStatus share = all.share();
+        if (share != null) {
+            add(
+                    text,
+                    "shared",
+                    "%s from %d other nodes, %s to them; %d times from the store what another node owns"
+                            .formatted(
+                                    Figures.size(share.bytesFromPeers()),
+                                    Math.max(0, share.members().size() - 1),
+                                    Figures.size(share.bytesServed()),
+                                    share.allFallbacks()));
+        }
         if (!all.calls().isEmpty()) {
             text.append(calls(all.calls()));
         }

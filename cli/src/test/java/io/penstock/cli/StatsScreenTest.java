@@ -50,7 +50,8 @@ final class StatsScreenTest {
                 new RequestStatistics(10 * times, 2 * times, times, times, 0, 13, 14),
                 new Cost(0.0123, 0.5),
                 writing,
-                Map.of("lookup", lookup, "read", read));
+                Map.of("lookup", lookup, "read", read),
+                null);
     }
 
     private static WritebackStatistics writing(long times) {

@@ -47,7 +47,8 @@ final class StatsTableTest {
                 new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
                 new Cost(0.0123, 0.5),
                 writing,
-                calls);
+                calls,
+                null);
     }
 
     private static WritebackStatistics writing(long times) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests that were sent to the store, and their cost
  * @param writing null of a read-only mount
  * @param calls of the kernel, by their names; empty if an earlier version serves it
+ * @param share null if it shares nothing
  */
 public record MountStatistics(
         String source,
@@ -30,7 +31,8 @@ public record MountStatistics(
         RequestStatistics requests,
         Cost cost,
         @Nullable WritebackStatistics writing,
-        Map<String, CallStatistics> calls) {
+        Map<String, CallStatistics> calls,
+        @Nullable ShareStatus share) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
     }

@@ -42,6 +42,7 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                         configuration.get(CostSettings.PUTS),
                         configuration.get(CostSettings.TRANSFER)),
                 plan.mount().readOnly() ? null : bucket.writebackStatistics(),
-                bucket.callStatistics());
+                bucket.callStatistics(),
+                bucket.shareStatus());
     }
 }

@@ -48,7 +48,8 @@ final class ControlServerTest {
             null,
             Map.of(
                     "read",
-                    new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))));
+                    new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))),
+            null);
 
     @TempDir
     private Path folder;

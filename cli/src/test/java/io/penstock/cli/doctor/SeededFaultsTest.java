@@ -614,7 +614,8 @@ class SeededFaultsTest {
                         requests,
                         new Cost(0, 0),
                         writing,
-                        Map.of()),
+                        Map.of(),
+                        null),
                 "");
     }
 

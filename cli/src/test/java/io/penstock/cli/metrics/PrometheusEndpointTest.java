@@ -78,6 +78,8 @@ class PrometheusEndpointTest {
                         "penstock_gets_total{cause=\"readahead\"," + LABELS + "} 22.0",
                         "penstock_cache_bytes{" + LABELS + ",tier=\"nvme\"} 14.0",
                         "penstock_backlog_files{" + LABELS + "} 3.0",
+                        "penstock_share_bytes_total{direction=\"in\"," + LABELS + "} 52.0",
+                        "penstock_share_fallbacks_total{cause=\"timeout\"," + LABELS + "} 54.0",
                         "penstock_call_bytes_total{call=\"read\"," + LABELS + "} 4096.0",
                         "penstock_call_errors_total{call=\"read\",errno=\"EIO\"," + LABELS + "} 3.0",
                         "penstock_calls_within_total{call=\"read\",le=\"0.000065536\"," + LABELS + "} 4.0",
@@ -94,6 +96,7 @@ class PrometheusEndpointTest {
         assertThat(scrape())
                 .contains("penstock_uptime_seconds")
                 .doesNotContain("backlog")
+                .doesNotContain("share")
                 .doesNotContain("call");
         statistics.set(Statistics.of(1, false));
         assertThat(scrape()).contains("penstock_calls_total{call=\"read\"").doesNotContain("backlog");
