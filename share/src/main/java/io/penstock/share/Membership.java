@@ -51,6 +51,7 @@ final class Membership implements AutoCloseable {
         this.changed = changed;
         this.owners = Owners.alone(self);
         this.channel = new JChannel(protocols(transport, discovery));
+        channel.getProtocolStack().getTransport().getDiagnosticsHandler().setEnabled(false);
         channel.setName(self.id());
         channel.addAddressGenerator(() -> ExtendedUUID.randomUUID(self.id())
                 .put(ID, self.id().getBytes(UTF_8))
@@ -91,7 +92,6 @@ final class Membership implements AutoCloseable {
         transport.setSockConnTimeout(300).setPeerAddrReadTimeout(3_000);
         transport.setBufferedInputStreamSize(BUFFER).setBufferedOutputStreamSize(BUFFER);
         transport.logDetails(false);
-        transport.getDiagnosticsHandler().setEnabled(false);
         if (tls != null) {
             transport
                     .tls()

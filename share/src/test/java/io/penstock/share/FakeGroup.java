@@ -1,0 +1,121 @@
+package io.penstock.share;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.testing.InMemoryObjectStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/** Nodes with servers and requesters, whose membership is what a test says. */
+final class FakeGroup implements AutoCloseable {
+    final InMemoryObjectStore bucket = new InMemoryObjectStore();
+    final FakeProof proof = new FakeProof();
+    final List<Member> members = new ArrayList<>();
+    private final Path folder;
+    private final @Nullable SSLContext tls;
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().factory());
+    private volatile List<Node> nodes = List.of();
+
+    FakeGroup(Path folder, @Nullable SSLContext tls) {
+        this.folder = folder;
+        this.tls = tls;
+    }
+
+    /** A member. */
+    final class Member implements AutoCloseable {
+        final Node node;
+        final TestNode local;
+        final ShareCounters counters = new ShareCounters();
+        final Requester requester;
+        final PeerServer server;
+
+        Member(String id, String namespace, long bandwidth) throws IOException, ShareException {
+            InetSocketAddress listen = freeAddress();
+            ShareConfig config = config(listen, namespace, bandwidth);
+            node = new Node(id, Node.address(listen));
+            local = new TestNode(folder.resolve(id), bucket);
+            requester = new Requester(config, tls, () -> new Owners(node, nodes), proof, clock, counters);
+            server = new PeerServer(
+                    config, tls, local.fetcher, new ProvenNodes(proof, System::nanoTime), clock, counters);
+            local.fetcher.setPeers(requester);
+        }
+
+        @Override
+        public void close() {
+            requester.close();
+            server.close();
+            local.close();
+        }
+    }
+
+    private ShareConfig config(InetSocketAddress listen, String namespace, long bandwidth) {
+        return new ShareConfig(
+                new Discovery.Addresses(List.of()), listen, folder.resolve("id"), null, bandwidth, namespace);
+    }
+
+    Member join(String id) throws IOException, ShareException {
+        return join(id, TestNode.NAMESPACE, 0);
+    }
+
+    Member join(String id, String namespace, long bandwidth) throws IOException, ShareException {
+        Member member = new Member(id, namespace, bandwidth);
+        members.add(member);
+        joined(member.node);
+        return member;
+    }
+
+    /** One that is no Penstock at all. */
+    void joined(Node node) {
+        List<Node> more = new ArrayList<>(nodes);
+        more.add(node);
+        changed(more);
+    }
+
+    void changed(List<Node> now) {
+        nodes = List.copyOf(now);
+        members.forEach(member -> member.requester.changed(new Owners(member.node, nodes)));
+    }
+
+    Node owner(ObjectVersion version, long position) {
+        return new Owners(nodes.getFirst(), nodes).of(Slabs.of(version, position));
+    }
+
+    long bytesFetched() {
+        return members.stream().mapToLong(member -> member.local.bytesFetched()).sum();
+    }
+
+    int gets() {
+        return members.stream().mapToInt(member -> member.local.gets()).sum();
+    }
+
+    /** An address of the loopback interface of which the next port is free, too. */
+    static InetSocketAddress freeAddress() throws IOException {
+        InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
+        while (true) {
+            try (ServerSocket first = new ServerSocket(0, 1, loopback)) {
+                int port = first.getLocalPort();
+                if (port < 65_535) {
+                    new ServerSocket(port + 1, 1, loopback).close();
+                    return new InetSocketAddress(loopback, port);
+                }
+            } catch (IOException e) {
+                // the next port is in use
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        members.forEach(Member::close);
+        clock.shutdownNow();
+    }
+}

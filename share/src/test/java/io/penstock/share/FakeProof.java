@@ -1,0 +1,33 @@
+package io.penstock.share;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A bucket below one prefix, and who may read it. */
+final class FakeProof implements BucketProof {
+    volatile String text = "right";
+    volatile boolean accepts = true;
+    volatile boolean isUnreachable;
+
+    /** Requests to the store. */
+    final AtomicInteger asked = new AtomicInteger();
+
+    @Override
+    public String make() {
+        return text;
+    }
+
+    @Override
+    public boolean covers(String proof, String key) {
+        return !key.startsWith("elsewhere/");
+    }
+
+    @Override
+    public boolean holds(String proof) throws IOException {
+        asked.incrementAndGet();
+        if (isUnreachable) {
+            throw new IOException("the store is away");
+        }
+        return accepts && proof.equals("right");
+    }
+}

@@ -1,0 +1,188 @@
+package io.penstock.share;
+
+import static io.penstock.share.TestNode.MIB;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.share.ShareStatistics.Fallback;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class GroupTlsTest {
+    @TempDir
+    private static Path certificates;
+
+    @TempDir
+    private Path folder;
+
+    private static TlsFiles node;
+    private static TlsFiles stranger;
+    private static TlsFiles expired;
+
+    @BeforeAll
+    static void make() throws Exception {
+        TestCertificates made = new TestCertificates(certificates);
+        made.makeAuthority("ca");
+        made.makeAuthority("other-ca");
+        node = made.sign("ca", "node");
+        expired = made.sign("ca", "expired", "-startdate", "-10d", "-validity", "3");
+        stranger = made.sign("other-ca", "stranger");
+    }
+
+    private static void assertRefused(TlsFiles files, Path named, String setting, String why) {
+        assertThatThrownBy(() -> GroupTls.context(files))
+                .isInstanceOf(ShareException.class)
+                .hasMessageStartingWith(setting + ": " + named)
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void context_ofUnusableFiles_saysWhichAndWhatToDo() throws Exception {
+        Path none = folder.resolve("none");
+        assertRefused(new TlsFiles(none, node.certificate(), node.key()), none, "share.tls-ca", "does not exist");
+        assertRefused(
+                new TlsFiles(node.authority(), none, node.key()), none, "share.tls-certificate", "does not exist");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), none), none, "share.tls-key", "does not exist");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), folder), folder, "share.tls-key", "cannot be read");
+        Path garbage = Files.writeString(folder.resolve("garbage"), "garbage");
+        assertRefused(new TlsFiles(garbage, node.certificate(), node.key()), garbage, "share.tls-ca", "PEM");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), garbage), garbage, "share.tls-key", "openssl pkcs8");
+        Path broken = Files.writeString(folder.resolve("broken"), TestCertificates.pem("PRIVATE KEY", new byte[] {1}));
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), broken), broken, "share.tls-key", "is not the key");
+    }
+
+    @Test
+    void context_ofExpiredOrForeignCertificates_saysSo() {
+        assertRefused(expired, expired.certificate(), "share.tls-certificate", "renew it");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), stranger.key()),
+                stranger.key(),
+                "share.tls-key",
+                "is not the key of the first certificate of " + node.certificate());
+        assertRefused(
+                new TlsFiles(node.authority(), stranger.certificate(), stranger.key()),
+                stranger.certificate(),
+                "share.tls-certificate",
+                "is not signed by " + node.authority());
+    }
+
+    @Test
+    void read_amongNodesOfOneAuthority_isEncryptedAndRight() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+            FakeGroup.Member first = group.join("a");
+            FakeGroup.Member second = group.join("b");
+            ObjectVersion file = group.bucket.putTestData("file", 33 * MIB + 5);
+            first.local.readAll(file);
+            second.local.readAll(file);
+            assertThat(group.bytesFetched()).isEqualTo(file.size());
+            assertThat(first.counters.fallbacks().values()).containsOnly(0L);
+            assertThat(second.counters.fallbacks().values()).containsOnly(0L);
+            assertThat(first.counters.bytesHad.sum() + second.counters.bytesHad.sum())
+                    .isEqualTo(file.size());
+        }
+    }
+
+    private void assertNothingGiven(SSLContext readers) throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node));
+                TestNode local = new TestNode(folder.resolve("reader"), group.bucket);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
+            FakeGroup.Member owner = group.join("owner");
+            Node self = new Node("reader", "127.0.0.1:1");
+            ShareCounters counters = new ShareCounters();
+            ShareConfig config = new ShareConfig(
+                    new Discovery.Addresses(List.of()),
+                    FakeGroup.freeAddress(),
+                    folder.resolve("id"),
+                    null,
+                    0,
+                    TestNode.NAMESPACE);
+            try (Requester requester = new Requester(
+                    config, readers, () -> new Owners(self, List.of(owner.node)), group.proof, clock, counters)) {
+                local.fetcher.setPeers(requester);
+                local.readAll(group.bucket.putTestData("file", 100_000));
+            }
+            assertThat(counters.bytesHad.sum()).isZero();
+            assertThat(counters.fallbacks()).containsEntry(Fallback.UNREACHABLE, 1L);
+            assertThat(owner.local.gets()).isZero();
+            assertThat(owner.counters.requestsServed.sum()).isZero();
+        }
+    }
+
+    @Test
+    void read_ofANodeOfAnotherAuthority_givesNothing() throws Exception {
+        assertNothingGiven(GroupTls.context(stranger));
+    }
+
+    @Test
+    void read_withoutACertificate_givesNothing() throws Exception {
+        SSLContext trusting = SSLContext.getInstance("TLSv1.3");
+        trusting.init(null, new TrustManager[] {new TrustsAll()}, null);
+        assertNothingGiven(trusting);
+    }
+
+    @Test
+    void read_withAnExpiredCertificate_givesNothing() throws Exception {
+        assertNothingGiven(UncheckedTls.context(expired, new TrustsAll()));
+    }
+
+    @Test
+    void server_toAClientThatSpeaksNoTls_doesNotAnswer_andServesOthers() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+            FakeGroup.Member owner = group.join("owner");
+            try (Socket socket = new Socket(
+                    owner.node.socketAddress().getAddress(),
+                    owner.node.socketAddress().getPort())) {
+                socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
+                byte[] answer = socket.getInputStream().readAllBytes();
+                assertThat(new String(answer, US_ASCII)).doesNotContain("HTTP/1.1 2");
+            }
+            SSLContext members = GroupTls.context(node);
+            try (SSLSocket socket = (SSLSocket) members.getSocketFactory()
+                    .createSocket(
+                            owner.node.socketAddress().getAddress(),
+                            owner.node.socketAddress().getPort())) {
+                socket.startHandshake();
+                assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.3");
+                assertThat(socket.getSession().getPeerCertificates()).isNotEmpty();
+            }
+        } catch (IOException e) {
+            assertThat(e).hasMessageContaining("reset"); // as good an answer to a client without TLS
+        }
+    }
+
+    /** Takes the server's certificate, whosever it is. */
+    private static final class TrustsAll implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) throws CertificateException {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) throws CertificateException {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}

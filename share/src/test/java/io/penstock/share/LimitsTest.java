@@ -1,0 +1,113 @@
+package io.penstock.share;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.cache.Urgency;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Breaker, bandwidth, patience and proofs, by a clock of the test. */
+class LimitsTest {
+    private long now = 17;
+
+    private void pass(Duration time) {
+        now += time.toNanos();
+    }
+
+    @Test
+    void breaker_afterFailuresInARow_letsOneRequestThroughEachPause() {
+        Breaker breaker = new Breaker(() -> now);
+        breaker.failed();
+        breaker.failed();
+        breaker.succeeded();
+        breaker.failed();
+        breaker.failed();
+        assertThat(breaker.tryAsk()).isTrue();
+        breaker.failed();
+        assertThat(breaker.isOpen()).isTrue();
+        assertThat(breaker.tryAsk()).isFalse();
+        pass(Breaker.PAUSE);
+        assertThat(breaker.tryAsk()).isTrue();
+        assertThat(breaker.tryAsk()).as("while it is tried").isFalse();
+        breaker.failed();
+        assertThat(breaker.tryAsk()).isFalse();
+        pass(Breaker.PAUSE);
+        assertThat(breaker.tryAsk()).isTrue();
+        breaker.succeeded();
+        assertThat(breaker.tryAsk()).isTrue();
+        assertThat(breaker.isOpen()).isFalse();
+    }
+
+    @Test
+    void bandwidth_usedUp_letsDemandWaitALittle_andReadaheadLess() throws Exception {
+        Bandwidth bandwidth = new Bandwidth(1_000_000, () -> now);
+        assertThat(bandwidth.reserve(200_000, Urgency.READAHEAD)).isZero();
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isNegative();
+        assertThat(bandwidth.reserve(1_000_000, Urgency.DEMAND)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(200));
+        assertThat(bandwidth.reserve(1, Urgency.DEMAND)).isNegative();
+        pass(Duration.ofMillis(1_200));
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isZero();
+        Bandwidth unlimited = new Bandwidth(0, () -> now);
+        assertThat(unlimited.pass(Long.MAX_VALUE, Urgency.READAHEAD)).isTrue();
+        assertThat(unlimited.pass(Long.MAX_VALUE, Urgency.READAHEAD)).isTrue();
+    }
+
+    @Test
+    void patience_isMuchAtFirst_andThenWhatIsUsualWithinBounds() {
+        Patience patience = new Patience();
+        assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
+        for (int i = 0; i < 100; i++) {
+            patience.responded(Duration.ofMillis(2).toNanos());
+        }
+        assertThat(patience.silence()).isEqualTo(Patience.SHORTEST);
+        for (int i = 0; i < 100; i++) {
+            patience.responded(Duration.ofMillis(i % 2 == 0 ? 500 : 900).toNanos());
+        }
+        assertThat(patience.silence()).isBetween(Duration.ofMillis(1_100), Duration.ofMillis(2_000));
+        for (int i = 0; i < 100; i++) {
+            patience.responded(Duration.ofSeconds(20).toNanos());
+        }
+        assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
+    }
+
+    @Test
+    void proof_isAskedOnceInAWhileForEachNode() throws Exception {
+        FakeProof bucket = new FakeProof();
+        ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        assertThat(nodes.mayHave("a", "right", "another")).isTrue();
+        assertThat(bucket.asked).hasValue(1);
+        assertThat(nodes.mayHave("b", "right", "key")).isTrue();
+        assertThat(bucket.asked).hasValue(2);
+        pass(Duration.ofMinutes(10));
+        bucket.accepts = false;
+        assertThat(nodes.mayHave("a", "right", "key")).isFalse();
+        assertThat(nodes.mayHave("a", "right", "key")).isFalse();
+        assertThat(bucket.asked).hasValue(3);
+        bucket.accepts = true;
+        pass(Duration.ofSeconds(10));
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+    }
+
+    @Test
+    void proof_thatIsMissingOrOfOtherKeys_isRefusedWithoutAQuestion() throws Exception {
+        FakeProof bucket = new FakeProof();
+        ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
+        assertThat(nodes.mayHave("a", null, "key")).isFalse();
+        assertThat(nodes.mayHave("a", "right", "elsewhere/key")).isFalse();
+        assertThat(bucket.asked).hasValue(0);
+    }
+
+    @Test
+    void proof_whereTheStoreCannotBeAsked_isAskedForAgain() throws Exception {
+        FakeProof bucket = new FakeProof();
+        ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
+        bucket.isUnreachable = true;
+        assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(IOException.class);
+        bucket.isUnreachable = false;
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+    }
+}

@@ -1,0 +1,103 @@
+package io.penstock.share;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.PageCache;
+import io.penstock.cache.PageState;
+import io.penstock.core.LentBytes;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.ObjectReader;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A node's fetcher over a cache of its own and the bucket of all. */
+final class TestNode implements AutoCloseable {
+    static final String NAMESPACE = "memory/bucket";
+    static final int MIB = 1 << 20;
+    static final int REQUEST = 128 << 10;
+
+    /** Long enough for a loaded machine; reaching it is a failure, never a pass. */
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
+
+    final Path folder;
+    final DelayingObjectStore delays;
+    final RecordingObjectStore store;
+    final PageCache cache;
+    final PageFetcher fetcher;
+    private final Set<ObjectVersion> read = ConcurrentHashMap.newKeySet();
+
+    TestNode(Path folder, InMemoryObjectStore bucket) throws IOException {
+        this.folder = folder;
+        delays = new DelayingObjectStore(bucket);
+        store = new RecordingObjectStore(delays);
+        cache = PageCache.open(new CacheConfig(folder.resolve("cache"), 256L * MIB, 0, 48L * MIB));
+        fetcher = new PageFetcher(store, cache, NAMESPACE, new ReadaheadConfig(8 * MIB, 16 * MIB, 8, MIB));
+    }
+
+    /** Reads that much there, and checks each byte. */
+    void read(ObjectVersion version, long from, int length) throws ObjectStoreException, InterruptedException {
+        read.add(version);
+        try (ObjectReader reader = fetcher.open(version)) {
+            for (long at = from; at < Math.min(from + length, version.size()); at += REQUEST) {
+                ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(REQUEST, from + length - at));
+                LentBytes loans = new LentBytes(buffer.capacity() / PageCache.PAGE_SIZE + 1);
+                int got = reader.read(at, buffer, loans);
+                loans.settle(buffer);
+                assertThat(got).isEqualTo((int) Math.min(buffer.capacity(), version.size() - at));
+                TestData.of(version.key(), version.size()).verify(at, buffer.flip());
+            }
+        }
+    }
+
+    void readAll(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        read(version, 0, (int) version.size());
+    }
+
+    int gets() {
+        return store.gets().size();
+    }
+
+    /** All bytes that it has asked the store for. */
+    long bytesFetched() {
+        return store.gets().stream().mapToLong(get -> get.range().length()).sum();
+    }
+
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("waited in vain: " + what);
+            }
+            LockSupport.parkNanos(5_000_000);
+        }
+    }
+
+    /** Checks that no claim is left. */
+    @Override
+    public void close() {
+        await("GETs end when nobody reads", () -> store.getsInFlight() == 0);
+        fetcher.close();
+        for (ObjectVersion version : read) {
+            try (CachedObject pages = cache.open(NAMESPACE, version)) {
+                for (long page = 0; page * pages.pageSize() < version.size(); page++) {
+                    assertThat(pages.state(page)).isNotEqualTo(PageState.INFLIGHT);
+                }
+            }
+        }
+        cache.close();
+    }
+}
