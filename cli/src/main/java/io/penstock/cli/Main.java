@@ -33,6 +33,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             UmountCommand.class,
             MountsCommand.class,
             StatsCommand.class,
+            ShareCommand.class,
             ProfileCommand.class,
             DoctorCommand.class,
             SetCommand.class,

@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -156,6 +157,18 @@ final class StatsTable {
                         .formatted(all.inFlight().calls(), all.inFlight().requests()));
         if (!all.memory().isEmpty()) {
             add(text, "memory", memory(all.memory()));
+        }
+        ShareStatus share = all.share();
+        if (share != null) {
+            add(
+                    text,
+                    "shared",
+                    "%s from %d other nodes, %s to them; %d times from the store what another node owns"
+                            .formatted(
+                                    ByteSizes.about(share.bytesFromPeers()),
+                                    Math.max(0, share.members().size() - 1),
+                                    ByteSizes.about(share.bytesServed()),
+                                    share.allFallbacks()));
         }
         if (!all.calls().isEmpty()) {
             text.append(calls(all.calls()));

@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
             "  penstock warm /mnt/data train/ 'val/*.tar'",
             "  penstock warm /mnt/data --manifest epoch1.txt --bandwidth 500MiB",
             "  penstock warm /mnt/data models/llama --pin --for 8h",
+            "  penstock warm /mnt/data models/llama --group",
             "  penstock warm /mnt/data --status"
         })
 final class WarmCommand implements Callable<Integer> {
@@ -57,6 +58,13 @@ final class WarmCommand implements Callable<Integer> {
 
     @Option(names = "--for", paramLabel = "<time>", description = "How long they are pinned: 30m, 8h, 7d.")
     private @Nullable String pinFor;
+
+    @Option(
+            names = "--group",
+            description =
+                    "Bring each page to the node of the cache group that owns it, once for all nodes, instead of to"
+                            + " this mount alone.")
+    private boolean group;
 
     @Option(names = "--bandwidth", paramLabel = "<size>", description = "The most that is fetched a second: 500MiB.")
     private @Nullable String bandwidth;
@@ -105,7 +113,12 @@ final class WarmCommand implements Callable<Integer> {
         }
         Map<String, Object> request = arguments.request(manifest);
         request.put("bandwidth", bytesPerSecond());
-        if (pin) {
+        if (group) {
+            request.put("group", true);
+        }
+        if (pin && group) {
+            throw new ParameterException(spec.commandLine(), "--group and --pin: a pin is of one mount; leave out one");
+        } else if (pin) {
             request.put("pinUntil", pinUntil());
         } else if (pinFor != null) {
             throw new ParameterException(spec.commandLine(), "--for needs --pin");

@@ -58,7 +58,8 @@ final class StatsScreenTest {
                         "blocks", 64 * MIB,
                         "requests", 8 * MIB,
                         "replies", 20 * MIB,
-                        "connections", 3 * MIB));
+                        "connections", 3 * MIB),
+                null);
     }
 
     private static WritebackStatistics writing(long times) {

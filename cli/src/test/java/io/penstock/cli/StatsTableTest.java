@@ -50,7 +50,8 @@ final class StatsTableTest {
                 writing,
                 calls,
                 new InFlight(3, 12),
-                new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)));
+                new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)),
+                null);
     }
 
     private static WritebackStatistics writing(long times) {

@@ -423,7 +423,7 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /** This machine's clock, corrected by the offset that the SDK has learnt from refusals of its own requests. */
-    private static Clock storesClock() {
+    static Clock storesClock() {
         return Clock.offset(Clock.systemUTC(), Duration.ofSeconds(-SdkGlobalTime.getGlobalTimeOffset()));
     }
 }

@@ -70,7 +70,9 @@ final class S3Connector {
         try {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
-            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, prefix);
+            BucketProof proof = new PresignedProof(
+                    config, prefix, base(client, config.bucket()), region, credentials, http, counters);
+            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, proof, prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             store.tryList(new ListRequest(prefix, "", null, null, 1));
             usable = true;

@@ -33,6 +33,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final MultipartUploads uploads;
     private final ObjectCopier copier;
     private final BatchDeletions deletions;
+    private final BucketProof proof;
 
     /** Racy on purpose: whether the store refuses to delete several objects by one request. */
     private volatile boolean refusesBatches;
@@ -49,7 +50,9 @@ public final class S3ObjectStore implements ObjectStore {
             SdkHttpClient http,
             @Nullable DirectRequests direct,
             RequestCounters counters,
+            BucketProof proof,
             String prefix) {
+        this.proof = proof;
         requests = new RequestExecutor(config, client, http, direct, counters);
         this.counters = counters;
         reader = new BucketReader(requests);
@@ -130,6 +133,11 @@ public final class S3ObjectStore implements ObjectStore {
             }
         }
         return honoured;
+    }
+
+    /** Of the right to list this bucket; not for directory buckets, which take no presigned list requests. */
+    public BucketProof proof() {
+        return proof;
     }
 
     @Override

@@ -21,12 +21,12 @@ public final class Pace {
     }
 
     /** How long to wait before the next piece: 0 or less for not at all. */
-    long nanosToWait() {
+    public long nanosToWait() {
         return next - nanoTime.getAsLong();
     }
 
     /** A piece of so many bytes is on its way. */
-    void take(long bytes) {
+    public void take(long bytes) {
         long now = nanoTime.getAsLong();
         // What was not used of the time before is not made up for.
         next = (next - now > 0 ? next : now) + (long) (bytes * nanosPerByte);

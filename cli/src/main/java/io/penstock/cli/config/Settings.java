@@ -403,6 +403,7 @@ public final class Settings {
                             PASSTHROUGH_FROM,
                             THREADS)),
             new Group("Log", List.of(LOG_FILE, LOG_LEVEL, ACCESS_LOG)),
+            ShareSettings.GROUP,
             MetricsSettings.METRICS,
             CostSettings.GROUP);
 

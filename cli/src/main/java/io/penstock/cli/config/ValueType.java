@@ -7,6 +7,7 @@ import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class ValueType<T> {
     static final String LIST_SEPARATOR = ":";
     private static final BigDecimal HIGHEST_PRICE = BigDecimal.valueOf(1_000_000_000);
+    private static final String DNS = "dns:";
     private static final int LONGEST_PRICE = 20;
     private static final Pattern ADDRESS =
             Pattern.compile("(?:\\[(?<ipv6>[0-9A-Fa-f:.]+)]|(?<host>[A-Za-z0-9.-]+)):(?<port>[0-9]{1,5})");
@@ -202,10 +204,28 @@ public final class ValueType<T> {
                 "an address of this machine and a port such as 127.0.0.1:9090, [::1]:9090 or 0.0.0.0:9090",
                 false,
                 ValueType::addressOrNull,
-                address -> (address.getHostString().contains(":")
-                                ? "[" + address.getHostString() + "]"
-                                : address.getHostString())
-                        + ":" + address.getPort());
+                ValueType::print);
+    }
+
+    private static String print(InetSocketAddress address) {
+        String host = address.getHostString();
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
+
+    /** The nodes of a cache group, or where they are found. */
+    static ValueType<Peers> peers() {
+        return new ValueType<>(
+                "<peers>",
+                "bucket, dns:NAME, dns:NAME:PORT, or nodes such as 10.0.0.1,node2:7420,[fd00::3] with commas or"
+                        + " semicolons between them",
+                false,
+                ValueType::peersOrNull,
+                peers -> switch (peers) {
+                    case Peers.InBucket() -> "bucket";
+                    case Peers.OfName(String name, int port) -> DNS + name + ":" + port;
+                    case Peers.Listed(List<InetSocketAddress> nodes) ->
+                        nodes.stream().map(ValueType::print).collect(Collectors.joining(","));
+                });
     }
 
     /** Where something is: scheme, host, perhaps a port and a path. */
@@ -309,6 +329,32 @@ public final class ValueType<T> {
                 ? null
                 : InetSocketAddress.createUnresolved(
                         Objects.requireNonNullElse(parts.group("ipv6"), parts.group("host")), port);
+    }
+
+    private static @Nullable Peers peersOrNull(String text) {
+        if (text.equals("bucket")) {
+            return new Peers.InBucket();
+        }
+        if (text.startsWith(DNS)) {
+            InetSocketAddress address = nodeOrNull(text.substring(DNS.length()));
+            return address == null ? null : new Peers.OfName(address.getHostString(), address.getPort());
+        }
+        List<InetSocketAddress> nodes = new ArrayList<>();
+        for (String each : text.split("[,;]", -1)) {
+            InetSocketAddress node = nodeOrNull(each.strip());
+            if (node == null) {
+                return null;
+            }
+            nodes.add(node);
+        }
+        return new Peers.Listed(nodes);
+    }
+
+    /** With {@link ShareSettings#PORT} if there is none. */
+    private static @Nullable InetSocketAddress nodeOrNull(String text) {
+        boolean hasPort = text.matches(".*[^:]:[0-9]+");
+        InetSocketAddress node = addressOrNull(hasPort ? text : text + ":" + ShareSettings.PORT);
+        return node == null || node.getPort() > ShareSettings.HIGHEST_PORT ? null : node;
     }
 
     private static @Nullable URI urlOrNull(String text) {

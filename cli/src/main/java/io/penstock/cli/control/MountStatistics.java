@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
+ * @param share null if it shares nothing
  */
 public record MountStatistics(
         String source,
@@ -34,7 +35,8 @@ public record MountStatistics(
         @Nullable WritebackStatistics writing,
         Map<String, CallStatistics> calls,
         InFlight inFlight,
-        Map<String, Long> memory) {
+        Map<String, Long> memory,
+        @Nullable ShareStatus share) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
         inFlight = Objects.requireNonNullElse(inFlight, InFlight.NONE);

@@ -5,9 +5,11 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
+import java.util.List;
 
 /** What a mount's statistics say. */
 final class MountCheck implements Check<MountFacts> {
@@ -55,6 +57,9 @@ final class MountCheck implements Check<MountFacts> {
         waits(statistics, findings);
         if (statistics.writing() != null) {
             writing(statistics.writing(), findings);
+        }
+        if (statistics.share() != null) {
+            sharing(statistics.share(), findings);
         }
         if (mount.description().contains("no passthrough")) {
             findings.note(
@@ -141,6 +146,29 @@ final class MountCheck implements Check<MountFacts> {
                     "on average " + Text.number(forDisk) + " readers have waited for the cache's disk",
                     "It is slower than they are",
                     "Set cache.dir to a folder on a faster disk; penstock doctor BUCKET measures it");
+        }
+    }
+
+    private static void sharing(ShareStatus share, Findings findings) {
+        List<ShareStatus.Member> peers = share.members().stream()
+                .filter(each -> !each.state().equals("self"))
+                .toList();
+        if (share.state() == ShareStatus.State.FAILED) {
+            findings.warning(
+                    "it does not share its cache: " + share.error(),
+                    "What other nodes have is fetched from the store once more",
+                    "Mend what it says: it tries again every 30 s; docs/SHARING.md explains the settings");
+        } else if (share.state() == ShareStatus.State.JOINED && peers.isEmpty()) {
+            findings.note(
+                    "no other node is in its cache group",
+                    "It shares with none: they find each other only with the same bucket, prefix and authority",
+                    "Compare share.peers, and let nodes reach " + share.listen() + " and the port above it");
+        } else if (!peers.isEmpty()
+                && peers.stream().allMatch(each -> each.state().equals("skipped"))) {
+            findings.warning(
+                    "all " + peers.size() + " other nodes of its cache group fail",
+                    "Their data comes from the store, as if there were no group",
+                    "penstock share status says why; look at the network between " + share.listen() + " and them");
         }
     }
 

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Tags;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -36,7 +37,7 @@ final class MountMeters {
 
     private volatile MountStatistics now;
 
-    /** Calls, and errors of calls, that have their meters. */
+    /** Calls, errors of calls, and fallbacks that have their meters. */
     @GuardedBy("this")
     private final Set<String> seen = new HashSet<>();
 
@@ -54,6 +55,9 @@ final class MountMeters {
         if (now.writing() != null) {
             addWriting();
         }
+        if (now.share() != null) {
+            addSharing();
+        }
         addMemory();
         refresh();
     }
@@ -61,6 +65,14 @@ final class MountMeters {
     /** Takes a new snapshot. */
     synchronized void refresh() {
         now = source.get();
+        ShareStatus share = now.share();
+        if (share != null) {
+            share.fallbacks().keySet().forEach(cause -> {
+                if (seen.add("fallback " + cause)) {
+                    addFallback(cause);
+                }
+            });
+        }
         now.calls().forEach((name, call) -> {
             if (seen.add(name)) {
                 addCall(name, call);
@@ -251,6 +263,49 @@ final class MountMeters {
 
     private static WritebackStatistics writing(MountStatistics all) {
         return Objects.requireNonNull(all.writing());
+    }
+
+    private void addSharing() {
+        gauge(
+                "share.members",
+                null,
+                "Nodes of the cache group, this one included",
+                Tags.empty(),
+                all -> share(all).members().size());
+        shared("in", "Bytes that other nodes brought", ShareStatus::bytesFromPeers, ShareStatus::requestsToPeers);
+        shared("out", "Bytes sent to other nodes", ShareStatus::bytesServed, ShareStatus::requestsServed);
+        counter(
+                "share.pages",
+                null,
+                "Pages that other nodes brought",
+                Tags.empty(),
+                all -> share(all).pagesFromPeers());
+        counter(
+                "share.gets",
+                null,
+                "GETs that requests of other nodes began",
+                Tags.empty(),
+                all -> share(all).getsForPeers());
+    }
+
+    private void shared(
+            String direction, String help, ToLongFunction<ShareStatus> bytes, ToLongFunction<ShareStatus> requests) {
+        Tags tags = Tags.of("direction", direction);
+        counter("share", BYTES, help, tags, all -> bytes.applyAsLong(share(all)));
+        counter("share.requests", null, "Requests between nodes", tags, all -> requests.applyAsLong(share(all)));
+    }
+
+    private void addFallback(String cause) {
+        counter(
+                "share.fallbacks",
+                null,
+                "How often the store was asked for what another node owns",
+                Tags.of("cause", cause),
+                all -> share(all).fallbacks().getOrDefault(cause, 0L));
+    }
+
+    private static ShareStatus share(MountStatistics all) {
+        return Objects.requireNonNull(all.share());
     }
 
     private void addMemory() {

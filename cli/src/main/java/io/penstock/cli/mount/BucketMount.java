@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CacheFolder;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.process.StartTimes;
 import io.penstock.filesystem.FetchedContent;
@@ -62,6 +63,9 @@ public final class BucketMount implements AutoCloseable {
 
     private final @Nullable Backlog backlog;
 
+    /** Null if the mount shares nothing. */
+    private final @Nullable Sharing sharing;
+
     /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
@@ -76,6 +80,7 @@ public final class BucketMount implements AutoCloseable {
             CallLatencies calls,
             @Nullable Writeback writeback,
             @Nullable Backlog backlog,
+            @Nullable Sharing sharing,
             Deque<Runnable> closers) {
         this.store = store;
         this.cache = cache;
@@ -87,6 +92,7 @@ public final class BucketMount implements AutoCloseable {
         this.calls = calls;
         this.writeback = writeback;
         this.backlog = backlog;
+        this.sharing = sharing;
         this.closers = closers;
     }
 
@@ -161,12 +167,17 @@ public final class BucketMount implements AutoCloseable {
                             () -> KernelBinding.mount(files, plan.mount(), observer),
                             () -> JnrBinding.mount(files, plan.mount(), observer));
             closers.push(taken.mount()::close);
+            SharePlan share = plan.share();
+            Sharing sharing = share == null ? null : new Sharing(plan, share, store, fetcher);
+            if (sharing != null) {
+                closers.push(sharing::close);
+            }
             closers.push(jobs::close); // before the backlog is awaited, which may take hours
             times.done("mount");
             tree.preload(index);
-            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace());
+            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), sharing);
             return new BucketMount(
-                    store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, closers);
+                    store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, sharing, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -204,6 +215,9 @@ public final class BucketMount implements AutoCloseable {
         tree.adjust(next.metadata());
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
+        }
+        if (sharing != null && next.share() != null) {
+            sharing.limit(next.share().bandwidth());
         }
     }
 
@@ -275,6 +289,11 @@ public final class BucketMount implements AutoCloseable {
 
     public long requestsInFlight() {
         return store.requestsInFlight();
+    }
+
+    /** Null if the mount shares nothing. */
+    public @Nullable ShareStatus shareStatus() {
+        return sharing == null ? null : sharing.status();
     }
 
     /** Of the kernel's calls, by their names. */

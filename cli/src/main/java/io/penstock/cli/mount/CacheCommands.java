@@ -7,6 +7,7 @@ import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.metadata.Directory;
 import java.io.BufferedReader;
+import io.penstock.share.ShareGroup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,12 +61,34 @@ final class CacheCommands {
     }
 
     private Object warm(JsonNode arguments) throws RefusedException {
+        if (arguments.path("group").asBoolean()) {
+            return started(groupWarm(arguments));
+        }
         JsonNode until = arguments.path("pinUntil");
         return started(new WarmJob(
                 contents,
                 selection(arguments),
                 new WarmJob.Options(
                         arguments.path("bandwidth").asLong(), until.canConvertToLong() ? until.asLong() : null)));
+    }
+
+    private Job groupWarm(JsonNode arguments) throws RefusedException {
+        Sharing sharing = contents.sharing();
+        if (sharing == null) {
+            throw new RefusedException(
+                    "this mount shares no cache: set share.peers (docs/SHARING.md), or warm without --group");
+        }
+        ShareGroup group = sharing.group();
+        if (group == null) {
+            String why = sharing.status().error();
+            throw new RefusedException(
+                    "this mount has not joined its cache group" + (why == null ? " yet" : ": " + why));
+        }
+        return new GroupWarmJob(
+                contents,
+                selection(arguments),
+                group,
+                arguments.path("bandwidth").asLong());
     }
 
     private Object evict(JsonNode arguments) throws RefusedException {

@@ -4,10 +4,18 @@ import io.penstock.cache.PageCache;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.metadata.Tree;
 import io.penstock.prefetch.PageFetcher;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a mount has of its bucket.
  *
  * @param namespace of the bucket's pages in the cache
+ * @param sharing null if the mount shares nothing
  */
-record Contents(Tree tree, PageCache cache, PageFetcher fetcher, FileSystem files, String namespace) {}
+record Contents(
+        Tree tree,
+        PageCache cache,
+        PageFetcher fetcher,
+        FileSystem files,
+        String namespace,
+        @Nullable Sharing sharing) {}

@@ -50,7 +50,8 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                 plan.mount().readOnly() ? null : bucket.writebackStatistics(),
                 bucket.callStatistics(),
                 new InFlight(bucket.mount().unanswered(), bucket.requestsInFlight()),
-                memory());
+                memory(),
+                bucket.shareStatus());
     }
 
     private static Map<String, Long> memory() {

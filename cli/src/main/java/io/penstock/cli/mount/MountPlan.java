@@ -48,7 +48,8 @@ public record MountPlan(
         FileSystemConfig files,
         MountOptions mount,
         Binding binding,
-        @Nullable Path index) {
+        @Nullable Path index,
+        @Nullable SharePlan share) {
 
     public static MountPlan of(Target target, Path mountPoint, Configuration configuration) {
         return of(target, mountPoint, configuration, credentials(configuration));
@@ -105,7 +106,8 @@ public record MountPlan(
                         passesThrough ? configuration.get(Settings.CACHE_DIR) : null,
                         writebackCache),
                 configuration.get(Settings.BINDING),
-                configuration.find(Settings.INDEX).orElse(null));
+                configuration.find(Settings.INDEX).orElse(null),
+                SharePlan.of(configuration));
     }
 
     /** Distinguishes this bucket's pages from those of a bucket with the same name elsewhere. */

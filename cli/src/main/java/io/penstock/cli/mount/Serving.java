@@ -7,6 +7,7 @@ import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.ShareSettings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.log.Logging;
@@ -85,6 +86,7 @@ public final class Serving {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
         checkOutside(WriteSettings.STAGING);
+        checkSharing();
         startLog();
         HeapWatch.start();
         DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
@@ -240,6 +242,18 @@ public final class Serving {
             Launcher.ready();
         } else {
             System.out.println("Ctrl-C or penstock umount " + running.mountPoint() + " ends it.");
+        }
+    }
+
+    private void checkSharing() throws RefusedException {
+        SharePlan share = plan.share();
+        if (share == null) {
+            return;
+        }
+        String objection = Sharing.objection(share);
+        if (objection != null) {
+            throw refused(
+                    objection, List.of(ShareSettings.TLS_CA, ShareSettings.TLS_CERTIFICATE, ShareSettings.TLS_KEY));
         }
     }
 

@@ -51,7 +51,8 @@ final class ControlServerTest {
                     "read",
                     new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))),
             new InFlight(8, 9),
-            Map.of("pages", 10L));
+            Map.of("pages", 10L),
+                null);
 
     @TempDir
     private Path folder;
@@ -115,7 +116,8 @@ final class ControlServerTest {
                         "writing",
                         "calls",
                         "inFlight",
-                        "memory");
+                        "memory",
+                        "share");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
     }
 

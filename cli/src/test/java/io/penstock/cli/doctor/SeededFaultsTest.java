@@ -611,7 +611,8 @@ class SeededFaultsTest {
                         writing,
                         Map.of(),
                         new InFlight(0, 0),
-                        Map.of()),
+                        Map.of(),
+                        null),
                 "");
     }
 

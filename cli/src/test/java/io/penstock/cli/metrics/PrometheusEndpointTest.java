@@ -82,6 +82,8 @@ class PrometheusEndpointTest {
                         "penstock_requests_in_flight{" + LABELS + "} 42.0",
                         "penstock_native_bytes{mount=\"/mnt/data\",share=\"replies\",source=\"s3://data/\\\"a\\\"\"}"
                                 + " 44.0",
+                        "penstock_share_bytes_total{direction=\"in\"," + LABELS + "} 52.0",
+                        "penstock_share_fallbacks_total{cause=\"timeout\"," + LABELS + "} 54.0",
                         "penstock_call_bytes_total{call=\"read\"," + LABELS + "} 4096.0",
                         "penstock_call_errors_total{call=\"read\",errno=\"EIO\"," + LABELS + "} 3.0",
                         "penstock_calls_within_total{call=\"read\",le=\"0.000065536\"," + LABELS + "} 4.0",
@@ -98,7 +100,7 @@ class PrometheusEndpointTest {
         assertThat(scrape())
                 .contains("penstock_uptime_seconds")
                 .doesNotContain("backlog")
-                .doesNotContain("penstock_calls_total", "penstock_call_");
+                .doesNotContain("penstock_calls_total", "penstock_call_", "penstock_share");
         statistics.set(Statistics.of(1, false));
         assertThat(scrape()).contains("penstock_calls_total{call=\"read\"").doesNotContain("backlog");
     }

@@ -4,10 +4,12 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,20 @@ import org.jspecify.annotations.Nullable;
 final class Statistics {
     private static final CallStatistics READ = new CallStatistics(
             10, 4096, 2_500_000_000L, 5, 6, 7, Map.of("EIO", 3L), new TreeMap<>(Map.of(1L << 16, 4L, 1L << 34, 9L)));
+
+    private static final ShareStatus SHARE = new ShareStatus(
+            ShareStatus.State.JOINED,
+            null,
+            "10.0.0.1:7420",
+            List.of(new ShareStatus.Member("a", "10.0.0.1:7420", 1, "self")),
+            51,
+            52,
+            53,
+            Map.of("timeout", 54L),
+            55,
+            56,
+            Map.of(),
+            57);
 
     private Statistics() {}
 
@@ -37,6 +53,7 @@ final class Statistics {
                 writing,
                 calls,
                 new InFlight(41, 42),
-                Map.of("pages", 43L, "replies", 44L));
+                Map.of("pages", 43L, "replies", 44L),
+                calls.isEmpty() ? null : SHARE);
     }
 }

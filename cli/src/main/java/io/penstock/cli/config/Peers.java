@@ -1,0 +1,24 @@
+package io.penstock.cli.config;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** Where the other nodes of a cache group are found: the value of {@link ShareSettings#PEERS}. */
+public sealed interface Peers {
+    /** Each node keeps its address as an object in a folder of the bucket. */
+    record InBucket() implements Peers {}
+
+    /**
+     * All addresses of this name in the DNS.
+     *
+     * @param port of each
+     */
+    record OfName(String name, int port) implements Peers {}
+
+    /** These nodes; the names are not looked up yet. */
+    record Listed(List<InetSocketAddress> nodes) implements Peers {
+        public Listed {
+            nodes = List.copyOf(nodes);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package io.penstock.cli.mount;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.Urgency;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.Pace;
+import io.penstock.prefetch.PeerReader;
+import io.penstock.share.ShareGroup;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings files into the caches of a group, each page to the node that owns it. This node asks the owners as a reader would, and
+ * keeps nothing of what they send: so an owner needs no command of its own, and what it has costs no GET. What this node owns
+ * it brings in itself. The bytes pass the network once.
+ */
+final class GroupWarmJob extends Job {
+    /** What one request brings: nodes own pieces of this size, at multiples of it. */
+    private static final long PIECE = 8L * PAGE_SIZE;
+
+    /** Requests at once. */
+    private static final int MOST = 16;
+
+    /** An owner that is busy, or has gone, is asked again; by then another may own the piece. */
+    private static final int TRIES = 20;
+
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
+    private final Contents contents;
+    private final FileSelection files;
+    private final ShareGroup group;
+    private final Pace pace;
+    private final LongAdder bytes = new LongAdder();
+    private final Semaphore permits = new Semaphore(MOST);
+
+    /** @param bandwidth most bytes a second; 0 for no limit */
+    GroupWarmJob(Contents contents, FileSelection files, ShareGroup group, long bandwidth) {
+        super("warm --group", files.paths());
+        this.contents = contents;
+        this.files = files;
+        this.group = group;
+        this.pace = new Pace(bandwidth, System::nanoTime);
+    }
+
+    @Override
+    long bytes() {
+        return bytes.sum();
+    }
+
+    @Override
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        try {
+            files.visit(contents.tree(), new Bringing(threads));
+            permits.acquire(MOST);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private final class Bringing implements FileSelection.Visitor {
+        private final ExecutorService threads;
+
+        Bringing(ExecutorService threads) {
+            this.threads = threads;
+        }
+
+        @Override
+        public void file(ObjectVersion version) throws InterruptedException {
+            Coming coming = new Coming(version);
+            for (long at = 0; at < version.size(); at += PIECE) {
+                ByteRange piece = new ByteRange(at, Math.min(PIECE, version.size() - at));
+                TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
+                pace.take(piece.length());
+                permits.acquire();
+                threads.execute(() -> coming.bring(piece));
+            }
+            coming.pieceDone();
+        }
+
+        @Override
+        public void written(String key) {
+            GroupWarmJob.this.problem(shown(key), "it is being written, and not in the bucket yet");
+        }
+
+        @Override
+        public void problem(String path, String why) {
+            GroupWarmJob.this.problem(path, why);
+        }
+    }
+
+    /** A file whose pieces come. */
+    private final class Coming {
+        private final ObjectVersion version;
+
+        /** Pieces that are not done, and one for the thread that begins them. */
+        private final AtomicInteger left;
+
+        private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
+
+        Coming(ObjectVersion version) {
+            this.version = version;
+            this.left = new AtomicInteger((int) ((version.size() + PIECE - 1) / PIECE) + 1);
+        }
+
+        void bring(ByteRange piece) {
+            try {
+                tryToBring(piece);
+            } catch (ObjectStoreException e) {
+                failure.set(e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // the job is cancelled
+            } finally {
+                pieceDone();
+                permits.release();
+            }
+        }
+
+        private void tryToBring(ByteRange piece) throws ObjectStoreException, InterruptedException {
+            long at = piece.offset();
+            for (int tries = 0; at < piece.end(); tries++) {
+                if (tries == TRIES) {
+                    failure.set("the node that owns a part of it does not bring it");
+                    return;
+                } else if (tries > 0) {
+                    Thread.sleep(PAUSE);
+                }
+                ByteRange rest = new ByteRange(at, piece.end() - at);
+                long came = group.owns(version, at) ? bringHere(rest) : askOwner(rest);
+                bytes.add(came);
+                at += came;
+            }
+        }
+
+        /** @return bytes that are here now, from the start of the range */
+        private long bringHere(ByteRange range) throws ObjectStoreException, InterruptedException {
+            ByteBuffer page = ByteBuffer.allocate(PAGE_SIZE);
+            long at = range.offset();
+            try (PeerReader reader = contents.fetcher().openForPeer(version)) {
+                reader.prepare(at, range.end(), Urgency.READAHEAD);
+                while (at < range.end()) {
+                    page.clear().limit((int) Math.min(PAGE_SIZE, range.end() - at));
+                    reader.read(at, page);
+                    at += page.limit();
+                }
+            } catch (PeerReader.BusyException e) {
+                return at - range.offset(); // the disk is behind
+            }
+            return at - range.offset();
+        }
+
+        /** @return bytes that the owner has sent, from the start of the range */
+        private long askOwner(ByteRange range) throws InterruptedException {
+            Discarding sink = new Discarding();
+            group.get(version, range, Urgency.READAHEAD, sink);
+            return sink.arrived;
+        }
+
+        void pieceDone() {
+            if (left.decrementAndGet() > 0) {
+                return;
+            }
+            String why = failure.get();
+            done(why == null ? "brought" : "failed");
+            if (why != null) {
+                problem(shown(version.key()), why);
+            }
+        }
+    }
+
+    /** Of one request; confined to its thread. */
+    private static final class Discarding implements BodySink {
+        private final ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
+        private long arrived;
+
+        @Override
+        public ByteBuffer buffer() {
+            return buffer.clear();
+        }
+
+        @Override
+        public void filled(int count) {
+            arrived += count;
+        }
+    }
+
+    private String shown(String key) {
+        return FileSelection.shown(contents.tree(), key);
+    }
+}

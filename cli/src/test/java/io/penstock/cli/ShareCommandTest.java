@@ -1,0 +1,80 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cli.control.Cost;
+import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
+import io.penstock.cli.control.ShareStatus.Member;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ShareCommandTest {
+    private static final long MIB = 1 << 20;
+
+    @Test
+    void text_ofAGroup_hasMembersTrafficAndCauses() {
+        ShareStatus share = new ShareStatus(
+                ShareStatus.State.JOINED,
+                null,
+                "10.0.0.1:7420",
+                List.of(
+                        new Member("a", "10.0.0.1:7420", 0.34, "self"),
+                        new Member("b", "10.0.0.2:7420", 0.33, "asked"),
+                        new Member("c", "10.0.0.3:7420", 0.33, "skipped")),
+                2000,
+                200 * MIB,
+                250,
+                Map.of("timeout", 2L, "unreachable", 1L, "busy", 0L),
+                120,
+                30 * MIB,
+                Map.of("403", 4L),
+                17);
+        assertThat(text(share)).isEqualTo("""
+            /mnt/data shares its cache at 10.0.0.1:7420
+            NODE                       OWNS  STATE
+            10.0.0.1:7420             34.0%  this node
+            10.0.0.2:7420             33.0%  asked
+            10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again in some seconds
+            from others:   2,000 pages, 200MiB, by 250 requests
+            fell back:     3 times to the store for what another node owns: 2 timeout, 1 unreachable
+            to others:     30MiB by 120 requests, 17 GETs for them; refused: 4 403
+            from store:    33% of 300MiB that came; 1.00 GETs a cold page if all nodes read the same
+            """);
+    }
+
+    @Test
+    void text_notJoined_saysHowFarItIs() {
+        assertThat(text(outside(ShareStatus.State.JOINING, null)))
+                .isEqualTo("/mnt/data looks for its cache group, at 10.0.0.1:7420\n");
+        assertThat(text(outside(ShareStatus.State.FAILED, "the port is in use")))
+                .isEqualTo("/mnt/data shares no cache now, and tries again every 30 s: the port is in use\n");
+    }
+
+    private static ShareStatus outside(ShareStatus.State state, @Nullable String error) {
+        return new ShareStatus(state, error, "10.0.0.1:7420", List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+    }
+
+    private static String text(ShareStatus share) {
+        MountStatistics mount = new MountStatistics(
+                "s3://data",
+                "/mnt/data",
+                17,
+                1,
+                new CacheStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                new ReadaheadStatistics(1, 2, 0, 0, 100 * MIB, 0, 0),
+                new RequestStatistics(0, 0, 0, 0, 0, 0, 0),
+                new Cost(0, 0),
+                null,
+                Map.of(),
+                new MountStatistics.InFlight(0, 0),
+                Map.of(),
+                share);
+        return ShareCommand.text(mount, share);
+    }
+}

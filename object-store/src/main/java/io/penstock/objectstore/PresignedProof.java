@@ -1,0 +1,190 @@
+package io.penstock.objectstore;
+
+import static software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.AUTH_LOCATION;
+import static software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.EXPIRATION_DURATION;
+
+import io.penstock.objectstore.RequestCounters.Kind;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.AbortableInputStream;
+import software.amazon.awssdk.http.HttpExecuteRequest;
+import software.amazon.awssdk.http.HttpExecuteResponse;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.http.SdkHttpRequest;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.AuthLocation;
+import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
+
+/**
+ * A proof by a presigned URL of ListObjectsV2 (Signature Version 4 in the query). All before the query must be, letter by
+ * letter, what this mount itself uses: so a proof can send a request nowhere else. The query may have the parameters of such
+ * a request only, each once.
+ */
+final class PresignedProof implements BucketProof {
+    private static final Duration VALIDITY = Duration.ofMinutes(15);
+
+    /** For the whole request. A peer waits for the answer, and goes to the store when this takes long. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private static final int OK = 200;
+
+    /** What the query must have, and what it may. */
+    private static final Map<String, String> REQUIRED = Map.of("list-type", "2", "max-keys", "1");
+
+    private static final Set<String> ALLOWED = Set.of(
+            "list-type",
+            "max-keys",
+            "prefix",
+            "x-amz-request-payer",
+            "X-Amz-Algorithm",
+            "X-Amz-Credential",
+            "X-Amz-Date",
+            "X-Amz-Expires",
+            "X-Amz-Security-Token",
+            "X-Amz-Signature",
+            "X-Amz-SignedHeaders");
+
+    private final S3Config config;
+    private final String prefix;
+    private final URI bucket;
+    private final String region;
+    private final AwsCredentialsProvider credentials;
+    private final SdkHttpClient http;
+    private final RequestCounters counters;
+    private final ErrorMapper errors;
+    private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
+
+    /** @param base the address to which a key is appended */
+    PresignedProof(
+            S3Config config,
+            String prefix,
+            URI base,
+            String region,
+            AwsCredentialsProvider credentials,
+            SdkHttpClient http,
+            RequestCounters counters) {
+        this.config = config;
+        this.prefix = prefix;
+        this.bucket = base;
+        this.region = region;
+        this.credentials = credentials;
+        this.http = http;
+        this.counters = counters;
+        this.errors = new ErrorMapper(config);
+    }
+
+    @Override
+    public String make() throws ObjectStoreException, InterruptedException {
+        SdkHttpRequest.Builder request =
+                SdkHttpRequest.builder().method(SdkHttpMethod.GET).uri(bucket).putRawQueryParameter("prefix", prefix);
+        REQUIRED.forEach(request::putRawQueryParameter);
+        if (config.requester().pays()) {
+            request.putRawQueryParameter("x-amz-request-payer", "requester");
+        }
+        try {
+            AwsCredentials identity = credentials.resolveCredentials();
+            SdkHttpRequest unsigned = request.build();
+            return (identity.accessKeyId() == null ? unsigned : sign(unsigned, identity))
+                    .getUri()
+                    .toASCIIString();
+        } catch (SdkException e) {
+            RequestExecutor.checkInterrupt(e);
+            throw errors.explain(errors.bucket(), e);
+        }
+    }
+
+    private SdkHttpRequest sign(SdkHttpRequest request, AwsCredentials identity) {
+        return signer.sign(sign -> sign.identity(identity)
+                        .request(request)
+                        .putProperty(AUTH_LOCATION, AuthLocation.QUERY_STRING)
+                        .putProperty(EXPIRATION_DURATION, VALIDITY)
+                        .putProperty(AwsV4HttpSigner.SERVICE_SIGNING_NAME, "s3")
+                        .putProperty(AwsV4HttpSigner.REGION_NAME, region)
+                        .putProperty(AwsV4HttpSigner.SIGNING_CLOCK, DirectRequests.storesClock())
+                        .putProperty(AwsV4HttpSigner.DOUBLE_URL_ENCODE, false)
+                        .putProperty(AwsV4HttpSigner.NORMALIZE_PATH, false)
+                        .putProperty(AwsV4HttpSigner.PAYLOAD_SIGNING_ENABLED, false))
+                .request();
+    }
+
+    @Override
+    public boolean covers(String proof, String key) {
+        Map<String, String> query = queryOf(proof);
+        String proven = query == null ? null : query.get("prefix");
+        return proven != null && key.startsWith(proven) && key.startsWith(prefix);
+    }
+
+    @Override
+    public boolean holds(String proof) throws ObjectStoreException, InterruptedException {
+        Map<String, String> query = queryOf(proof);
+        if (query == null) {
+            return false;
+        }
+        SdkHttpRequest.Builder request = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.GET)
+                .uri(URI.create(proof.substring(0, proof.indexOf('?'))))
+                .putHeader("User-Agent", config.requester().userAgent());
+        query.forEach(request::putRawQueryParameter);
+        return new Deadline(PATIENCE, "5 s").call(() -> status(request.build())) == OK;
+    }
+
+    private int status(SdkHttpRequest request) throws ObjectStoreException, InterruptedException {
+        counters.sent(Kind.LIST);
+        try {
+            HttpExecuteResponse response = http.prepareRequest(
+                            HttpExecuteRequest.builder().request(request).build())
+                    .call();
+            response.responseBody().ifPresent(AbortableInputStream::abort);
+            int status = response.httpResponse().statusCode();
+            counters.responded(status);
+            return status;
+        } catch (IOException | SdkException e) {
+            RequestExecutor.checkInterrupt(e);
+            throw new ObjectStoreException.Unavailable(
+                    errors.bucket() + ": a peer's right could not be checked: " + e.getMessage(), e);
+        }
+    }
+
+    /** The decoded parameters; null if it is no list request for this bucket. */
+    private @Nullable Map<String, String> queryOf(String proof) {
+        int mark = proof.indexOf('?');
+        if (proof.length() > LONGEST || mark < 0 || !isThisBucket(proof.substring(0, mark))) {
+            return null;
+        }
+        Map<String, String> query = new HashMap<>();
+        for (String parameter : proof.substring(mark + 1).split("&", -1)) {
+            int equals = parameter.indexOf('=');
+            String name = parameter.substring(0, Math.max(0, equals));
+            // Decoded or not, no other characters are in a signed query.
+            String value = parameter.matches("[A-Za-z0-9%=._~-]+")
+                    ? UrlEncoding.decode(parameter.substring(equals + 1))
+                    : null;
+            if (value == null || !ALLOWED.contains(name) || query.put(name, value) != null) {
+                return null;
+            }
+        }
+        boolean isList = query.containsKey("prefix") && query.entrySet().containsAll(REQUIRED.entrySet());
+        return isList ? query : null;
+    }
+
+    /** Addressed by path or by host: a peer may have the other setting. */
+    private boolean isThisBucket(String address) {
+        String scheme = bucket.getScheme() + "://";
+        String authority = bucket.getRawAuthority();
+        String host = config.bucket() + ".";
+        String path = "/" + config.bucket() + "/";
+        boolean byPath = bucket.getRawPath().equals(path);
+        String server = !byPath && authority.startsWith(host) ? authority.substring(host.length()) : authority;
+        return address.equals(bucket.toString())
+                || address.equals(scheme + server + path)
+                || address.equals(scheme + host + server + "/");
+    }
+}
