@@ -24,6 +24,7 @@ final class CacheCommands {
     private final Contents contents;
     private final Jobs jobs;
     private final Path mountPoint;
+    private final DiskCalls disk = new DiskCalls(DiskCalls.PATIENCE);
 
     CacheCommands(Contents contents, Jobs jobs, Path mountPoint) {
         this.contents = contents;
@@ -36,13 +37,13 @@ final class CacheCommands {
                 "why",
                 new WhyAnswer(contents, mountPoint)::of,
                 "warm",
-                this::warm,
+                disk.bounded(this::warm),
                 "unpin",
-                this::unpin,
+                disk.bounded(this::unpin),
                 "evict",
-                this::evict,
+                disk.bounded(this::evict),
                 "residency",
-                arguments -> started(new ResidencyJob(contents, selection(arguments))),
+                disk.bounded(arguments -> started(new ResidencyJob(contents, selection(arguments)))),
                 "jobs",
                 _ -> jobs.all(),
                 "job",

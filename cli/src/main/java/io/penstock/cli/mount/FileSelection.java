@@ -11,10 +11,8 @@ import io.penstock.metadata.Listing;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.FileSystems;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -64,11 +62,9 @@ record FileSelection(
             visit(tree, path, visitor);
         }
         if (list != null) {
-            try (BufferedReader lines = Files.newBufferedReader(list)) {
-                for (String path = lines.readLine(); path != null; path = lines.readLine()) {
-                    if (!path.isBlank()) {
-                        visit(tree, path, visitor);
-                    }
+            try (ListedPaths listed = new ListedPaths(list)) {
+                for (String path = listed.next(); path != null; path = listed.next()) {
+                    visit(tree, path, visitor);
                 }
             }
         }
