@@ -200,6 +200,12 @@ public final class PageCache implements AutoCloseable {
         return Residency.of(version.size(), store, id, table.find(id), table.find(id.ofSectors()));
     }
 
+    /** How a version was read, as {@link CachedObject#readShape} has it, without opening it. */
+    public ReadShape readShape(String namespace, ObjectVersion version) {
+        ObjectPages pages = table.find(ObjectId.of(namespace, version));
+        return pages == null ? ReadShape.UNKNOWN : pages.readShape();
+    }
+
     /** Whether such objects have a file of their own, to be lent or {@linkplain #adopt adopted}: not if smaller than a page. */
     public static boolean hasOwnFile(long objectBytes) {
         return !PageGeometry.isSmall(objectBytes);

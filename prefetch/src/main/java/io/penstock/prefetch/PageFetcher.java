@@ -458,23 +458,22 @@ public final class PageFetcher implements AutoCloseable {
         return fetch;
     }
 
-    /** Never waits for the store or the disk. */
+    /** Never waits for the store or the disk: it opens nothing, and so closes no file. */
     public ReadState readState(ObjectVersion version) {
-        OpenVersion object = share(version);
-        try {
-            int readers;
-            synchronized (objects) {
-                readers = object.readers - 1; // but for this one
-            }
-            return new ReadState(
-                    readers,
-                    object.streams.runningCount(),
-                    object.cached.readShape(),
-                    rangeBytes(version),
-                    object.history.snapshot());
-        } finally {
-            closed(object);
+        OpenVersion open;
+        ReadHistory history;
+        int readers;
+        synchronized (objects) {
+            open = objects.get(version);
+            readers = open == null ? 0 : open.readers;
+            history = open == null ? histories.get(version) : open.history;
         }
+        return new ReadState(
+                readers,
+                open == null ? 0 : open.streams.runningCount(),
+                open == null ? cache.readShape(namespace, version) : open.cached.readShape(),
+                rangeBytes(version),
+                Objects.requireNonNullElseGet(history, ReadHistory::new).snapshot());
     }
 
     /** Where the bytes of the version are. Never waits for the store or the disk. */

@@ -26,6 +26,7 @@ final class CacheCommands {
     private final Contents contents;
     private final Jobs jobs;
     private final Path mountPoint;
+    private final DiskCalls disk = new DiskCalls(DiskCalls.PATIENCE);
 
     CacheCommands(Contents contents, Jobs jobs, Path mountPoint) {
         this.contents = contents;
@@ -38,13 +39,13 @@ final class CacheCommands {
                 "why",
                 new WhyAnswer(contents, mountPoint)::of,
                 "warm",
-                this::warm,
+                disk.bounded(this::warm),
                 "unpin",
-                this::unpin,
+                disk.bounded(this::unpin),
                 "evict",
-                this::evict,
+                disk.bounded(this::evict),
                 "residency",
-                arguments -> started(new ResidencyJob(contents, selection(arguments))),
+                disk.bounded(arguments -> started(new ResidencyJob(contents, selection(arguments)))),
                 "jobs",
                 _ -> jobs.all(),
                 "job",
@@ -148,7 +149,7 @@ final class CacheCommands {
 
     /** The lines of a file that was made for this request, and is removed. */
     private static List<String> read(Path list) throws RefusedException {
-        try (BufferedReader lines = FileSelection.lines(list)) {
+        try (BufferedReader lines = ListedPaths.lines(list)) {
             List<String> paths = lines.lines().filter(path -> !path.isBlank()).toList();
             Files.delete(list);
             return paths;

@@ -1,7 +1,5 @@
 package io.penstock.cli.mount;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -13,11 +11,8 @@ import io.penstock.metadata.Listing;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.file.FileSystems;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -38,7 +33,7 @@ record FileSelection(
         Path mountPoint, List<String> paths, @Nullable Path list) {
     private static final String ALL_LEVELS = "**";
 
-    /** What Java reads in place of bytes that are not UTF-8. */
+    /** What {@link ListedPaths} has in place of bytes that are not UTF-8. */
     private static final char NO_TEXT = '\uFFFD';
 
     /** Gets the files, in order. */
@@ -81,19 +76,12 @@ record FileSelection(
             visit(tree, path, visitor);
         }
         if (list != null) {
-            try (BufferedReader lines = lines(list)) {
-                for (String path = lines.readLine(); path != null; path = lines.readLine()) {
-                    if (!path.isBlank()) {
-                        visit(tree, path, visitor);
-                    }
+            try (ListedPaths listed = new ListedPaths(list)) {
+                for (String path = listed.next(); path != null; path = listed.next()) {
+                    visit(tree, path, visitor);
                 }
             }
         }
-    }
-
-    /** Of a file with paths. Bytes that are not UTF-8 become {@link #NO_TEXT}: a line with such bytes spoils no other. */
-    static BufferedReader lines(Path list) throws IOException {
-        return new BufferedReader(new InputStreamReader(Files.newInputStream(list), UTF_8));
     }
 
     void visit(Tree tree, String path, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {

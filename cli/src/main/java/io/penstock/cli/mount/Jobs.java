@@ -43,7 +43,8 @@ final class Jobs implements AutoCloseable {
             throw new RefusedException(running + " jobs run already: wait for one, or cancel one");
         }
         int number = ++last;
-        Thread thread = Thread.ofVirtual().name("job-" + number).unstarted(() -> job.run(number));
+        // Not a virtual one: it reads lists and writes pins, and a disk that hangs would hold its carrier.
+        Thread thread = Thread.ofPlatform().daemon().name("job-" + number).unstarted(() -> job.run(number));
         jobs.put(number, new Running(job, thread));
         thread.start();
         List<Integer> ended = jobs.entrySet().stream()

@@ -58,7 +58,7 @@ final class WarmJob extends Job {
                 new Warmup(contents.fetcher(), new Pace(options.bandwidth(), System::nanoTime), this::done)) {
             warmup = bringing;
             if (options.pinUntil() == null) {
-                counting = Thread.ofVirtual().name("count").start(this::countBeside);
+                counting = Thread.ofPlatform().daemon().name("count").start(this::countBeside);
             } else {
                 checkRoom(count());
             }

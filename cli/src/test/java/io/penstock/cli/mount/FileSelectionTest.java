@@ -10,6 +10,7 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.testing.InMemoryObjectStore;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -100,6 +101,29 @@ class FileSelectionTest {
         Path list = Files.writeString(folder.resolve("list"), "d/5.jpg\n\na/2.png\n");
         assertThat(files(new FileSelection(MOUNT, List.of("a/1.jpg"), list)))
                 .containsExactly("a/1.jpg", "d/5.jpg", "a/2.png");
+    }
+
+    /** As it does once for all sizes, and once to fetch. */
+    @Test
+    void visit_aListThatHasGoneSince_saysSo(@TempDir Path folder) throws Exception {
+        Path list = Files.writeString(folder.resolve("list"), "d/5.jpg\n");
+        FileSelection selection = new FileSelection(MOUNT, List.of(), list);
+        assertThat(files(selection)).containsExactly("d/5.jpg");
+        Files.delete(list);
+
+        assertThatThrownBy(() -> files(selection))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("the list " + list + " cannot be read from line 1 on: no such file");
+    }
+
+    @Test
+    void visit_aListInterrupted_isInterrupted(@TempDir Path folder) throws Exception {
+        Path list = Files.writeString(folder.resolve("list"), "d/5.jpg\n");
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> files(new FileSelection(MOUNT, List.of(), list)))
+                .isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).isFalse();
     }
 
     @Test

@@ -1,0 +1,67 @@
+package io.penstock.cli.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.cli.process.Reason;
+import io.penstock.cli.process.RefusedException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The paths in a file of a user's, one a line, read as they are needed: there may be millions. Confined to a thread. */
+final class ListedPaths implements AutoCloseable {
+    private final Path list;
+    private final BufferedReader lines;
+    private long line;
+
+    /** @throws RefusedException if it cannot be read; the message names it */
+    ListedPaths(Path list) throws RefusedException {
+        this.list = list;
+        try {
+            this.lines = lines(list);
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
+    /** Its lines. Bytes that are not UTF-8 become U+FFFD, so that a line with such bytes spoils no other. */
+    static BufferedReader lines(Path list) throws IOException {
+        return new BufferedReader(new InputStreamReader(Files.newInputStream(list), UTF_8));
+    }
+
+    /**
+     * The next path; null after the last one.
+     *
+     * @throws RefusedException if it cannot be read on; the message says from which line on
+     */
+    @Nullable
+    String next() throws RefusedException, InterruptedException {
+        if (Thread.interrupted()) { // neither reading nor names that are known wait so that it would end them
+            throw new InterruptedException();
+        }
+        try {
+            String path = lines.readLine();
+            line++;
+            while (path != null && path.isBlank()) {
+                path = lines.readLine();
+                line++;
+            }
+            return path;
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
+    private RefusedException refused(IOException failure) {
+        return new RefusedException(
+                "the list " + list + " cannot be read from line " + (line + 1) + " on: " + Reason.of(failure));
+    }
+
+    @Override
+    public void close() throws IOException {
+        lines.close();
+    }
+}
