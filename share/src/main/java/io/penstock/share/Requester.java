@@ -107,6 +107,11 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
+    /** @param most bytes a second from now on; 0 for no limit */
+    void limit(long most) {
+        bandwidth.limit(most);
+    }
+
     /** Whether the node is not asked for now. */
     boolean isSkipped(Node node) {
         Peer peer = peers.get(node);
