@@ -4,6 +4,7 @@ import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.demo.Demo;
 import io.penstock.cli.demo.DemoMount;
 import io.penstock.cli.demo.DemoNames;
+import io.penstock.cli.demo.DemoShare;
 import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.StopSignal;
@@ -34,10 +35,13 @@ import picocli.CommandLine.Spec;
                     + " $TMPDIR or /tmp, and removes them.",
             "",
             "With --objects the server makes up very many objects, and the demo shows how they are listed and how fast"
-                    + " their names are. Takes some 60 bytes of memory an object, and next to no disk."
+                    + " their names are. Takes some 60 bytes of memory an object, and next to no disk.",
+            "",
+            "With --nodes several mounts of one bucket share their caches."
         })
 final class DemoCommand implements Callable<Integer> {
     private static final long MOST_OBJECTS = 100_000_000;
+    private static final int MOST_NODES = 8;
 
     @Option(names = "--keep", description = "Leave the mount up, and show how to look around and how to end it.")
     private boolean keep;
@@ -47,6 +51,12 @@ final class DemoCommand implements Callable<Integer> {
             paramLabel = "<n>",
             description = "Show a bucket with this many objects, 1 to 100000000: 1000000 for instance.")
     private @Nullable Long objects;
+
+    @Option(
+            names = "--nodes",
+            paramLabel = "<n>",
+            description = "Show this many nodes, 2 to 8, that share their caches and all read the same.")
+    private @Nullable Integer nodes;
 
     @Spec
     private CommandSpec spec;
@@ -59,12 +69,16 @@ final class DemoCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--objects " + objects + ": must be a number from 1 to " + MOST_OBJECTS);
         }
+        if (nodes != null && (nodes < 2 || nodes > MOST_NODES)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--nodes " + nodes + ": must be a number from 2 to " + MOST_NODES);
+        } else if (nodes != null && (objects != null || keep)) {
+            throw new ParameterException(spec.commandLine(), "--nodes goes without --objects and --keep");
+        }
         try (StopSignal stop = new StopSignal()) {
             Path folder = Files.createTempDirectory("penstock-demo-");
             try {
-                DemoMount mount = new DemoMount(folder, stop, keep);
-                boolean good = objects == null ? Demo.show(mount) : DemoNames.show(mount, objects);
-                return good ? ExitCode.DONE : ExitCode.FAILED;
+                return show(folder, stop) ? ExitCode.DONE : ExitCode.FAILED;
             } catch (IOException e) {
                 if (stop.isStopping()) {
                     return ExitCode.FAILED; // the program that ran in the mount has ended, too, or has lost the mount
@@ -74,5 +88,15 @@ final class DemoCommand implements Callable<Integer> {
                 Folders.delete(folder); // before the signal lets the process end
             }
         }
+    }
+
+    private boolean show(Path folder, StopSignal stop)
+            throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
+                    InterruptedException {
+        if (nodes != null) {
+            return DemoShare.show(folder, nodes);
+        }
+        DemoMount mount = new DemoMount(folder, stop, keep);
+        return objects == null ? Demo.show(mount) : DemoNames.show(mount, objects);
     }
 }

@@ -55,6 +55,17 @@ final class DemoIT {
         assertNothingLeft();
     }
 
+    @Tag("long")
+    @Test
+    @Timeout(240)
+    void demo_ofThreeNodes_fetchesOnceAndLeavesNothing() throws IOException {
+        String said = Program.run(scratch, demo("--nodes", "3")).orThrow();
+        assertThat(said)
+                .contains("They have found each other:", "The store sent 1.0", "All bytes read are those stored.")
+                .doesNotContain("NOT");
+        assertNothingLeft();
+    }
+
     @Test
     @Timeout(240)
     void interrupt_whileAllIsListed_unmountsAndLeavesNothing() throws Exception {

@@ -15,7 +15,7 @@ final class Bandwidth {
     private static final long READAHEAD_NANOS = Duration.ofMillis(100).toNanos();
 
     /** 0 for no limit. */
-    private final long bytesPerSecond;
+    private volatile long bytesPerSecond;
 
     private final LongSupplier nanoTime;
 
@@ -33,21 +33,30 @@ final class Bandwidth {
         this.free = nanoTime.getAsLong();
     }
 
+    /** @param most bytes a second from now on; 0 for no limit */
+    void limit(long most) {
+        bytesPerSecond = most;
+    }
+
     /** Whether so many bytes may pass; waits until they may, for half a second at most. */
     boolean pass(long bytes, Urgency urgency) throws InterruptedException {
-        long nanos = bytesPerSecond == 0 ? 0 : reserve(bytes, urgency);
+        long nanos = reserve(bytes, urgency);
         TimeUnit.NANOSECONDS.sleep(nanos);
         return nanos >= 0;
     }
 
     /** Nanoseconds until they may pass; -1 if they may not. */
     synchronized long reserve(long bytes, Urgency urgency) {
+        long rate = bytesPerSecond;
+        if (rate == 0) {
+            return 0;
+        }
         long now = nanoTime.getAsLong();
         long wait = Math.max(0, free - now);
         if (wait > (urgency == Urgency.DEMAND ? DEMAND_NANOS : READAHEAD_NANOS)) {
             return -1;
         }
-        free = now + wait + (long) ((double) bytes / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
+        free = now + wait + (long) ((double) bytes / rate * TimeUnit.SECONDS.toNanos(1));
         return wait;
     }
 }

@@ -252,6 +252,11 @@ final class PeerServer implements AutoCloseable {
         chunk.limit(length + Chunks.CHECKSUM).putInt(length, checksum);
     }
 
+    /** @param most bytes a second from now on; 0 for no limit */
+    void limit(long most) {
+        bandwidth.limit(most);
+    }
+
     /** Cancels the requests that run. */
     @Override
     public void close() {

@@ -27,6 +27,7 @@ final class Requester implements PeerSource, AutoCloseable {
     private final Supplier<Owners> owners;
     private final Function<Node, Peer> made;
     private final OwnProof proof;
+    private final Bandwidth bandwidth;
     private final ShareCounters counters;
     private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -41,7 +42,7 @@ final class Requester implements PeerSource, AutoCloseable {
             ShareCounters counters) {
         this.namespace = config.namespace();
         this.owners = owners;
-        Bandwidth bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
+        this.bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
         this.made = node -> new Peer(node.socketAddress(), tls, bandwidth, clock);
         this.proof = new OwnProof(bucket);
         this.counters = counters;
@@ -106,6 +107,11 @@ final class Requester implements PeerSource, AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new PeerFailure(Fallback.UNREACHABLE, "no address: " + node.address(), e);
         }
+    }
+
+    /** @param most bytes a second from now on; 0 for no limit */
+    void limit(long most) {
+        bandwidth.limit(most);
     }
 
     /** Whether the node is not asked for now. */

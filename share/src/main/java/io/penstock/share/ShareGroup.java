@@ -28,6 +28,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
             1, Thread.ofPlatform().daemon().name("share-clock").factory());
     private final Requester requester;
     private final Membership membership;
+    private final PeerServer server;
 
     /** In the order in which they are to be closed. */
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -43,7 +44,8 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
             open.add(requester);
             open.add(membership);
             ProvenNodes proven = new ProvenNodes(proof, System::nanoTime);
-            open.add(new PeerServer(config, tls, fetcher, proven, clock, counters));
+            this.server = new PeerServer(config, tls, fetcher, proven, clock, counters);
+            open.add(server);
             join();
         } catch (ShareException | RuntimeException e) {
             closeAll();
@@ -119,6 +121,16 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     public boolean owns(ObjectVersion version, long position) {
         Owners now = owners();
         return now.of(Slabs.of(version, position)).equals(now.self());
+    }
+
+    /**
+     * Limits the bytes between nodes from now on.
+     *
+     * @param bytesPerSecond each way; 0 for no limit
+     */
+    public void limit(long bytesPerSecond) {
+        requester.limit(bytesPerSecond);
+        server.limit(bytesPerSecond);
     }
 
     /** What the group is now, and what this node has had and given so far. */

@@ -56,6 +56,17 @@ class LimitsTest {
     }
 
     @Test
+    void bandwidth_limitedLater_holdsFromThenOn() {
+        Bandwidth bandwidth = new Bandwidth(0, () -> now);
+        assertThat(bandwidth.reserve(1_000_000, Urgency.READAHEAD)).isZero();
+        bandwidth.limit(1_000_000);
+        assertThat(bandwidth.reserve(1_000_000, Urgency.READAHEAD)).isZero();
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isNegative();
+        bandwidth.limit(0);
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isZero();
+    }
+
+    @Test
     void patience_isMuchAtFirst_andThenWhatIsUsualWithinBounds() {
         Patience patience = new Patience();
         assertThat(patience.silence()).isEqualTo(Patience.LONGEST);

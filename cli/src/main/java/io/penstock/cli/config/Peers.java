@@ -3,8 +3,14 @@ package io.penstock.cli.config;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** Where the other nodes of a cache group are found: the value of {@link ShareSettings#PEERS}. */
+/** Where the other nodes of a cache group are found: the value of share.peers. */
 public sealed interface Peers {
+    /** Of the bytes, where none is named; the group itself has the one above. */
+    int PORT = 7420;
+
+    /** The port above it is needed, too. */
+    int HIGHEST_PORT = 65_534;
+
     /** Each node keeps its address as an object in a folder of the bucket. */
     record InBucket() implements Peers {}
 

@@ -350,11 +350,11 @@ public final class ValueType<T> {
         return new Peers.Listed(nodes);
     }
 
-    /** With {@link ShareSettings#PORT} if there is none. */
+    /** With {@link Peers#PORT} if there is none. */
     private static @Nullable InetSocketAddress nodeOrNull(String text) {
         boolean hasPort = text.matches(".*[^:]:[0-9]+");
-        InetSocketAddress node = addressOrNull(hasPort ? text : text + ":" + ShareSettings.PORT);
-        return node == null || node.getPort() > ShareSettings.HIGHEST_PORT ? null : node;
+        InetSocketAddress node = addressOrNull(hasPort ? text : text + ":" + Peers.PORT);
+        return node == null || node.getPort() > Peers.HIGHEST_PORT ? null : node;
     }
 
     private static @Nullable URI urlOrNull(String text) {

@@ -71,7 +71,8 @@ record FileSelection(
     }
 
     /** Looks up and lists what is needed for it. A path that stands for no file is told, and the others are visited. */
-    void visit(Tree tree, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {
+    void visit(Tree tree, Visitor visitor)
+            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         for (String path : paths) {
             visit(tree, path, visitor);
         }

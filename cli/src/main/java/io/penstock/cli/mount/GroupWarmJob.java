@@ -36,7 +36,7 @@ final class GroupWarmJob extends Job {
     private static final int MOST = 16;
 
     /** An owner that is busy, or has gone, is asked again; by then another may own the piece. */
-    private static final int TRIES = 20;
+    private static final int TRIES = 40;
 
     private static final Duration PAUSE = Duration.ofMillis(500);
 

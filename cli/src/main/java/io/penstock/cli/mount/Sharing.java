@@ -96,6 +96,7 @@ final class Sharing implements AutoCloseable {
         try {
             ShareGroup group = ShareGroup.start(config(), fetcher, new Proof(store.proof()));
             state = new State.Joined(group);
+            group.limit(bandwidth); // it may have changed meanwhile
             log.info("This node shares its cache at {}", address());
             return true;
         } catch (ShareException e) {
@@ -142,6 +143,10 @@ final class Sharing implements AutoCloseable {
     /** @param bytesPerSecond each way; 0 for no limit */
     void limit(long bytesPerSecond) {
         bandwidth = bytesPerSecond;
+        ShareGroup group = group();
+        if (group != null) {
+            group.limit(bytesPerSecond);
+        }
     }
 
     ShareStatus status() {
