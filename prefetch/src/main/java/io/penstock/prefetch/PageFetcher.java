@@ -46,6 +46,7 @@ public final class PageFetcher implements AutoCloseable {
     private final String namespace;
     private final ReadaheadLimits limits;
     private final FetchGate<Readahead> gate;
+    private final PeerGate peerGate;
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
     private final DirectoryStreams directories;
@@ -97,6 +98,7 @@ public final class PageFetcher implements AutoCloseable {
         this.namespace = namespace;
         this.limits = new ReadaheadLimits(config);
         this.gate = new FetchGate<>(() -> limits.get().concurrency());
+        this.peerGate = new PeerGate(() -> limits.get().concurrency());
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // What is fetched must still be there when it is read, and not in place of what was read before.
@@ -251,6 +253,7 @@ public final class PageFetcher implements AutoCloseable {
     public void adjust(ReadaheadConfig config) {
         limits.set(config);
         gate.limitChanged();
+        peerGate.limitChanged();
         admitReadahead();
     }
 
@@ -282,17 +285,39 @@ public final class PageFetcher implements AutoCloseable {
 
     /** Starts the GET of a claim for which a reader that has the object open waits until the deadline. */
     RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline) {
-        return fetch(object, fill, deadline, peers);
-    }
-
-    /** The same from this source, and the store. */
-    RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline, PeerSource from) {
         RangeFetch fetch =
-                new RangeFetch(from, store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
+                new RangeFetch(peers, store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
         object.retain();
         if (!start(() -> runDemand(object, fetch))) {
             fetch.abandon();
             object.release();
+        }
+        return fetch;
+    }
+
+    PeerGate peerGate() {
+        return peerGate;
+    }
+
+    /** Starts the GET of a claim that another node waits for. For readahead the peers' gate has admitted it. */
+    RangeFetch fetchForPeer(OpenVersion object, Fill fill, Urgency urgency) {
+        RangeFetch fetch =
+                new RangeFetch(PeerSource.NONE, store, object.cached.version(), fill, urgency, deadline(), counters);
+        object.retain();
+        boolean started = start(() -> {
+            try {
+                object.run(fetch, peerGate.gets());
+            } finally {
+                object.release();
+                peerGate.admit();
+            }
+        });
+        if (!started) {
+            fetch.abandon();
+            object.release();
+            if (urgency == Urgency.READAHEAD) {
+                peerGate.giveBack();
+            }
         }
         return fetch;
     }
@@ -393,7 +418,7 @@ public final class PageFetcher implements AutoCloseable {
     private RangeFetch run(Readahead readahead, OpenVersion object, Fill fill) {
         counters.readaheadBytes.add(fill.range().length());
         readAhead(readahead);
-        RangeFetch fetch = ahead(object, fill, peers);
+        RangeFetch fetch = ahead(object, fill);
         try {
             object.run(fetch, gate);
         } finally {
@@ -454,12 +479,7 @@ public final class PageFetcher implements AutoCloseable {
      * @param done gets the store's exception, or that of a fetch that was cancelled; null if there is none
      */
     void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
-        fetchAhead(object, fill, peers, done);
-    }
-
-    /** The same from this source, and the store. */
-    void fetchAhead(OpenVersion object, Fill fill, PeerSource from, Consumer<@Nullable Exception> done) {
-        RangeFetch fetch = ahead(object, fill, from);
+        RangeFetch fetch = ahead(object, fill);
         object.retain();
         boolean started = start(() -> {
             try {
@@ -479,9 +499,9 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    private RangeFetch ahead(OpenVersion object, Fill fill, PeerSource from) {
+    private RangeFetch ahead(OpenVersion object, Fill fill) {
         Deadline deadline = store.retries().forReading();
-        return new RangeFetch(from, store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
+        return new RangeFetch(peers, store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
     }
 
     private void giveBack() {

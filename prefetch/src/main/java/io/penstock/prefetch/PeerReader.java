@@ -8,6 +8,8 @@ import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,10 @@ import org.jspecify.annotations.Nullable;
 public final class PeerReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
+
+    /** Those that it has begun. */
+    private final List<RangeFetch> fetches = new CopyOnWriteArrayList<>();
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     PeerReader(PageFetcher fetcher, OpenVersion object) {
@@ -58,19 +64,21 @@ public final class PeerReader implements AutoCloseable {
     }
 
     private @Nullable Fill claim(long page, long end, Urgency urgency) throws BusyException, InterruptedException {
-        CachedObject cached = object.cached;
-        if (urgency == Urgency.DEMAND) {
-            Fill fill = cached.claim(page, end, Urgency.DEMAND);
-            if (fill != null) {
-                RangeFetch _ = fetcher.fetch(object, fill, fetcher.deadline(), PeerSource.NONE);
-            }
-            return fill;
+        boolean isAhead = urgency == Urgency.READAHEAD;
+        if (isAhead) {
+            fetcher.peerGate().awaitReadahead();
         }
-        fetcher.awaitTurn();
-        Fill fill = fetcher.claim(() -> cached.claim(page, end, Urgency.READAHEAD));
+        Fill fill = null;
+        try {
+            fill = object.cached.claim(page, end, urgency);
+        } finally {
+            if (isAhead && fill == null) {
+                fetcher.peerGate().giveBack();
+            }
+        }
         if (fill != null) {
-            fetcher.fetchAhead(object, fill, PeerSource.NONE, _ -> {});
-        } else if (object.anyMissing(page, end)) {
+            fetches.add(fetcher.fetchForPeer(object, fill, urgency));
+        } else if (isAhead && object.anyMissing(page, end)) {
             throw new BusyException("memory is short");
         }
         return fill;
@@ -88,15 +96,34 @@ public final class PeerReader implements AutoCloseable {
             for (long at = position; to.hasRemaining(); ) {
                 int copied = object.cached.read(at, to, true, null);
                 if (copied == CachedObject.MISSING) {
-                    throw new BusyException("evicted before it was read");
+                    throwFailure(at);
                 }
                 at += copied;
             }
         } catch (FillFailedException e) {
-            throw e.getCause() instanceof ObjectStoreException cause
-                    ? cause
-                    : new ObjectStoreException.Unavailable(String.valueOf(e.getMessage()), e);
+            throw ofTheStore(e);
         }
+    }
+
+    /** The fetch of a missing byte has failed before it was read, or the byte was evicted. */
+    private void throwFailure(long at) throws ObjectStoreException, BusyException {
+        for (RangeFetch fetch : fetches) {
+            Exception failure = fetch.failure(at);
+            if (failure != null) {
+                throw ofTheStore(failure);
+            }
+        }
+        throw new BusyException("evicted before it was read");
+    }
+
+    /** The store's exception, which may be the cause of others. */
+    private static ObjectStoreException ofTheStore(Exception failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ObjectStoreException known) {
+                return known;
+            }
+        }
+        return new ObjectStoreException.Unavailable(String.valueOf(failure.getMessage()), failure);
     }
 
     @Override

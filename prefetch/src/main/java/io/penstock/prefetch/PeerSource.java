@@ -22,4 +22,14 @@ public interface PeerSource {
      * @param urgency what the peer does first
      */
     void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink) throws InterruptedException;
+
+    /**
+     * Where peers are asked again after the store had to bring the byte at this position: another one may have what follows.
+     *
+     * @param position in bytes from the start of the object
+     * @return behind the position
+     */
+    default long boundary(ObjectVersion version, long position) {
+        return Long.MAX_VALUE;
+    }
 }

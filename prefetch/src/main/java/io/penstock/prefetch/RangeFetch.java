@@ -116,21 +116,32 @@ final class RangeFetch implements BodySink {
         }
         FetchEvent event = new FetchEvent();
         event.begin();
-        long fromPeers = 0;
+        long fromStore = 0;
         try {
-            peers.get(version, range, urgency, this);
-            fromPeers = arrived;
-            if (fromPeers < range.length()) {
-                counters.started(urgency);
-                store.get(version, new ByteRange(range.offset() + fromPeers, range.length() - fromPeers), this);
+            while (arrived < range.length()) {
+                peers.get(version, range.skip(arrived), urgency, this);
+                long before = arrived;
+                if (before < range.length()) {
+                    fetch(range.skip(before));
+                }
+                fromStore += arrived - before;
             }
         } finally {
-            counters.bytes.add(arrived - fromPeers);
+            counters.bytes.add(fromStore);
             record(event);
         }
-        if (arrived != range.length()) {
+    }
+
+    /** Has the store bring the beginning of this, up to where peers may bring more. */
+    private void fetch(ByteRange rest) throws ObjectStoreException, InterruptedException {
+        long end = Math.min(rest.end(), peers.boundary(version, rest.offset()));
+        long wanted = end - rest.offset();
+        long before = arrived;
+        counters.started(urgency);
+        store.get(version, new ByteRange(rest.offset(), wanted), this);
+        if (arrived - before != wanted) {
             throw new ObjectStoreException.Corrupt(
-                    "the store sent " + arrived + " of the " + range.length() + " bytes at " + range.offset() + " of "
+                    "the store sent " + (arrived - before) + " of the " + wanted + " bytes at " + rest.offset() + " of "
                             + version.key(),
                     null);
         }

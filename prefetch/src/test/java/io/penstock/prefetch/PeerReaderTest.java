@@ -16,7 +16,10 @@ import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,6 +125,65 @@ class PeerReaderTest {
             readAndVerify(reader, file, 0, (int) (8 * MIB));
         }
         assertThat(fixture.ranges()).containsExactly(new ByteRange(part, 8 * MIB - part));
+    }
+
+    /** Peers have every other 2 MiB. */
+    private record Alternating() implements PeerSource {
+        @Override
+        public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
+                throws InterruptedException {
+            if (range.offset() / (2 * MIB) % 2 == 1) {
+                long end = Math.min(range.end(), boundary(version, range.offset()));
+                bring(version, range.offset(), end - range.offset(), sink);
+            }
+        }
+
+        @Override
+        public long boundary(ObjectVersion version, long position) {
+            return (position / (2 * MIB) + 1) * (2 * MIB);
+        }
+    }
+
+    @Test
+    void open_wherePeersHaveOtherPartsThanTheStoreBrings_asksEachForItsOwn() throws Exception {
+        ObjectVersion file = fixture.put("file", 9 * MIB);
+        fixture.fetcher.setPeers(new Alternating());
+        try (ObjectReader reader = fixture.fetcher.open(file)) {
+            readAndVerify(reader, file, 0, (int) (8 * MIB));
+        }
+        assertThat(fixture.ranges()).containsExactly(new ByteRange(0, 2 * MIB), new ByteRange(4 * MIB, 2 * MIB));
+        assertThat(fixture.fetcher.statistics().bytesFetched()).isEqualTo(4 * MIB);
+    }
+
+    @Test
+    void read_whileAllOwnGetsWaitForOtherNodes_goesOn() throws Exception {
+        ObjectVersion file = fixture.put("for-a-peer", MIB);
+        CountDownLatch waiting = new CountDownLatch(8);
+        CountDownLatch over = new CountDownLatch(1);
+        fixture.fetcher.setPeers((version, range, urgency, sink) -> {
+            waiting.countDown();
+            over.await();
+        });
+        List<Thread> readers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) { // as many as there are GETs
+            ObjectVersion own = fixture.put("own-" + i, MIB);
+            readers.add(Thread.ofVirtual().start(() -> {
+                try (ObjectReader reader = fixture.fetcher.open(own)) {
+                    readAndVerify(reader, own, 0, (int) MIB);
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }));
+        }
+        waiting.await();
+        for (Urgency urgency : Urgency.values()) {
+            readForPeer(urgency == Urgency.DEMAND ? file : fixture.put("ahead", MIB), 0, (int) MIB, urgency);
+        }
+        over.countDown();
+        for (Thread reader : readers) {
+            reader.join();
+        }
+        assertThat(fixture.store.gets()).hasSize(10);
     }
 
     @Test

@@ -35,6 +35,7 @@ final class Peer implements AutoCloseable {
     private static final long MOST_READAHEAD = 192 << 20;
 
     private final String host;
+    private final Bandwidth bandwidth;
     private final ScheduledExecutorService clock;
     private final PeerConnections connections;
     private final Breaker breaker = new Breaker(System::nanoTime);
@@ -44,8 +45,10 @@ final class Peer implements AutoCloseable {
     /**
      * @param address of its bytes
      * @param tls null for connections in the clear
+     * @param bandwidth shared by all peers
      */
-    Peer(InetSocketAddress address, @Nullable SSLContext tls, ScheduledExecutorService clock) {
+    Peer(InetSocketAddress address, @Nullable SSLContext tls, Bandwidth bandwidth, ScheduledExecutorService clock) {
+        this.bandwidth = bandwidth;
         this.host = Node.address(address);
         this.clock = clock;
         this.connections = new PeerConnections(
@@ -78,6 +81,9 @@ final class Peer implements AutoCloseable {
             }
             if (!breaker.tryAsk()) {
                 throw new PeerFailure(Fallback.SKIPPED, "it has failed before", null);
+            }
+            if (!bandwidth.pass(length, request.urgency())) {
+                throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
             }
             exchange(request, proof, sink, arrivals);
             breaker.succeeded();

@@ -6,9 +6,10 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
-import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
@@ -26,8 +27,8 @@ final class Requester implements PeerSource, AutoCloseable {
     private final String namespace;
     private final Supplier<Owners> owners;
     private final Function<Node, Peer> made;
-    private final OwnProof proof;
     private final Bandwidth bandwidth;
+    private final OwnProof proof;
     private final ShareCounters counters;
     private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -42,9 +43,9 @@ final class Requester implements PeerSource, AutoCloseable {
             ShareCounters counters) {
         this.namespace = config.namespace();
         this.owners = owners;
-        this.made = node -> new Peer(node.socketAddress(), tls, clock);
-        this.proof = new OwnProof(bucket);
         this.bandwidth = new Bandwidth(config.bandwidth(), System::nanoTime);
+        this.made = node -> new Peer(node.socketAddress(), tls, bandwidth, clock);
+        this.proof = new OwnProof(bucket);
         this.counters = counters;
     }
 
@@ -69,11 +70,13 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
+    @Override
+    public long boundary(ObjectVersion version, long position) {
+        return owners.get().nodes().size() > 1 ? Slabs.end(position) : Long.MAX_VALUE;
+    }
+
     private void ask(Node owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
-        if (!bandwidth.pass(request.range().length(), request.urgency())) {
-            throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
-        }
         try {
             peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
         } catch (PeerFailure e) {
@@ -90,7 +93,7 @@ final class Requester implements PeerSource, AutoCloseable {
     private String proof() throws PeerFailure, InterruptedException {
         try {
             return proof.get();
-        } catch (IOException e) {
+        } catch (ObjectStoreException e) {
             throw new PeerFailure(Fallback.FORBIDDEN, "this node cannot prove its right: " + e, e);
         }
     }

@@ -4,6 +4,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.BucketProof;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Member;
@@ -110,6 +111,11 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
             throws InterruptedException {
         requester.get(version, range, urgency, sink);
+    }
+
+    @Override
+    public long boundary(ObjectVersion version, long position) {
+        return requester.boundary(version, position);
     }
 
     /** Whether this node is the one that fetches this byte of the object for the group. */

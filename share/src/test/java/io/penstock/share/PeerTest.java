@@ -1,0 +1,92 @@
+package io.penstock.share;
+
+import static io.penstock.share.TestNode.MIB;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.share.ShareStatistics.Fallback;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How much of one node is under way at once. */
+@Timeout(60)
+class PeerTest {
+    private static final ObjectVersion FILE =
+            new ObjectVersion("file", "\"" + "a".repeat(32) + "\"", 1L << 30, Instant.EPOCH);
+
+    /** Never gets any. */
+    private static final BodySink NOWHERE = new BodySink() {
+        @Override
+        public ByteBuffer buffer() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public void filled(int bytes) {
+            throw new AssertionError();
+        }
+    };
+
+    private static PeerRequest request(Urgency urgency) {
+        return new PeerRequest("n", FILE, new ByteRange(0, Slabs.SIZE), urgency);
+    }
+
+    @Test
+    void get_ofMoreThanMayBeUnderWay_isLeftToTheStore_readaheadFirst() throws Exception {
+        int all = 256 * MIB / (int) Slabs.SIZE;
+        CountDownLatch held = new CountDownLatch(all * 3 / 4);
+        CountDownLatch over = new CountDownLatch(1);
+        ScriptedServer.Script hangs = (request, to) -> {
+            held.countDown();
+            try {
+                over.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+        };
+        ConcurrentLinkedQueue<Fallback> ends = new ConcurrentLinkedQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        try (ScriptedServer server = new ScriptedServer(hangs);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
+            for (int i = 0; i < all * 3 / 4; i++) {
+                threads.add(Thread.ofVirtual().start(() -> ends.add(end(peer, Urgency.READAHEAD))));
+            }
+            held.await();
+            assertThat(end(peer, Urgency.READAHEAD)).isEqualTo(Fallback.LIMITED);
+            Thread demand = Thread.ofVirtual().start(() -> ends.add(end(peer, Urgency.DEMAND)));
+            TestNode.await("demand is asked for", () -> server.requests.get() == all * 3 / 4 + 1);
+            over.countDown();
+            demand.join();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(ends).hasSize(all * 3 / 4 + 1).containsOnly(Fallback.BUSY);
+            assertThat(peer.isSkipped()).isFalse();
+        }
+    }
+
+    private static Fallback end(Peer peer, Urgency urgency) {
+        try {
+            peer.get(request(urgency), "right", NOWHERE, bytes -> {});
+            throw new AssertionError("it has got bytes");
+        } catch (PeerFailure e) {
+            return e.fallback();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
