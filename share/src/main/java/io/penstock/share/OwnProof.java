@@ -1,6 +1,7 @@
 package io.penstock.share;
 
-import java.io.IOException;
+import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class OwnProof {
         this.bucket = bucket;
     }
 
-    String get() throws IOException, InterruptedException {
+    String get() throws ObjectStoreException, InterruptedException {
         Made made = last;
         if (made == null || System.nanoTime() - made.at() > NANOS) {
             made = new Made(bucket.make(), System.nanoTime());

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BucketProof;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.time.DateTimeException;

@@ -157,7 +157,7 @@ final class PeerServer implements AutoCloseable {
             if (!proven.mayHave(name(exchange), proof, request.version().key())) {
                 return PeerRequest.FORBIDDEN;
             }
-        } catch (IOException e) {
+        } catch (ObjectStoreException e) {
             LOG.debug("the right of another node cannot be checked", e);
             return PeerRequest.STORE_FAILED;
         }

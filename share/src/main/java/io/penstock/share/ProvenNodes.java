@@ -1,7 +1,8 @@
 package io.penstock.share;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.io.IOException;
+import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,9 +39,9 @@ final class ProvenNodes {
      * Whether the node may have bytes of this key.
      *
      * @param node its certificate or address
-     * @throws IOException if the store cannot be asked
+     * @throws ObjectStoreException if the store cannot be asked
      */
-    boolean mayHave(String node, @Nullable String proof, String key) throws IOException, InterruptedException {
+    boolean mayHave(String node, @Nullable String proof, String key) throws ObjectStoreException, InterruptedException {
         if (proof == null || !bucket.covers(proof, key)) {
             return false;
         }
@@ -61,7 +62,7 @@ final class ProvenNodes {
         private @Nullable Long until;
 
         /** Requests of a node that come meanwhile wait for it. */
-        synchronized boolean get(String proof) throws IOException, InterruptedException {
+        synchronized boolean get(String proof) throws ObjectStoreException, InterruptedException {
             if (isOld()) {
                 holds = bucket.holds(proof);
                 until = nanoTime.getAsLong() + (holds ? PROVEN_NANOS : REFUSED_NANOS);

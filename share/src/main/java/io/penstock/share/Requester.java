@@ -6,9 +6,10 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
-import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
@@ -26,8 +27,8 @@ final class Requester implements PeerSource, AutoCloseable {
     private final String namespace;
     private final Supplier<Owners> owners;
     private final Function<Node, Peer> made;
-    private final OwnProof proof;
     private final Bandwidth bandwidth;
+    private final OwnProof proof;
     private final ShareCounters counters;
     private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -92,7 +93,7 @@ final class Requester implements PeerSource, AutoCloseable {
     private String proof() throws PeerFailure, InterruptedException {
         try {
             return proof.get();
-        } catch (IOException e) {
+        } catch (ObjectStoreException e) {
             throw new PeerFailure(Fallback.FORBIDDEN, "this node cannot prove its right: " + e, e);
         }
     }

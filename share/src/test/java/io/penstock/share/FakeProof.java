@@ -1,6 +1,7 @@
 package io.penstock.share;
 
-import java.io.IOException;
+import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A bucket below one prefix, and who may read it. */
@@ -23,10 +24,10 @@ final class FakeProof implements BucketProof {
     }
 
     @Override
-    public boolean holds(String proof) throws IOException {
+    public boolean holds(String proof) throws ObjectStoreException {
         asked.incrementAndGet();
         if (isUnreachable) {
-            throw new IOException("the store is away");
+            throw new ObjectStoreException.Unavailable("the store is away", null);
         }
         return accepts && proof.equals("right");
     }

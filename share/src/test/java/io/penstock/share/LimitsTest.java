@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.Urgency;
-import java.io.IOException;
+import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -117,7 +117,7 @@ class LimitsTest {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
         bucket.isUnreachable = true;
-        assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(ObjectStoreException.class);
         bucket.isUnreachable = false;
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
     }

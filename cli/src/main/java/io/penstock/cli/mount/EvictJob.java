@@ -1,6 +1,7 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cache.Residency;
+import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -27,7 +28,7 @@ final class EvictJob extends Job {
     }
 
     @Override
-    void work() throws ObjectStoreException, IOException, InterruptedException {
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         files.visit(contents.tree(), new Evicting());
     }
 

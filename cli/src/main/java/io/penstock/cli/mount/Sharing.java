@@ -94,7 +94,7 @@ final class Sharing implements AutoCloseable {
 
     private boolean attempt() throws InterruptedException {
         try {
-            ShareGroup group = ShareGroup.start(config(), fetcher, new Proof(store.proof()));
+            ShareGroup group = ShareGroup.start(config(), fetcher, store.proof());
             state = new State.Joined(group);
             group.limit(bandwidth); // it may have changed meanwhile
             log.info("This node shares its cache at {}", address());

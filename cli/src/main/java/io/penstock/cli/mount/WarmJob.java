@@ -155,7 +155,7 @@ final class WarmJob extends Job {
         public void problem(String path, String why) {}
     }
 
-    private Count count() throws ObjectStoreException, IOException, InterruptedException {
+    private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
         files.visit(contents.tree(), count);
         total(count.number, count.bytes);
@@ -165,7 +165,7 @@ final class WarmJob extends Job {
     private void countBeside() {
         try {
             var _ = count();
-        } catch (ObjectStoreException | IOException e) {
+        } catch (RefusedException | ObjectStoreException | IOException e) {
             log.debug("The files to warm are not counted", e); // the job itself finds the same
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
