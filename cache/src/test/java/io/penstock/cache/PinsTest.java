@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class PinsTest {
     private static final int DISK_PAGES = 48;
+    private static final int PAGES_PER_EXTENT = 4;
     private static final long PAST = 1_000_000;
     private static final long SOON = System.currentTimeMillis() + 3_600_000;
 
@@ -35,7 +36,7 @@ final class PinsTest {
 
     private PageCache open() throws IOException {
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4));
+        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, PAGES_PER_EXTENT));
     }
 
     private static void pin(PageCache cache, TestObject object, long until) throws IOException {
@@ -113,6 +114,36 @@ final class PinsTest {
             assertThat(onDisk(cache, large)).isEqualTo(large.size());
             assertThat(onDisk(cache, small.getFirst()))
                     .isEqualTo(small.getFirst().size());
+        }
+    }
+
+    /** What lies with a pinned small file cannot be evicted; if that were all of the cache, nothing new could be stored. */
+    @Test
+    void pin_oneSmallFileOfEachExtentOfAFullCache_leavesOneToEvict() throws Exception {
+        int half = PAGE_SIZE / 2;
+        int ofEach = 2 * PAGES_PER_EXTENT;
+        List<TestObject> all = IntStream.range(0, 2 * DISK_PAGES)
+                .mapToObj(i -> new TestObject("half/" + i, half))
+                .toList();
+        try (PageCache cache = open()) {
+            for (TestObject object : all) {
+                object.store(cache);
+            }
+            assertThat(cache.statistics().diskBytes()).as("nothing is free").isEqualTo((long) DISK_PAGES * PAGE_SIZE);
+            List<TestObject> pinned = IntStream.range(0, all.size() / ofEach)
+                    .mapToObj(extent -> all.get(extent * ofEach))
+                    .toList();
+            for (TestObject object : pinned) {
+                pin(cache, object, Pins.UNTIL_UNPINNED);
+            }
+
+            TestObject next = new TestObject("next", PAGE_SIZE);
+            next.store(cache);
+
+            assertThat(onDisk(cache, next)).isEqualTo(PAGE_SIZE);
+            assertThat(pinned.stream().filter(object -> onDisk(cache, object) == half))
+                    .as("those of all other extents are held")
+                    .hasSize(pinned.size() - 1);
         }
     }
 
