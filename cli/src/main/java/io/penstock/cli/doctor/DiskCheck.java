@@ -6,8 +6,9 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
+import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial.Outcome;
+import io.penstock.cli.measure.Text;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
@@ -59,7 +60,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
         fileSystem(disk, findings);
         space(disk, findings);
-        Trial trial = disk.trial();
+        Outcome trial = disk.trial();
         if (trial != null) {
             features(disk, trial, findings);
         }
@@ -130,7 +131,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void features(DiskFacts disk, Trial trial, Findings findings) {
+    private void features(DiskFacts disk, Outcome trial, Findings findings) {
         if (!trial.holes() && !staging) {
             findings.warning(
                     "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",
@@ -145,7 +146,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void speed(Speed speed, Findings findings) {
+    private void speed(DiskSpeed speed, Findings findings) {
         String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
                 .formatted(
                         Text.number(Math.rint(speed.readMib())),

@@ -1,16 +1,16 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
 import java.time.Duration;
 import java.util.Locale;
 
 /** Numbers as people read them. */
-final class Text {
+public final class Text {
     private static final String PREFIXES = "KMGTP";
 
     private Text() {}
 
     /** {@code 1.5 GiB}: rounded, unlike a setting's value. */
-    static String bytes(long bytes) {
+    public static String bytes(long bytes) {
         double number = bytes;
         int power = 0;
         while (number >= 1024 && power < PREFIXES.length()) {
@@ -21,13 +21,13 @@ final class Text {
     }
 
     /** With one digit after the point if the number is small. */
-    static String number(double number) {
+    public static String number(double number) {
         boolean isWhole = number >= 100 || number == Math.rint(number);
         return String.format(Locale.ROOT, isWhole ? "%.0f" : "%.1f", number);
     }
 
     /** {@code 12 ms}, {@code 3 s}, {@code 5 min}, {@code 2 h} or {@code 4 days}: the largest unit that fits twice. */
-    static String time(Duration time) {
+    public static String time(Duration time) {
         if (time.compareTo(Duration.ofSeconds(2)) < 0) {
             return number(time.toNanos() / 1e6) + " ms";
         } else if (time.compareTo(Duration.ofMinutes(2)) < 0) {

@@ -1,7 +1,5 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFile;
@@ -16,14 +14,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A temporary file that shows what a disk can do. It loses its name right after it was opened, so that a process that is
  * killed later leaves nothing. Confined to one thread.
  */
-final class DiskTrial implements AutoCloseable {
+public final class DiskTrial implements AutoCloseable {
     /** Threads that read at random. */
-    static final int READERS = 16;
+    public static final int READERS = 16;
 
     private static final int PIECE = 4 << 20;
     private static final long LARGEST = 256L << 20;
@@ -38,9 +37,22 @@ final class DiskTrial implements AutoCloseable {
     private final LocalFile file;
     private final ByteBuffer piece = NativeMemory.allocate(NativeMemory.Share.PAGES, PIECE, DirectIo.ALIGNMENT);
 
+    /** Bytes written so far. */
+    private long size;
+
+    /**
+     * What a file system can do.
+     *
+     * @param direct whether files can be opened for direct I/O
+     * @param holes whether space within a file can be given back
+     * @param speed null if it was not measured
+     */
+    public record Outcome(
+            boolean direct, boolean holes, @Nullable DiskSpeed speed) {}
+
     /** @param folder which exists and can be written to */
-    DiskTrial(Path folder) throws IOException {
-        Path own = Files.createTempDirectory(folder, ".penstock-doctor-");
+    public DiskTrial(Path folder) throws IOException {
+        Path own = Files.createTempDirectory(folder, ".penstock-trial-");
         try {
             direct = DirectIo.isSupported(own);
             Path path = own.resolve("trial");
@@ -67,14 +79,13 @@ final class DiskTrial implements AutoCloseable {
     }
 
     /** @param most bytes to write: fewer than {@link #SMALLEST} for no measurement */
-    Trial run(long most) throws IOException, InterruptedException {
+    public Outcome run(long most) throws IOException, InterruptedException {
         // Otherwise it would be the speed of the kernel's page cache.
-        return new Trial(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
+        return new Outcome(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
     }
 
-    private Speed measure(long most) throws IOException, InterruptedException {
+    private DiskSpeed measure(long most) throws IOException, InterruptedException {
         long began = System.nanoTime();
-        long size = 0;
         ThreadLocalRandom.current().ints(PIECE / Integer.BYTES).forEach(piece.clear()::putInt); // no disk compresses it
         while (size + PIECE <= most && (size < SMALLEST || isIn(EACH, began))) {
             file.write(size, piece.clear());
@@ -90,26 +101,42 @@ final class DiskTrial implements AutoCloseable {
             read += PIECE;
         }
         double readMib = mibPerSecond(read, began);
-        return random(size / DirectIo.ALIGNMENT, writeMib, readMib);
+        RandomReads random = randomReads(DirectIo.ALIGNMENT, READERS);
+        return new DiskSpeed(writeMib, readMib, random.perSecond(), random.p99());
     }
 
-    private Speed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
+    /**
+     * Reads at random places.
+     *
+     * @param perSecond of all threads together
+     * @param p99 the time that 99 of 100 took at most
+     */
+    public record RandomReads(double perSecond, Duration p99) {}
+
+    /**
+     * Reads blocks at random from what {@link #run} has written.
+     *
+     * @param bytes of a block: a multiple of {@link DirectIo#ALIGNMENT}, at most what was written
+     * @param readers threads
+     */
+    public RandomReads randomReads(int bytes, int readers) throws IOException, InterruptedException {
         long began = System.nanoTime();
-        List<Callable<List<Long>>> readers = new ArrayList<>();
-        for (int i = 0; i < READERS; i++) {
-            readers.add(() -> readRandomly(blocks, began));
+        List<Callable<List<Long>>> tasks = new ArrayList<>();
+        for (int i = 0; i < readers; i++) {
+            tasks.add(() -> readRandomly(bytes, began));
         }
-        List<Long> nanos = Parallel.all(readers);
+        List<Long> nanos = Parallel.all(tasks);
         double seconds = (System.nanoTime() - began) / 1e9;
-        return new Speed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
+        return new RandomReads(nanos.size() / seconds, Parallel.percentile(nanos, 99));
     }
 
-    private List<Long> readRandomly(long blocks, long began) throws IOException {
-        ByteBuffer block = NativeMemory.allocate(NativeMemory.Share.PAGES, DirectIo.ALIGNMENT, DirectIo.ALIGNMENT);
+    private List<Long> readRandomly(int bytes, long began) throws IOException {
+        ByteBuffer block = NativeMemory.allocate(NativeMemory.Share.PAGES, bytes, DirectIo.ALIGNMENT);
+        long places = (size - bytes) / DirectIo.ALIGNMENT + 1;
         List<Long> nanos = new ArrayList<>();
         while (isIn(EACH, began)) {
             long start = System.nanoTime();
-            file.readDirect(ThreadLocalRandom.current().nextLong(blocks) * DirectIo.ALIGNMENT, block.clear());
+            file.readDirect(ThreadLocalRandom.current().nextLong(places) * DirectIo.ALIGNMENT, block.clear());
             nanos.add(System.nanoTime() - start);
         }
         return nanos;
