@@ -31,6 +31,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             StatsCommand.class,
             ProfileCommand.class,
             DoctorCommand.class,
+            BenchCommand.class,
             SetCommand.class,
             ReloadCommand.class,
             WarmCommand.class,
@@ -103,6 +104,7 @@ public final class Main {
             Object user = command.userObject();
             if (user instanceof MountCommand
                     || user instanceof DoctorCommand
+                    || user instanceof BenchCommand
                     || user instanceof RecoverCommand
                     || user instanceof IndexCommand.Export
                     || user instanceof ConfigCommand.Show) {

@@ -204,8 +204,8 @@ class ArchitectureTest {
     @Test
     void cli_goesThroughItsRoomsOneWay() {
         List<String> rooms = Stream.of(
-                        "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor", "demo",
-                        "")
+                        "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor",
+                        "bench", "demo", "")
                 .map(room -> room.isEmpty() ? "io.penstock.cli" : "io.penstock.cli." + room)
                 .toList();
         assertThat(CLASSES.stream()

@@ -9,15 +9,12 @@ import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.measure.DiskSpeed;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.Text;
+import io.penstock.cli.process.Folders;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.Set;
 
 /** The disk of the cache, or of the staging folder. */
 final class DiskCheck implements Check<DiskFacts> {
-    private static final Set<String> NETWORK =
-            Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "afs");
-
     /** Below it, most networks are faster. */
     private static final double SLOW_READ_MIB = 200;
 
@@ -93,7 +90,7 @@ final class DiskCheck implements Check<DiskFacts> {
             } else {
                 findings.warning(found, "The cache ends with the container", elsewhere + " (a volume)");
             }
-        } else if (NETWORK.contains(type)) {
+        } else if (Folders.isOfNetwork(type)) {
             findings.warning(
                     on + ", a network file system",
                     "It is hardly faster than the store, and others' load slows it",

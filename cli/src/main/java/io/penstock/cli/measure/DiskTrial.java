@@ -37,9 +37,6 @@ public final class DiskTrial implements AutoCloseable {
     private final LocalFile file;
     private final ByteBuffer piece = NativeMemory.allocate(NativeMemory.Share.PAGES, PIECE, DirectIo.ALIGNMENT);
 
-    /** Bytes written so far. */
-    private long size;
-
     /**
      * What a file system can do.
      *
@@ -86,6 +83,7 @@ public final class DiskTrial implements AutoCloseable {
 
     private DiskSpeed measure(long most) throws IOException, InterruptedException {
         long began = System.nanoTime();
+        long size = 0;
         ThreadLocalRandom.current().ints(PIECE / Integer.BYTES).forEach(piece.clear()::putInt); // no disk compresses it
         while (size + PIECE <= most && (size < SMALLEST || isIn(EACH, began))) {
             file.write(size, piece.clear());
@@ -101,42 +99,26 @@ public final class DiskTrial implements AutoCloseable {
             read += PIECE;
         }
         double readMib = mibPerSecond(read, began);
-        RandomReads random = randomReads(DirectIo.ALIGNMENT, READERS);
-        return new DiskSpeed(writeMib, readMib, random.perSecond(), random.p99());
+        return random(size / DirectIo.ALIGNMENT, writeMib, readMib);
     }
 
-    /**
-     * Reads at random places.
-     *
-     * @param perSecond of all threads together
-     * @param p99 the time that 99 of 100 took at most
-     */
-    public record RandomReads(double perSecond, Duration p99) {}
-
-    /**
-     * Reads blocks at random from what {@link #run} has written.
-     *
-     * @param bytes of a block: a multiple of {@link DirectIo#ALIGNMENT}, at most what was written
-     * @param readers threads
-     */
-    public RandomReads randomReads(int bytes, int readers) throws IOException, InterruptedException {
+    private DiskSpeed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
         long began = System.nanoTime();
-        List<Callable<List<Long>>> tasks = new ArrayList<>();
-        for (int i = 0; i < readers; i++) {
-            tasks.add(() -> readRandomly(bytes, began));
+        List<Callable<List<Long>>> readers = new ArrayList<>();
+        for (int i = 0; i < READERS; i++) {
+            readers.add(() -> readRandomly(blocks, began));
         }
-        List<Long> nanos = Parallel.all(tasks);
+        List<Long> nanos = Parallel.all(readers);
         double seconds = (System.nanoTime() - began) / 1e9;
-        return new RandomReads(nanos.size() / seconds, Parallel.percentile(nanos, 99));
+        return new DiskSpeed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
     }
 
-    private List<Long> readRandomly(int bytes, long began) throws IOException {
-        ByteBuffer block = NativeMemory.allocate(NativeMemory.Share.PAGES, bytes, DirectIo.ALIGNMENT);
-        long places = (size - bytes) / DirectIo.ALIGNMENT + 1;
+    private List<Long> readRandomly(long blocks, long began) throws IOException {
+        ByteBuffer block = NativeMemory.allocate(NativeMemory.Share.PAGES, DirectIo.ALIGNMENT, DirectIo.ALIGNMENT);
         List<Long> nanos = new ArrayList<>();
         while (isIn(EACH, began)) {
             long start = System.nanoTime();
-            file.readDirect(ThreadLocalRandom.current().nextLong(places) * DirectIo.ALIGNMENT, block.clear());
+            file.readDirect(ThreadLocalRandom.current().nextLong(blocks) * DirectIo.ALIGNMENT, block.clear());
             nanos.add(System.nanoTime() - start);
         }
         return nanos;

@@ -3,7 +3,7 @@ package io.penstock.cli.measure;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Numbers as people read them. */
+/** Numbers and lines as people read them. */
 public final class Text {
     private static final String PREFIXES = "KMGTP";
 
@@ -36,5 +36,27 @@ public final class Text {
             return time.toMinutes() + " min";
         }
         return time.compareTo(Duration.ofDays(2)) < 0 ? time.toHours() + " h" : time.toDays() + " days";
+    }
+
+    /**
+     * Lines of at most so many columns, each with its end. A word is never broken: it may be a path to copy.
+     *
+     * @param first before the first line
+     * @param next before the others
+     */
+    public static String wrap(int width, String first, String next, String text) {
+        StringBuilder lines = new StringBuilder();
+        StringBuilder line = new StringBuilder(first);
+        boolean isEmpty = true;
+        for (String word : text.split("\\s+", -1)) {
+            if (!isEmpty && line.length() + 1 + word.length() > width) {
+                lines.append(line.toString().stripTrailing()).append('\n');
+                line = new StringBuilder(next);
+                isEmpty = true;
+            }
+            line.append(isEmpty ? "" : " ").append(word);
+            isEmpty = false;
+        }
+        return lines.append(line.toString().stripTrailing()).append('\n').toString();
     }
 }

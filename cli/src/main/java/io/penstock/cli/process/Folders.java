@@ -5,10 +5,15 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** File operations that the JDK lacks. */
 public final class Folders {
+    private static final Set<String> NETWORK =
+            Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "afs");
+
     private Folders() {}
 
     /** Deletes the folder with all its contents. */
@@ -39,5 +44,14 @@ public final class Folders {
     /** The number of the file system that has the folder, or will have it. */
     public static long device(Path folder) throws IOException {
         return (long) Files.getAttribute(existing(folder), "unix:dev");
+    }
+
+    /**
+     * Whether a file system is on other machines.
+     *
+     * @param type such as {@code nfs4}
+     */
+    public static boolean isOfNetwork(String type) {
+        return NETWORK.contains(type.toLowerCase(Locale.ROOT));
     }
 }
