@@ -3,12 +3,8 @@ package io.penstock.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.LogLevel;
-import io.penstock.cli.config.Setting;
-import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.doctor.Doctor;
 import io.penstock.cli.doctor.Finding;
@@ -26,7 +22,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -152,7 +147,7 @@ final class DoctorCommand implements Callable<Integer> {
         Configuration configuration = configuration(target.bucket());
         if (running.isPresent()) {
             try {
-                configuration = settingsOf(new ServingMount(running.get()), target.bucket());
+                configuration = new ServingMount(running.get()).configuration(target.bucket());
             } catch (RefusedException e) {
                 report(new Finding(
                         "settings",
@@ -188,31 +183,6 @@ final class DoctorCommand implements Callable<Integer> {
             return new MountFacts(
                     mountPoint.toString(), running.get().isAlive(), description, null, String.valueOf(e.getMessage()));
         }
-    }
-
-    /** The settings that the mount has now. */
-    private static Configuration settingsOf(ServingMount mount, String bucket)
-            throws ConfigurationException, RefusedException {
-        Configuration defaults = Configuration.of(
-                Host.current(), bucket, SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
-        Map<String, String> texts = new LinkedHashMap<>();
-        mount.ask("config", Map.of())
-                .forEach(each ->
-                        texts.put(each.path("key").asText(), each.path("value").asText()));
-        Map<Setting<?>, String> changed = new LinkedHashMap<>();
-        for (Setting<?> setting : Settings.ALL) {
-            String text = texts.getOrDefault(setting.key(), "(");
-            boolean isSet = !text.startsWith("("); // otherwise it says what holds without a value
-            if (isSet && !text.equals(defaults.show(setting))) {
-                changed.put(setting, text);
-            }
-        }
-        return Configuration.of(
-                Host.current(),
-                bucket,
-                SettingSource.ofOptions(changed, Map.of()),
-                SettingSource.EMPTY,
-                ConfigurationFile.NONE);
     }
 
     private int exitCode() {

@@ -36,6 +36,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ShareCommand.class,
             ProfileCommand.class,
             DoctorCommand.class,
+            BenchCommand.class,
             SetCommand.class,
             ReloadCommand.class,
             WarmCommand.class,
@@ -120,6 +121,7 @@ public final class Main {
             Object user = command.userObject();
             if (user instanceof MountCommand
                     || user instanceof DoctorCommand
+                    || user instanceof BenchCommand
                     || user instanceof RecoverCommand
                     || user instanceof IndexCommand.Export
                     || user instanceof ConfigCommand.Show) {

@@ -1,7 +1,13 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.ControlClient;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
@@ -10,7 +16,9 @@ import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -137,5 +145,24 @@ record ServingMount(RunningMount mount) {
         } catch (IOException e) {
             return mount.isAlive();
         }
+    }
+
+    /** The settings that it has now. */
+    Configuration configuration(String bucket) throws ConfigurationException, RefusedException {
+        Configuration defaults = Configuration.of(
+                Host.current(), bucket, SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+        Map<String, String> texts = new LinkedHashMap<>();
+        ask("config", Map.of())
+                .forEach(each ->
+                        texts.put(each.path("key").asText(), each.path("value").asText()));
+        Map<Setting<?>, String> changed = new LinkedHashMap<>();
+        for (Setting<?> setting : Settings.ALL) {
+            String text = texts.getOrDefault(setting.key(), "(");
+            boolean isSet = !text.startsWith("("); // otherwise it says what holds without a value
+            if (isSet && !text.equals(defaults.show(setting))) {
+                changed.put(setting, text);
+            }
+        }
+        return defaults.with(SettingSource.ofOptions(changed, Map.of()));
     }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -34,6 +35,7 @@ class MainTest {
                 "mounts",
                 "stats",
                 "doctor",
+                "bench",
                 "recover",
                 "index",
                 "index export",
@@ -166,6 +168,38 @@ class MainTest {
     void doctor_wrongSetting_isRefusedAsForAMount() {
         assertThat(run("doctor", "data", "--cache-size", "64")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains("cache.size: found '64'");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bench | name a BUCKET, or a folder with --mount or --against",
+                "bench data --mount /mnt | BUCKET and --mount exclude each other",
+                "bench data --threads 0 | --threads 0: must be a number from 1 to 256",
+                "bench data --seconds 4000 | --seconds 4000: must be a number from 1 to 3600",
+                "bench data --small-files 0 | --small-files 0: must be a number from 1 to 100000",
+                "bench data --size 5 | --size 5: must be a size with its unit such as 512MiB, of at least 1MiB",
+                "bench data --small-size 5MiB | --small-size 5MiB: must be a size with its unit such as 512MiB, from"
+                        + " 1B to 4MiB",
+                "bench data --cache-size 64 | option --cache-size: cache.size: found '64'"
+            })
+    void bench_wrongUsage_saysWhatIsAllowed(String command, String message) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).startsWith("penstock: " + message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bench --against /none | --against /none: there is no such folder",
+                "bench --mount /none | nothing is mounted on /none; penstock mounts lists the mounts",
+                "bench data --read-only | read-only is set, and the benchmark writes"
+            })
+    void bench_nothingToMeasure_failsWithOneLine(String command, String message) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString()).isEqualTo("penstock: " + message + System.lineSeparator());
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -208,6 +209,29 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAPackage("io.penstock.cli.."))
                 .because("it is the composition root")
                 .check(CLASSES);
+    }
+
+    /** As docs/ARCHITECTURE.md has them: each uses only those before it, and none the commands. */
+    @Test
+    void cli_goesThroughItsRoomsOneWay() {
+        List<String> rooms = Stream.of(
+                        "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor",
+                        "bench", "demo", "")
+                .map(room -> room.isEmpty() ? "io.penstock.cli" : "io.penstock.cli." + room)
+                .toList();
+        assertThat(CLASSES.stream()
+                        .map(JavaClass::getPackageName)
+                        .filter(name -> name.startsWith("io.penstock.cli"))
+                        .collect(Collectors.toSet()))
+                .containsExactlyInAnyOrderElementsOf(rooms);
+        for (int i = 0; i < rooms.size() - 1; i++) {
+            noClasses()
+                    .that(resideInAPackage(rooms.get(i)))
+                    .should()
+                    .dependOnClassesThat(resideInAnyPackage(
+                            rooms.subList(i + 1, rooms.size()).toArray(String[]::new)))
+                    .check(CLASSES);
+        }
     }
 
     /** The top-level classes of its own package that it uses. */

@@ -99,7 +99,7 @@ public final class LocalFile implements DataFile {
 
     @Override
     public void punch(long position, long length) throws IOException {
-        HolePuncher.punch(path, position, length);
+        SystemCalls.punch(path, position, length);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.measure.Text;
 import java.time.Duration;
 
 /** Where the credentials were found, and how long they last. */

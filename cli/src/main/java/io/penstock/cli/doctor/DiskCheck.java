@@ -6,17 +6,15 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
+import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial.Outcome;
+import io.penstock.cli.measure.Text;
+import io.penstock.cli.process.Folders;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.Set;
 
 /** The disk of the cache, or of the staging folder. */
 final class DiskCheck implements Check<DiskFacts> {
-    private static final Set<String> NETWORK =
-            Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "afs");
-
     /** Below it, most networks are faster. */
     private static final double SLOW_READ_MIB = 200;
 
@@ -59,7 +57,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
         fileSystem(disk, findings);
         space(disk, findings);
-        Trial trial = disk.trial();
+        Outcome trial = disk.trial();
         if (trial != null) {
             features(disk, trial, findings);
         }
@@ -92,7 +90,7 @@ final class DiskCheck implements Check<DiskFacts> {
             } else {
                 findings.warning(found, "The cache ends with the container", elsewhere + " (a volume)");
             }
-        } else if (NETWORK.contains(type)) {
+        } else if (Folders.isOfNetwork(type)) {
             findings.warning(
                     on + ", a network file system",
                     "It is hardly faster than the store, and others' load slows it",
@@ -130,7 +128,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void features(DiskFacts disk, Trial trial, Findings findings) {
+    private void features(DiskFacts disk, Outcome trial, Findings findings) {
         if (!trial.holes() && !staging) {
             findings.warning(
                     "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",
@@ -145,7 +143,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void speed(Speed speed, Findings findings) {
+    private void speed(DiskSpeed speed, Findings findings) {
         String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
                 .formatted(
                         Text.number(Math.rint(speed.readMib())),

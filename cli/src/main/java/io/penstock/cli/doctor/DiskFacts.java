@@ -1,7 +1,7 @@
 package io.penstock.cli.doctor;
 
+import io.penstock.cli.measure.DiskTrial.Outcome;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,28 +26,9 @@ record DiskFacts(
         long totalBytes,
         long usableBytes,
         boolean empty,
-        @Nullable Trial trial) {
+        @Nullable Outcome trial) {
 
     boolean exists() {
         return folder.equals(existing);
     }
-
-    /**
-     * What a file system can do.
-     *
-     * @param direct whether files can be opened for direct I/O
-     * @param holes whether space within a file can be given back
-     * @param speed null if it was not measured
-     */
-    record Trial(boolean direct, boolean holes, @Nullable Speed speed) {}
-
-    /**
-     * The speed of a disk, past the kernel's page cache.
-     *
-     * @param writeMib MiB/s of sequential writes
-     * @param readMib MiB/s of sequential reads
-     * @param randomReads reads of 4 KiB a second, {@link DiskTrial#READERS} at a time
-     * @param randomP99 the time that 99 of 100 of these took at most
-     */
-    record Speed(double writeMib, double readMib, double randomReads, Duration randomP99) {}
 }

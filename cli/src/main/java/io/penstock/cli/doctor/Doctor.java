@@ -7,6 +7,7 @@ import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.doctor.Disks.Depth;
 import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.Folders;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
 import io.penstock.fuse.Preflight;
@@ -116,7 +117,7 @@ public final class Doctor {
         return disk != null
                 && disk.trial() != null
                 && disk.trial().speed() != null
-                && disk.device() == Disks.device(folder);
+                && disk.device() == Folders.device(folder);
     }
 
     /** What a mount of this bucket would have beside {@link #machine}. */

@@ -6,6 +6,7 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.ShareStatus;
+import io.penstock.cli.measure.Text;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;

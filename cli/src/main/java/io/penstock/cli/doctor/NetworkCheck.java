@@ -2,9 +2,10 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.doctor.NetworkFacts.Speed;
+import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.RangeSpeed;
+import io.penstock.cli.measure.Text;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +15,6 @@ final class NetworkCheck implements Check<NetworkFacts> {
     private static final Duration FAR = Duration.ofMillis(200);
 
     private static final double SLOW_MIB = 50;
-
-    /** More requests at once are worth it if they bring that much more. */
-    private static final double GAIN = 1.3;
 
     private final Configuration configuration;
     private final @Nullable DiskFacts cache;
@@ -34,14 +32,14 @@ final class NetworkCheck implements Check<NetworkFacts> {
 
     @Override
     public void examine(NetworkFacts network, Findings findings) {
-        List<Speed> speeds = network.speeds();
+        List<RangeSpeed> speeds = network.speeds();
         if (speeds.isEmpty()) {
             findings.note("not measured: no object of 1 MiB or more is among the first 1,000");
             return;
         }
         speeds.forEach(speed -> findings.ok(words(speed)));
-        Speed best = speeds.stream().max(Comparator.comparingDouble(Speed::mib)).orElseThrow();
-        Speed alone = speeds.getFirst();
+        RangeSpeed best = RangeSpeed.best(speeds);
+        RangeSpeed alone = speeds.getFirst();
         if (best.mib() == 0) {
             findings.error(
                     "no byte arrived",
@@ -49,7 +47,7 @@ final class NetworkCheck implements Check<NetworkFacts> {
                     "Check the network, s3.proxy and the server's load");
             return;
         }
-        concurrency(speeds, best, findings);
+        concurrency(speeds, findings);
         cacheDisk(best, findings);
         if (alone.p50().compareTo(FAR) > 0) {
             findings.warning(
@@ -65,16 +63,12 @@ final class NetworkCheck implements Check<NetworkFacts> {
         }
     }
 
-    /** Speed is the number of requests in flight times that of each, until the network or the server is full. */
-    private void concurrency(List<Speed> speeds, Speed best, Findings findings) {
-        Speed last = speeds.getLast();
+    /** RangeSpeed is the number of requests in flight times that of each, until the network or the server is full. */
+    private void concurrency(List<RangeSpeed> speeds, Findings findings) {
+        RangeSpeed last = speeds.getLast();
         boolean isGrowing = speeds.size() > 1
-                && last.mib() > GAIN * speeds.get(speeds.size() - 2).mib();
-        int least = speeds.stream()
-                .filter(speed -> speed.mib() * GAIN >= best.mib())
-                .mapToInt(Speed::concurrency)
-                .min()
-                .orElseThrow();
+                && last.mib() > RangeSpeed.GAIN * speeds.get(speeds.size() - 2).mib();
+        int least = RangeSpeed.least(speeds);
         int set = configuration.get(Settings.READ_CONCURRENCY);
         if (set < least) {
             findings.warning(
@@ -88,8 +82,8 @@ final class NetworkCheck implements Check<NetworkFacts> {
         }
     }
 
-    private void cacheDisk(Speed best, Findings findings) {
-        DiskFacts.Speed disk =
+    private void cacheDisk(RangeSpeed best, Findings findings) {
+        DiskSpeed disk =
                 cache == null || cache.trial() == null ? null : cache.trial().speed();
         if (disk != null && disk.writeMib() < best.mib()) {
             findings.note(
@@ -100,7 +94,7 @@ final class NetworkCheck implements Check<NetworkFacts> {
         }
     }
 
-    private static String words(Speed speed) {
+    private static String words(RangeSpeed speed) {
         return "%d at once: %s MiB/s; first byte after %s, p99 %s"
                 .formatted(
                         speed.concurrency(), Text.number(speed.mib()), Text.time(speed.p50()), Text.time(speed.p99()));

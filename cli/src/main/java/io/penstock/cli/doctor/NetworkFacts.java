@@ -1,6 +1,6 @@
 package io.penstock.cli.doctor;
 
-import java.time.Duration;
+import io.penstock.cli.measure.RangeSpeed;
 import java.util.List;
 
 /**
@@ -8,14 +8,4 @@ import java.util.List;
  *
  * @param speeds by ascending concurrency; empty if no object is large enough
  */
-record NetworkFacts(List<Speed> speeds) {
-    /**
-     * GETs of ranges.
-     *
-     * @param concurrency how many at once
-     * @param mib MiB/s of all together
-     * @param p50 the time from a request to its first byte, of half of them at most
-     * @param p99 the same, of 99 of 100
-     */
-    record Speed(int concurrency, double mib, Duration p50, Duration p99) {}
-}
+record NetworkFacts(List<RangeSpeed> speeds) {}

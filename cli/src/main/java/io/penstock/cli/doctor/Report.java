@@ -3,6 +3,7 @@ package io.penstock.cli.doctor;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.penstock.cli.measure.Text;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,30 +21,14 @@ public final class Report {
     /** The lines of one finding: severity, check and what was found, then why it matters and what to do. */
     public static String lines(Finding finding) {
         StringBuilder lines = new StringBuilder();
-        wrap(lines, COLUMNS.formatted(finding.severity(), finding.check()), INDENT, finding.found());
+        lines.append(Text.wrap(WIDTH, COLUMNS.formatted(finding.severity(), finding.check()), INDENT, finding.found()));
         if (!finding.why().isEmpty()) {
-            wrap(lines, INDENT, INDENT, finding.why() + ".");
+            lines.append(Text.wrap(WIDTH, INDENT, INDENT, finding.why() + "."));
         }
         if (!finding.remedy().isEmpty()) {
-            wrap(lines, INDENT + "→ ", INDENT + "  ", finding.remedy());
+            lines.append(Text.wrap(WIDTH, INDENT + "→ ", INDENT + "  ", finding.remedy()));
         }
         return lines.toString();
-    }
-
-    /** A word is never broken: it may be a path to copy. */
-    private static void wrap(StringBuilder lines, String first, String next, String text) {
-        StringBuilder line = new StringBuilder(first);
-        boolean isEmpty = true;
-        for (String word : text.split("\\s+", -1)) {
-            if (!isEmpty && line.length() + 1 + word.length() > WIDTH) {
-                lines.append(line.toString().stripTrailing()).append('\n');
-                line = new StringBuilder(next);
-                isEmpty = true;
-            }
-            line.append(isEmpty ? "" : " ").append(word);
-            isEmpty = false;
-        }
-        lines.append(line.toString().stripTrailing()).append('\n');
     }
 
     /** {@code 2 errors, 1 warning}, or that all is well. */

@@ -2,6 +2,7 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.measure.Text;
 import java.time.Duration;
 
 /** Whether the server responds, and what its clock says. */

@@ -1,5 +1,7 @@
 package io.penstock.cli.doctor;
 
+import io.penstock.cli.measure.RangeMeasurement;
+import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.mount.Target;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
@@ -30,7 +32,8 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     /** The doctor tells what fails; it does not wait until it works. */
     private static final RetryPolicy SHORT = new RetryPolicy(Duration.ofSeconds(3), Duration.ofSeconds(3));
 
-    private static final List<Integer> CONCURRENCIES = List.of(1, 16, 64);
+    /** Of the measurement at each number of requests. */
+    private static final Duration MEASURED = Duration.ofSeconds(2);
 
     /** Smaller objects show how long a request takes, not how fast bytes arrive. */
     private static final long SMALLEST = 1L << 20;
@@ -112,11 +115,11 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
                 .map(StoredObject::version)
                 .max(Comparator.comparingLong(ObjectVersion::size))
                 .filter(object -> object.size() >= SMALLEST);
-        List<NetworkFacts.Speed> speeds = new ArrayList<>();
+        List<RangeSpeed> speeds = new ArrayList<>();
         if (largest.isPresent()) {
             RangeMeasurement ranges = new RangeMeasurement(
-                    store(), largest.get(), Math.min(rangeBytes, largest.get().size()));
-            for (int concurrency : CONCURRENCIES) {
+                    store(), largest.get(), Math.min(rangeBytes, largest.get().size()), MEASURED);
+            for (int concurrency : RangeMeasurement.CONCURRENCIES) {
                 speeds.add(ranges.at(concurrency));
             }
         }

@@ -2,12 +2,18 @@ package io.penstock.cli.process;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** File operations that the JDK lacks. */
 public final class Folders {
+    private static final Set<String> NETWORK =
+            Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre", "beegfs", "gpfs", "glusterfs", "afs");
+
     private Folders() {}
 
     /** Deletes the folder with all its contents. */
@@ -17,5 +23,35 @@ public final class Folders {
                 Files.deleteIfExists(path);
             }
         }
+    }
+
+    /**
+     * The folder itself, or the nearest of those above it that exists.
+     *
+     * @throws IOException if that is no folder
+     */
+    public static Path existing(Path folder) throws IOException {
+        for (Path path = folder; path != null; path = path.getParent()) {
+            if (Files.isDirectory(path)) {
+                return path;
+            } else if (Files.exists(path)) {
+                throw new IOException(path + " is not a folder");
+            }
+        }
+        throw new NoSuchFileException(folder.toString());
+    }
+
+    /** The number of the file system that has the folder, or will have it. */
+    public static long device(Path folder) throws IOException {
+        return (long) Files.getAttribute(existing(folder), "unix:dev");
+    }
+
+    /**
+     * Whether a file system is on other machines.
+     *
+     * @param type such as {@code nfs4}
+     */
+    public static boolean isOfNetwork(String type) {
+        return NETWORK.contains(type.toLowerCase(Locale.ROOT));
     }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cli.doctor.Disks.Depth;
+import io.penstock.cli.measure.DiskTrial.Outcome;
+import io.penstock.cli.process.Folders;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -26,7 +28,7 @@ class DisksTest {
         assertThat(facts.empty()).isTrue();
         assertThat(facts.writable()).isTrue();
         assertThat(facts.totalBytes()).isGreaterThanOrEqualTo(facts.usableBytes());
-        assertThat(facts.device()).isEqualTo(Disks.device(folder));
+        assertThat(facts.device()).isEqualTo(Folders.device(folder));
         assertLeft();
     }
 
@@ -41,7 +43,7 @@ class DisksTest {
 
     @Test
     void read_measured_hasASpeedWhereThereIsDirectIo() throws Exception {
-        DiskFacts.Trial trial = Disks.read(folder, Depth.MEASURE).trial();
+        Outcome trial = Disks.read(folder, Depth.MEASURE).trial();
         assertThat(trial).isNotNull();
         if (trial.direct()) {
             assertThat(trial.speed()).isNotNull();

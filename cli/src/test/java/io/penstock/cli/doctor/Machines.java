@@ -6,12 +6,12 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
 import io.penstock.cli.doctor.MachineFacts.Device;
 import io.penstock.cli.doctor.MachineFacts.Kernel;
 import io.penstock.cli.doctor.MachineFacts.Limits;
+import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +25,7 @@ final class Machines {
     static final MachineFacts SOUND = new MachineFacts(
             true, Device.OPENS, true, true, true, new Kernel(6, 9), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
 
-    static final Trial FAST = new Trial(true, true, new Speed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
+    static final Outcome FAST = new Outcome(true, true, new DiskSpeed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
     static final DiskFacts DISK = disk("ext4", 4096 * GIB, FAST);
 
     private Machines() {}
@@ -95,7 +95,7 @@ final class Machines {
     }
 
     /** An empty disk of this size. */
-    static DiskFacts disk(String type, long bytes, @Nullable Trial trial) {
+    static DiskFacts disk(String type, long bytes, @Nullable Outcome trial) {
         Path folder = Path.of("/nvme/penstock");
         return new DiskFacts(folder, folder, true, type, 7, bytes, bytes, true, trial);
     }

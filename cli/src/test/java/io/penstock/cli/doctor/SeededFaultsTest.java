@@ -18,13 +18,14 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
 import io.penstock.cli.doctor.MachineFacts.Device;
 import io.penstock.cli.doctor.MachineFacts.Kernel;
 import io.penstock.cli.doctor.MachineFacts.Limits;
 import io.penstock.cli.doctor.ServerQuirks.Upload;
+import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial.Outcome;
+import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.mount.Target;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
@@ -170,9 +171,9 @@ class SeededFaultsTest {
     private static Stream<Fault> faultsOfDisks() {
         DiskCheck cache = DiskCheck.ofCache(settings(""));
         DiskCheck staging = DiskCheck.ofStaging(settings(""));
-        Trial slow = new Trial(true, true, new Speed(90, 120, 180, Duration.ofMillis(90)));
-        Trial plain = new Trial(false, true, null);
-        Trial solid = new Trial(true, false, null);
+        Outcome slow = new Outcome(true, true, new DiskSpeed(90, 120, 180, Duration.ofMillis(90)));
+        Outcome plain = new Outcome(false, true, null);
+        Outcome solid = new Outcome(true, false, null);
         return Stream.of(
                 fault("read-only disk", cache, Machines.readOnlyDisk(), ERROR, "may not be written to", "cache.dir"),
                 fault("cache in memory", cache, disk("tmpfs", 4096 * GIB, plain), WARNING, "is memory", "NVMe"),
@@ -464,8 +465,8 @@ class SeededFaultsTest {
                 fault(
                         "far away",
                         network,
-                        new NetworkFacts(List.of(
-                                new NetworkFacts.Speed(1, 100, Duration.ofMillis(300), Duration.ofMillis(900)))),
+                        new NetworkFacts(
+                                List.of(new RangeSpeed(1, 100, Duration.ofMillis(300), Duration.ofMillis(900)))),
                         WARNING,
                         "300 ms",
                         "region"));
@@ -482,9 +483,9 @@ class SeededFaultsTest {
     private static NetworkFacts speeds(double one, double some, double many) {
         Duration wait = Duration.ofMillis(20);
         return new NetworkFacts(List.of(
-                new NetworkFacts.Speed(1, one, wait, wait),
-                new NetworkFacts.Speed(16, some, wait, wait),
-                new NetworkFacts.Speed(64, many, wait, wait)));
+                new RangeSpeed(1, one, wait, wait),
+                new RangeSpeed(16, some, wait, wait),
+                new RangeSpeed(64, many, wait, wait)));
     }
 
     private static Stream<Fault> faultsOfAMount() {

@@ -1,7 +1,5 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
-import io.penstock.cli.doctor.DiskFacts.Speed;
-import io.penstock.cli.doctor.DiskFacts.Trial;
 import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFile;
@@ -16,14 +14,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A temporary file that shows what a disk can do. It loses its name right after it was opened, so that a process that is
  * killed later leaves nothing. Confined to one thread.
  */
-final class DiskTrial implements AutoCloseable {
+public final class DiskTrial implements AutoCloseable {
     /** Threads that read at random. */
-    static final int READERS = 16;
+    public static final int READERS = 16;
 
     private static final int PIECE = 4 << 20;
     private static final long LARGEST = 256L << 20;
@@ -38,9 +37,19 @@ final class DiskTrial implements AutoCloseable {
     private final LocalFile file;
     private final ByteBuffer piece = NativeMemory.allocate(NativeMemory.Share.PAGES, PIECE, DirectIo.ALIGNMENT);
 
+    /**
+     * What a file system can do.
+     *
+     * @param direct whether files can be opened for direct I/O
+     * @param holes whether space within a file can be given back
+     * @param speed null if it was not measured
+     */
+    public record Outcome(
+            boolean direct, boolean holes, @Nullable DiskSpeed speed) {}
+
     /** @param folder which exists and can be written to */
-    DiskTrial(Path folder) throws IOException {
-        Path own = Files.createTempDirectory(folder, ".penstock-doctor-");
+    public DiskTrial(Path folder) throws IOException {
+        Path own = Files.createTempDirectory(folder, ".penstock-trial-");
         try {
             direct = DirectIo.isSupported(own);
             Path path = own.resolve("trial");
@@ -67,12 +76,12 @@ final class DiskTrial implements AutoCloseable {
     }
 
     /** @param most bytes to write: fewer than {@link #SMALLEST} for no measurement */
-    Trial run(long most) throws IOException, InterruptedException {
+    public Outcome run(long most) throws IOException, InterruptedException {
         // Otherwise it would be the speed of the kernel's page cache.
-        return new Trial(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
+        return new Outcome(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
     }
 
-    private Speed measure(long most) throws IOException, InterruptedException {
+    private DiskSpeed measure(long most) throws IOException, InterruptedException {
         long began = System.nanoTime();
         long size = 0;
         ThreadLocalRandom.current().ints(PIECE / Integer.BYTES).forEach(piece.clear()::putInt); // no disk compresses it
@@ -93,7 +102,7 @@ final class DiskTrial implements AutoCloseable {
         return random(size / DirectIo.ALIGNMENT, writeMib, readMib);
     }
 
-    private Speed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
+    private DiskSpeed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
         long began = System.nanoTime();
         List<Callable<List<Long>>> readers = new ArrayList<>();
         for (int i = 0; i < READERS; i++) {
@@ -101,7 +110,7 @@ final class DiskTrial implements AutoCloseable {
         }
         List<Long> nanos = Parallel.all(readers);
         double seconds = (System.nanoTime() - began) / 1e9;
-        return new Speed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
+        return new DiskSpeed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
     }
 
     private List<Long> readRandomly(long blocks, long began) throws IOException {

@@ -1,4 +1,4 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
 import java.io.IOException;
 import java.time.Duration;

@@ -1,6 +1,5 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
-import io.penstock.cli.doctor.NetworkFacts.Speed;
 import io.penstock.core.ByteRange;
 import io.penstock.core.NativeMemory;
 import io.penstock.core.ObjectVersion;
@@ -26,9 +25,11 @@ import org.jspecify.annotations.Nullable;
  * GETs random ranges of an object for a fixed time, and drops what arrives.
  *
  * @param rangeBytes of one GET; at most the object's size
+ * @param time of each measurement
  */
-record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes) {
-    private static final Duration TIME = Duration.ofSeconds(2);
+public record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes, Duration time) {
+    /** How many GETs at once show what they bring: ascending. */
+    public static final List<Integer> CONCURRENCIES = List.of(1, 16, 64);
 
     /** Interrupts end GETs on virtual threads at once. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -36,7 +37,7 @@ record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes
     private static final int BUFFER = 256 << 10;
 
     /** @throws ObjectStoreException if a GET fails */
-    Speed at(int concurrency) throws ObjectStoreException, InterruptedException {
+    public RangeSpeed at(int concurrency) throws ObjectStoreException, InterruptedException {
         Run run = new Run();
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         long began = System.nanoTime();
@@ -46,7 +47,7 @@ record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes
             for (int i = 0; i < concurrency; i++) {
                 threads.execute(run::getUntilInterrupted);
             }
-            boolean _ = run.failed.await(TIME.toMillis(), TimeUnit.MILLISECONDS);
+            boolean _ = run.failed.await(time.toMillis(), TimeUnit.MILLISECONDS);
             seconds = (System.nanoTime() - began) / 1e9;
             bytes = run.bytes.sum();
         } finally {
@@ -58,7 +59,7 @@ record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes
             throw failure;
         }
         List<Long> waits = new ArrayList<>(run.firstBytes);
-        return new Speed(
+        return new RangeSpeed(
                 concurrency,
                 bytes / (double) (1 << 20) / seconds,
                 Parallel.percentile(waits, 50),

@@ -1,4 +1,4 @@
-package io.penstock.cli.doctor;
+package io.penstock.cli.measure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

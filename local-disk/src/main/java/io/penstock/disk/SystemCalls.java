@@ -7,13 +7,18 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.ffi.types.off_t;
 
-/** fallocate(2), which Java does not have: gives the space of a part of a file back to the file system. */
-final class HolePuncher {
+/** Calls of the kernel about files which Java does not have. Safe for use by any number of threads. */
+public final class SystemCalls {
     /** include/uapi/linux/falloc.h: free the range, and keep the file's length, which the kernel insists on. */
     private static final int PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01;
 
-    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; the same on x86-64 and aarch64. */
-    private static final int WRITE_ONLY_CLOSE_ON_EXEC = 0x1 | 0x80000;
+    /** include/uapi/linux/fadvise.h: the pages will not be needed. */
+    private static final int DO_NOT_NEED = 4;
+
+    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; the same on x86-64 and aarch64, as O_RDONLY, which is 0. */
+    private static final int WRITE_ONLY = 0x1;
+
+    private static final int CLOSE_ON_EXEC = 0x80000;
 
     /** include/uapi/asm-generic/errno-base.h and errno.h; the same on x86-64 and aarch64. */
     private static final int ENOENT = 2;
@@ -21,13 +26,15 @@ final class HolePuncher {
     private static final int ENOSYS = 38;
     private static final int EOPNOTSUPP = 95;
 
-    private HolePuncher() {}
+    private SystemCalls() {}
 
     /** What is called of the C library. */
     public interface LibC {
         int open(String path, int flags);
 
         int fallocate(int descriptor, int mode, @off_t long offset, @off_t long length);
+
+        int posix_fadvise(int descriptor, @off_t long offset, @off_t long length, int advice);
 
         int close(int descriptor);
     }
@@ -38,12 +45,13 @@ final class HolePuncher {
         static final Runtime RUNTIME = Runtime.getRuntime(C);
     }
 
-    /** @throws NoHolesException if the file system cannot do it, such as NFS before 4.2 */
+    /**
+     * fallocate(2): gives the space of a part of a file back to the file system.
+     *
+     * @throws NoHolesException if the file system cannot do it, such as NFS before 4.2
+     */
     static void punch(Path file, long offset, long length) throws IOException {
-        int descriptor = Library.C.open(file.toString(), WRITE_ONLY_CLOSE_ON_EXEC);
-        if (descriptor < 0) {
-            throw failure("open", file);
-        }
+        int descriptor = open(file, WRITE_ONLY);
         try {
             if (Library.C.fallocate(descriptor, PUNCH_HOLE_KEEP_SIZE, offset, length) != 0) {
                 throw failure("punch a hole in", file);
@@ -51,6 +59,30 @@ final class HolePuncher {
         } finally {
             Library.C.close(descriptor);
         }
+    }
+
+    /**
+     * posix_fadvise(2): has the kernel drop its pages of a file, on any file system. Pages that are not written back yet, or
+     * that a program has mapped, stay.
+     */
+    public static void dropPages(Path file) throws IOException {
+        int descriptor = open(file, 0);
+        try {
+            int errno = Library.C.posix_fadvise(descriptor, 0, 0, DO_NOT_NEED); // returns it, and does not set it
+            if (errno != 0) {
+                throw new IOException("cannot drop the kernel's pages of " + file + ": errno " + errno);
+            }
+        } finally {
+            Library.C.close(descriptor);
+        }
+    }
+
+    private static int open(Path file, int flags) throws IOException {
+        int descriptor = Library.C.open(file.toString(), flags | CLOSE_ON_EXEC);
+        if (descriptor < 0) {
+            throw failure("open", file);
+        }
+        return descriptor;
     }
 
     private static IOException failure(String what, Path file) {

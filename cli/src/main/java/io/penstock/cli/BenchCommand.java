@@ -1,0 +1,223 @@
+package io.penstock.cli;
+
+import io.penstock.cli.bench.Amounts;
+import io.penstock.cli.bench.Bench;
+import io.penstock.cli.bench.Output;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.log.Logging;
+import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.StopSignal;
+import io.penstock.objectstore.ObjectStoreException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "bench",
+        description = {
+            "Measures what the bucket and the disk could do, and what a mount does of it.",
+            "",
+            "With a bucket, it mounts it for itself, with an empty cache beside cache.dir. With --mount, a mount that"
+                    + " is there is measured, through its own cache; with --against, any folder, by the same work. All"
+                    + " that is read is compared with what was written, and all that is written is removed again, also"
+                    + " after Ctrl-C.",
+            "",
+            "Takes some 40 seconds and the same options as penstock mount."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  penstock bench my-bucket",
+            "  penstock bench my-bucket --cache /nvme/penstock --size 8GiB --seconds 30",
+            "  penstock bench --mount /mnt/data --json",
+            "  penstock bench my-bucket --against /mnt/other-client",
+            "  penstock bench --against /nvme"
+        })
+final class BenchCommand implements Callable<Integer> {
+    private static final long MIB = 1L << 20;
+    private static final long QUICK_SIZE = 128 * MIB;
+    private static final long SIZE = 1024 * MIB;
+    private static final int QUICK_FILES = 200;
+    private static final int FILES = 1000;
+    private static final int QUICK_SECONDS = 2;
+    private static final int SECONDS = 5;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "BUCKET[/PREFIX]",
+            arity = "0..1",
+            description = "The bucket to measure, which the credentials may write to.")
+    private @Nullable String bucket;
+
+    @Option(
+            names = "--mount",
+            paramLabel = "MOUNTPOINT",
+            description = "Measure this mount of Penstock, and its bucket, instead of mounting one.")
+    private @Nullable String mount;
+
+    @Option(
+            names = "--against",
+            paramLabel = "PATH",
+            description = "Measure this folder: another file system's mount, or a local disk.")
+    private @Nullable String against;
+
+    @Option(
+            names = "--size",
+            paramLabel = "<size>",
+            description = "The most that a large file has. Default: 1GiB, with --quick 128MiB.")
+    private @Nullable String size;
+
+    @Option(
+            names = "--small-files",
+            paramLabel = "<n>",
+            description = "The most small files, 1 to 100000. Default: 1000, with --quick 200.")
+    private @Nullable Integer smallFiles;
+
+    @Option(
+            names = "--small-size",
+            paramLabel = "<size>",
+            defaultValue = "128KiB",
+            description = "The size of a small file, up to 4MiB. Default: 128KiB.")
+    private String smallSize;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "<n>",
+            defaultValue = "16",
+            description = "How many small files are written or read at once, 1 to 256. Default: 16. One thread writes"
+                    + " and reads the large file.")
+    private int threads;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "<n>",
+            description = "After how long a step begins nothing more, 1 to 3600. Default: 5, with --quick 2.")
+    private @Nullable Integer seconds;
+
+    @Option(names = "--quick", description = "Less of all: some 20 seconds, and figures that vary more.")
+    private boolean quick;
+
+    @Option(names = "--json", description = "Print a JSON object at the end.")
+    private boolean json;
+
+    @Mixin
+    private ConfigurationArguments arguments;
+
+    @Override
+    public Integer call()
+            throws IOException, RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
+        Amounts amounts = amounts();
+        Bench.Plan plan = plan();
+        Logging.toTerminal(LogLevel.ERROR); // what fails is told by its exception
+        try (StopSignal stop = new StopSignal()) {
+            try {
+                new Bench(plan, amounts, output()).run();
+                return ExitCode.DONE;
+            } catch (RefusedException | ObjectStoreException e) {
+                if (stop.isStopping()) {
+                    return ExitCode.FAILED; // that is the reason
+                }
+                throw e;
+            }
+        }
+    }
+
+    private Output output() {
+        Output.Form form = json ? Output.Form.JSON : Ansi.AUTO.enabled() ? Output.Form.TERMINAL : Output.Form.LINES;
+        return new Output(spec.commandLine().getOut(), spec.commandLine().getErr(), form);
+    }
+
+    private Amounts amounts() {
+        long large = bytes("--size", size, quick ? QUICK_SIZE : SIZE, MIB, Long.MAX_VALUE);
+        return new Amounts(
+                large / MIB * MIB,
+                number("--small-files", smallFiles, quick ? QUICK_FILES : FILES, 100_000),
+                (int) bytes("--small-size", smallSize, 0, 1, Amounts.LARGEST_SMALL),
+                number("--threads", threads, threads, 256),
+                Duration.ofSeconds(number("--seconds", seconds, quick ? QUICK_SECONDS : SECONDS, 3600)));
+    }
+
+    private int number(String option, @Nullable Integer given, int otherwise, int most) {
+        int number = given == null ? otherwise : given;
+        if (number < 1 || number > most) {
+            throw new ParameterException(
+                    spec.commandLine(), option + " " + number + ": must be a number from 1 to " + most);
+        }
+        return number;
+    }
+
+    private long bytes(String option, @Nullable String given, long otherwise, long least, long most) {
+        Long bytes = given == null ? Long.valueOf(otherwise) : ByteSizes.parse(given);
+        if (bytes == null || bytes < least || bytes > most) {
+            String range = most == Long.MAX_VALUE
+                    ? "of at least " + ByteSizes.print(least)
+                    : "from " + ByteSizes.print(least) + " to " + ByteSizes.print(most);
+            throw new ParameterException(
+                    spec.commandLine(),
+                    option + " " + given + ": must be a size with its unit such as 512MiB, " + range);
+        }
+        return bytes;
+    }
+
+    private Bench.Plan plan() throws IOException, RefusedException, ConfigurationException {
+        if (bucket == null && mount == null && against == null) {
+            throw new ParameterException(spec.commandLine(), "name a BUCKET, or a folder with --mount or --against");
+        } else if (bucket != null && mount != null) {
+            throw new ParameterException(
+                    spec.commandLine(), "BUCKET and --mount exclude each other: the mount's own bucket is measured");
+        }
+        List<Bench.Measured> measured = new ArrayList<>();
+        Target target = bucket == null ? null : Target.parse(bucket);
+        Configuration configuration;
+        if (mount != null) {
+            ServingMount serving = ServingMount.find(mount);
+            target = Target.parse(serving.mount().source());
+            configuration = serving.configuration(target.bucket());
+            measured.add(new Bench.Measured.Mounted(serving.mount()));
+        } else {
+            configuration = arguments.resolve(
+                    target == null ? "BUCKET" : target.bucket(),
+                    spec.commandLine().getParseResult(),
+                    "-o");
+        }
+        if (against != null) {
+            measured.add(new Bench.Measured.Folder(folder(against)));
+        } else if (mount == null) {
+            measured.add(new Bench.Measured.OwnMount());
+        }
+        if (target != null && configuration.get(Settings.READ_ONLY)) {
+            throw new RefusedException(
+                    "read-only is set, and the benchmark writes" + configuration.whereSet(List.of(Settings.READ_ONLY)));
+        }
+        return new Bench.Plan(target, configuration, List.copyOf(measured));
+    }
+
+    private static Path folder(String text) throws RefusedException {
+        Path path = Host.current().path(text);
+        if (!Files.isDirectory(path)) {
+            throw new RefusedException("--against " + path + ": there is no such folder");
+        }
+        return path;
+    }
+}
