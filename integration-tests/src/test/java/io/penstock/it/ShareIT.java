@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class ShareIT {
     private static final long MIB = 1 << 20;
     private static final int NODES = 3;
+    private static final long SLAB = 8 * MIB;
 
     /** What the store may have to send of each byte that all nodes read. */
     private static final double ONCE = 1.05;
@@ -185,6 +187,20 @@ final class ShareIT {
         return data.stream().mapToLong(TestData::size).sum();
     }
 
+    /** On a busy machine a peer may miss its deadline: each time that counts for a slab at most, and may not be the rule. */
+    private void assertFetchedOnce(List<TestData> data) {
+        String groups = nodes.stream()
+                .map(node -> penstock(node, "share status").orThrow())
+                .collect(Collectors.joining("\n"));
+        long fellBack = Pattern.compile("fell back: +([0-9,]+)")
+                .matcher(groups)
+                .results()
+                .mapToLong(found -> Long.parseLong(found.group(1).replace(",", "")))
+                .sum();
+        assertThat(sum("bytesFetched")).as(groups).isLessThanOrEqualTo((long) (ONCE * size(data)) + fellBack * SLAB);
+        assertThat(fellBack).as(groups).isLessThanOrEqualTo(sum("requestsToPeers") / 20);
+    }
+
     @Test
     void threeNodes_readTheSameInStep_fetchItOnce_andLeaveNothingInTheBucket() throws Exception {
         startGroup("bucket");
@@ -193,7 +209,7 @@ final class ShareIT {
 
         atOnce(readers(all));
 
-        assertThat(sum("bytesFetched")).isLessThanOrEqualTo((long) (ONCE * size(all)));
+        assertFetchedOnce(all);
         assertThat(sum("bytesFromPeers")).isGreaterThanOrEqualTo(size(all));
         assertThat(bucket.keys("")).anyMatch(key -> key.startsWith(".penstock/share/"));
         assertThat(Program.shell(nodes.getFirst().path(), "ls -A").orThrow()).doesNotContain(".penstock");
@@ -267,7 +283,9 @@ final class ShareIT {
 
         atOnce(readers);
 
-        assertThat(sum("bytesFetched")).isLessThanOrEqualTo((long) (ONCE * (size(small) + large.size())));
+        List<TestData> all = new ArrayList<>(small);
+        all.add(large);
+        assertFetchedOnce(all);
     }
 
     @Tag("long")

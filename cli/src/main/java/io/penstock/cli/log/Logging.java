@@ -38,6 +38,9 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** Parquet uses Hadoop's codecs, which warn that they are not the native ones. */
     private static final String HADOOP = "org.apache.hadoop";
 
+    /** Members that come, go or are slow are its warnings: the state of a cache group says the same. */
+    private static final String JGROUPS = "org.jgroups";
+
     /**
      * The SDK's debug messages about its requests: methods, keys, the names of headers, request IDs, retries. Other
      * libraries log warnings only: their debug messages have signatures, session tokens and content.
@@ -148,6 +151,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(level);
         LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
         context.getLogger(HADOOP).setLevel(Level.ERROR);
+        context.getLogger(JGROUPS).setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
         Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }
