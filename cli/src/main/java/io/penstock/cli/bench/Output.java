@@ -1,8 +1,8 @@
 package io.penstock.cli.bench;
 
-import io.penstock.cli.config.ByteSizes;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.measure.Text;
 import java.io.PrintWriter;
 import java.util.ArrayList;

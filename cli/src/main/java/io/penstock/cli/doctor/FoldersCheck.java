@@ -4,7 +4,6 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.Text;
 
 /** How the cache and the staging folder get on with each other. */
 final class FoldersCheck implements Check<FoldersFacts> {

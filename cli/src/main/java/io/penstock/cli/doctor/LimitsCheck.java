@@ -4,7 +4,6 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.doctor.MachineFacts.Limits;
-import io.penstock.cli.measure.Text;
 
 /** The limits of a process that the user starts. */
 final class LimitsCheck implements Check<MachineFacts> {

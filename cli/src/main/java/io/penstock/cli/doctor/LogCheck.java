@@ -2,7 +2,6 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.measure.Text;
 
 /** Where the mount's log goes. */
 final class LogCheck implements Check<DiskFacts> {

@@ -4,7 +4,6 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.Text;
 
 /** The memory of the machine, or of the cgroup, against the settings. */
 final class MemoryCheck implements Check<MachineFacts> {

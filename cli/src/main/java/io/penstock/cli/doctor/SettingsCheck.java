@@ -6,7 +6,6 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.Text;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.metadata.PreloadConfig;
 import io.penstock.objectstore.UploadedPart;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.RefusedException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +25,7 @@ class DemoListingTest {
 
     @BeforeEach
     void listen() {
+        Logging.toTerminal(LogLevel.WARN); // another test may have left more
         elsewhere.start();
         ROOT.addAppender(elsewhere);
         listing = new DemoListing();
