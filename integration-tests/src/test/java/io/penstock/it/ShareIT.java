@@ -202,6 +202,7 @@ final class ShareIT {
                 ((fellBack == 0 ? ONCE : NODES / 2.0) * size(data)));
     }
 
+    @Tag("long")
     @Test
     void threeNodes_readTheSameInStep_fetchItOnce_andLeaveNothingInTheBucket() throws Exception {
         startGroup("bucket");
@@ -238,6 +239,7 @@ final class ShareIT {
                 .doesNotContain("io.penstock.share", "org.jgroups");
     }
 
+    @Tag("long")
     @Test
     void aNodeKilled_whileOthersRead_costsNoByte() throws Exception {
         startGroup(list());
