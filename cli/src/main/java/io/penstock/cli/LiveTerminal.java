@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class LiveTerminal implements AutoCloseable {
     private static final int LEAST_COLUMNS = 40;
     private static final int LEAST_ROWS = 10;
+    private static final Size USUAL = Size.of(80, 24);
 
     private final Terminal terminal;
     private final Attributes original;
@@ -70,7 +71,7 @@ final class LiveTerminal implements AutoCloseable {
     /** Shows it in place of what was shown before; nothing once it is closed. */
     synchronized void show(Content content) {
         if (!closed) {
-            Size size = terminal.getSize();
+            Size size = size();
             List<String> lines =
                     content.lines(Math.max(LEAST_COLUMNS, size.getColumns()), Math.max(LEAST_ROWS, size.getRows()));
             if (!size.equals(shown)) {
@@ -80,6 +81,12 @@ final class LiveTerminal implements AutoCloseable {
             }
             display.update(lines.stream().map(AttributedString::new).toList(), 0);
         }
+    }
+
+    /** Serial lines, and pseudo-terminals that nobody has told, have none: 0 × 0. */
+    private Size size() {
+        Size size = terminal.getSize();
+        return size.getColumns() == 0 || size.getRows() == 0 ? USUAL : size;
     }
 
     /** Waits for a key until the time is over. @return whether it was q, or this was closed */

@@ -41,6 +41,16 @@ final class LiveTerminalTest {
     }
 
     @Test
+    void show_onATerminalWithoutASize_takesTheUsualOne() throws Exception {
+        LineDisciplineTerminal user = user();
+        try (LiveTerminal terminal = open(user)) {
+            user.setSize(Size.of(0, 0));
+            terminal.show((columns, rows) -> List.of(columns + " columns", rows + " rows"));
+            assertThat(screen.toString(UTF_8)).contains("80 columns", "24 rows");
+        }
+    }
+
+    @Test
     void show_afterTheTerminalWasResized_clearsIt() throws Exception {
         LineDisciplineTerminal user = user();
         try (LiveTerminal terminal = open(user)) {
