@@ -38,7 +38,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     /** Parquet uses Hadoop's codecs, which warn that they are not the native ones. */
     private static final String HADOOP = "org.apache.hadoop";
 
-    /** Members that come, go or are slow are its warnings: the state of a cache group says the same. */
+    /** Members that come, go or are slow are its warnings and errors: the state of a cache group says the same. */
     private static final String JGROUPS = "org.jgroups";
 
     /**
@@ -151,7 +151,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(level);
         LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
         context.getLogger(HADOOP).setLevel(Level.ERROR);
-        context.getLogger(JGROUPS).setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.ERROR : Level.WARN);
+        context.getLogger(JGROUPS).setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.OFF : Level.WARN);
         Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }
