@@ -4,21 +4,31 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Urgency;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of concurrent GETs, and lets demand go before readahead.
+ * Limits the number of concurrent GETs, and lets demand go before readahead. Safe for use by any number of threads.
  *
  * <p>Demand waits here for its turn. Readahead does not: a stream that wants readahead stands in a queue, without a
  * page or memory, until a GET is free. It takes one range and goes to the end of the queue again. So streams share the
  * GETs evenly, whichever file they belong to, and nobody ever waits for a page whose GET is still queued.
- *
- * @param <S> the elements of the queue
  */
-final class FetchGate<S> {
+final class FetchGate {
+    /** Wants a GET for readahead. */
+    @FunctionalInterface
+    interface Readahead {
+        /**
+         * Begins with the GET, which must be {@linkplain #release released}. Does not wait.
+         *
+         * @return false if it cannot begin any more: then the GET is free again
+         */
+        boolean begin();
+    }
+
     private final IntSupplier limit;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -36,7 +46,7 @@ final class FetchGate<S> {
     private int waitingDemand;
 
     @GuardedBy("lock")
-    private final Queue<S> queue = new ArrayDeque<>();
+    private final Queue<Readahead> queue = new ArrayDeque<>();
 
     /** @param limit of GETs, which may change; {@link #limitChanged} must follow */
     FetchGate(IntSupplier limit) {
@@ -48,7 +58,6 @@ final class FetchGate<S> {
         return Math.max(1, limit - limit / 8);
     }
 
-    /** Must be followed by {@link #admit} until that returns null. */
     void limitChanged() {
         lock.lock();
         try {
@@ -56,17 +65,23 @@ final class FetchGate<S> {
         } finally {
             lock.unlock();
         }
+        admit();
     }
 
     /** Waits for a GET for demand. @return for how long, in nanoseconds; 0 if one was free */
     long acquire() throws InterruptedException {
+        boolean isMine = false;
         lock.lock();
         try {
             long waited = running < limit.getAsInt() ? 0 : await();
             running++;
+            isMine = true;
             return waited;
         } finally {
             lock.unlock();
+            if (!isMine) { // no readahead was admitted while this waited
+                admit();
+            }
         }
     }
 
@@ -84,50 +99,53 @@ final class FetchGate<S> {
         return System.nanoTime() - begun;
     }
 
-    /** Puts a stream that wants readahead at the end of the queue. Must be followed by {@link #admit}. */
-    void enqueue(S stream) {
-        lock.lock();
+    /** Waits in the queue for a GET for readahead. */
+    void acquireReadahead() throws InterruptedException {
+        Semaphore admitted = new Semaphore(0);
+        Readahead turn = () -> {
+            admitted.release();
+            return true;
+        };
+        enqueue(turn);
+        boolean isMine = false;
         try {
-            queue.add(stream);
+            admitted.acquire();
+            isMine = true;
         } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Takes a stream out of the queue; false if it was admitted. */
-    boolean remove(S stream) {
-        lock.lock();
-        try {
-            return queue.remove(stream);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * The first in the queue, which may start a GET for readahead now; null if the queue is empty, or no GET is free.
-     */
-    @Nullable
-    S admit() {
-        lock.lock();
-        try {
-            int now = limit.getAsInt();
-            if (waitingDemand > 0 || running >= now || runningReadahead >= forReadahead(now)) {
-                return null;
+            if (!isMine && !remove(turn)) { // it has been admitted
+                release(Urgency.READAHEAD);
             }
-            S first = queue.poll();
-            if (first != null) {
-                running++;
-                runningReadahead++;
-            }
-            return first;
+        }
+    }
+
+    /** Puts it at the end of the queue. It begins at once if it may. */
+    void enqueue(Readahead readahead) {
+        lock.lock();
+        try {
+            queue.add(readahead);
+        } finally {
+            lock.unlock();
+        }
+        admit();
+    }
+
+    /** Takes it out of the queue; false if it was admitted. */
+    private boolean remove(Readahead readahead) {
+        lock.lock();
+        try {
+            return queue.remove(readahead);
         } finally {
             lock.unlock();
         }
     }
 
-    /** A GET has ended. Must be followed by {@link #admit} until that returns null. */
+    /** A GET has ended. */
     void release(Urgency urgency) {
+        ended(urgency);
+        admit();
+    }
+
+    private void ended(Urgency urgency) {
         lock.lock();
         try {
             running--;
@@ -135,6 +153,34 @@ final class FetchGate<S> {
                 runningReadahead--;
             }
             released.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has those begin that may. */
+    private void admit() {
+        for (Readahead next = next(); next != null; next = next()) {
+            if (!next.begin()) {
+                ended(Urgency.READAHEAD);
+            }
+        }
+    }
+
+    /** The first in the queue, with a GET; null if the queue is empty, or no GET is free. */
+    private @Nullable Readahead next() {
+        lock.lock();
+        try {
+            int now = limit.getAsInt();
+            if (waitingDemand > 0 || running >= now || runningReadahead >= forReadahead(now)) {
+                return null;
+            }
+            Readahead first = queue.poll();
+            if (first != null) {
+                running++;
+                runningReadahead++;
+            }
+            return first;
         } finally {
             lock.unlock();
         }

@@ -162,7 +162,7 @@ public final class ObjectReader implements AutoCloseable {
                 failure = e.getCause() instanceof Exception cause ? cause : e;
             }
             if (failure != null && (!(failure instanceof FetchAbandonedException) || retries-- == 0)) {
-                throw storeException(failure, at);
+                throw object.storeException(failure, at);
             }
             if (loans != null) {
                 loans.settle(to); // before the wait for memory
@@ -241,18 +241,6 @@ public final class ObjectReader implements AutoCloseable {
             page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
         }
         return started;
-    }
-
-    private ObjectStoreException storeException(Exception failure, long offset) {
-        return switch (failure) {
-            case ObjectStoreException e -> e;
-            case FetchAbandonedException e when e.getCause() instanceof ObjectStoreException cause -> cause;
-            default ->
-                new ObjectStoreException.Unavailable(
-                        "reading " + cached.version().key() + " at " + offset + " was abandoned: "
-                                + failure.getMessage(),
-                        failure);
-        };
     }
 
     /** Whether the cache's disk has the whole object: {@link CachedObject#isWhole}. */

@@ -10,6 +10,7 @@ import io.penstock.cache.PageState;
 import io.penstock.cache.ReadShape;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
+import io.penstock.objectstore.ObjectStoreException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,7 +40,7 @@ final class OpenVersion {
     /** Written before others have this object. */
     ReadHistory history = new ReadHistory();
 
-    /** Guarded by the map of open objects that holds this object. */
+    /** Guarded by the {@link OpenVersionTable} that has this object. */
     int readers;
 
     /** One use for all readers together, and one for each fetch. At 0 it is CLOSED, for good. */
@@ -87,7 +88,7 @@ final class OpenVersion {
     }
 
     /** Runs the fetch. It is cancelled if the last reader closes and nobody awaits it. */
-    void run(RangeFetch fetch, FetchGate<?> gate) {
+    void run(RangeFetch fetch, FetchGate gate) {
         fetches.add(fetch);
         try {
             if (closing) {
@@ -173,6 +174,18 @@ final class OpenVersion {
         }
         streams.giveBack(stream);
         return null;
+    }
+
+    /** The exception with which a reader of this byte ends when its fetch has failed: the store's, if that has caused it. */
+    ObjectStoreException storeException(Exception failure, long offset) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ObjectStoreException known) {
+                return known;
+            }
+        }
+        return new ObjectStoreException.Unavailable(
+                "reading " + cached.version().key() + " at " + offset + " was abandoned: " + failure.getMessage(),
+                failure);
     }
 
     /** Whether a byte of {@code [from, to)} is neither here nor on its way, or was so a moment ago. */

@@ -1,6 +1,5 @@
 package io.penstock.prefetch;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.PageState;
@@ -10,23 +9,19 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fetches Missing pages from the object store. Safe for use by any number of threads. */
+/**
+ * Fetches Missing pages from the object store. All that begins a GET is here, as it shares the gates and the threads: hence its
+ * length. Safe for use by any number of threads.
+ */
 public final class PageFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);
 
@@ -36,12 +31,6 @@ public final class PageFetcher implements AutoCloseable {
      */
     public static final Duration LINGER = Duration.ofSeconds(1);
 
-    /** Some KiB of heap each. */
-    private static final int MOST_LINGERING = 1_000;
-
-    /** Some 300 bytes of heap each. */
-    private static final int MOST_HISTORIES = 1_000;
-
     /** How long a store may take to react to an interrupt: it promises to do so at once. */
     private static final long CLOSE_SECONDS = 10;
 
@@ -50,8 +39,14 @@ public final class PageFetcher implements AutoCloseable {
     private final PageCache cache;
     private final String namespace;
     private final ReadaheadLimits limits;
-    private final FetchGate<Readahead> gate;
-    private final PeerGate peerGate;
+    private final FetchGate gate;
+
+    /**
+     * Of the GETs for other nodes. They are apart from those of this node's readers, which may wait for another node: two nodes
+     * would wait for each other.
+     */
+    private final FetchGate peerGate;
+
     private final FetchCounters counters = new FetchCounters();
     private final RunningStreams running;
     private final DirectoryStreams directories;
@@ -61,31 +56,7 @@ public final class PageFetcher implements AutoCloseable {
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("fetch-", 0).factory());
 
-    @GuardedBy("objects")
-    private final Map<ObjectVersion, OpenVersion> objects = new HashMap<>();
-
-    /** Of versions that are not open, the one closed last at the end. */
-    @GuardedBy("objects")
-    private final LinkedHashMap<ObjectVersion, ReadHistory> histories = new LinkedHashMap<>();
-
-    private final long lingerNanos;
-
-    /** Those without a reader, by System.nanoTime() when they are to be closed, the first of them first. */
-    @GuardedBy("objects")
-    private final Map<OpenVersion, Long> lingering = new LinkedHashMap<>();
-
-    /** Whether a thread closes those whose time is up. */
-    @GuardedBy("objects")
-    private boolean isClosing;
-
-    private sealed interface Readahead {
-        record InFile(OpenVersion object, Stream stream) implements Readahead {}
-
-        record InDirectory(DirectoryStream stream) implements Readahead {}
-
-        /** Of a {@link Warmup}, whose thread waits for it. */
-        record Turn(Semaphore admitted) implements Readahead {}
-    }
+    private final OpenVersionTable objects;
 
     /**
      * @param store the source of the pages; the caller closes it, after this
@@ -101,13 +72,13 @@ public final class PageFetcher implements AutoCloseable {
             ReadaheadConfig config,
             Duration linger,
             DirectoryFiles.Source listed) {
-        this.lingerNanos = linger.toNanos();
         this.store = store;
         this.cache = cache;
         this.namespace = namespace;
         this.limits = new ReadaheadLimits(config);
-        this.gate = new FetchGate<>(() -> limits.get().concurrency());
-        this.peerGate = new PeerGate(() -> limits.get().concurrency());
+        this.gate = new FetchGate(() -> limits.get().concurrency());
+        this.peerGate = new FetchGate(() -> limits.get().concurrency());
+        this.objects = new OpenVersionTable(linger, this::openVersion, this::start);
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // What is fetched must still be there when it is read, and not in place of what was read before.
@@ -128,7 +99,7 @@ public final class PageFetcher implements AutoCloseable {
         if (isSmall(version) && version.size() > 0 && limits.get().maxWindowBytes() > 0) {
             DirectoryStream stream = directories.opened(version, object.cached.state(0) == PageState.MISSING);
             if (stream != null) {
-                readAhead(new Readahead.InDirectory(stream));
+                readAhead(stream);
             }
         }
         return new ObjectReader(this, object, limits);
@@ -151,126 +122,21 @@ public final class PageFetcher implements AutoCloseable {
         return version.size() <= limits.get().smallFileBytes();
     }
 
-    /** The version with one reader more, which must {@linkplain #closed close}. */
-    OpenVersion share(ObjectVersion version) {
-        OpenVersion mine = new OpenVersion(
+    private OpenVersion openVersion(ObjectVersion version) {
+        return new OpenVersion(
                 cache.open(namespace, version),
                 isSmall(version) ? null : cache.openSectors(namespace, version),
                 new Streams(limits, version.size(), counters.readaheadUsed, running));
-        OpenVersion shared;
-        synchronized (objects) {
-            shared = objects.computeIfAbsent(version, absent -> mine);
-            if (shared == mine) {
-                mine.history = Objects.requireNonNullElse(histories.remove(version), mine.history);
-            }
-            shared.readers++;
-            if (lingering.remove(shared) != null) {
-                shared.resume();
-            }
-        }
-        if (shared != mine) {
-            mine.closePages();
-        }
-        return shared;
+    }
+
+    /** The version with one reader more, which must {@linkplain #closed close}. */
+    OpenVersion share(ObjectVersion version) {
+        return objects.share(version);
     }
 
     /** A reader of this object has closed. */
     void closed(OpenVersion object) {
-        OpenVersion done = object;
-        synchronized (objects) {
-            if (--object.readers > 0) {
-                return;
-            }
-            if (lingers(object)) {
-                object.pause();
-                lingering.put(object, System.nanoTime() + lingerNanos);
-                done = lingering.size() > MOST_LINGERING
-                        ? lingering.keySet().iterator().next()
-                        : null;
-                if (done != null) {
-                    lingering.remove(done);
-                }
-            }
-            if (done != null) {
-                remove(done);
-            }
-        }
-        if (done != null) {
-            done.close();
-        }
-    }
-
-    /** It is not open any more; its history is remembered for a while. */
-    @GuardedBy("objects")
-    private void remove(OpenVersion object) {
-        objects.remove(object.cached.version());
-        if (!object.history.isEmpty()) {
-            histories.putLast(object.cached.version(), object.history);
-            if (histories.size() > MOST_HISTORIES) {
-                histories.pollFirstEntry();
-            }
-        }
-    }
-
-    /** Has it closed later, unless it is small or the cache has all of it, as its streams are of no use then. */
-    @GuardedBy("objects")
-    private boolean lingers(OpenVersion object) {
-        boolean isStreamed = object.cached.version().size() > limits.get().smallFileBytes() && !object.cached.isWhole();
-        if (lingerNanos == 0 || !isStreamed) {
-            return false;
-        }
-        isClosing = isClosing || start(this::closeLingering);
-        return isClosing;
-    }
-
-    /** Ends once nothing lingers any more. */
-    private void closeLingering() {
-        try {
-            long nanos = lingerNanos;
-            while (nanos > 0) {
-                TimeUnit.NANOSECONDS.sleep(nanos);
-                nanos = closeDue();
-            }
-        } catch (InterruptedException e) { // by close(), which closes the rest
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** @return nanoseconds until the next is due; 0 if there is none */
-    private long closeDue() {
-        List<OpenVersion> due = new ArrayList<>();
-        long nanos = 0;
-        synchronized (objects) {
-            for (Map.Entry<OpenVersion, Long> entry : lingering.entrySet()) {
-                nanos = entry.getValue() - System.nanoTime();
-                if (nanos > 0) {
-                    break;
-                }
-                due.add(entry.getKey());
-            }
-            due.forEach(object -> {
-                lingering.remove(object);
-                remove(object);
-            });
-            isClosing = !lingering.isEmpty();
-            nanos = isClosing ? Math.max(1, nanos) : 0;
-        }
-        closeAll(due);
-        return nanos;
-    }
-
-    /** One that fails to close keeps none of the others open. */
-    private static void closeAll(List<OpenVersion> objects) {
-        for (OpenVersion object : objects) {
-            try {
-                object.close();
-            } catch (RuntimeException | Error e) {
-                LOG.error(
-                        "Closing {} failed unexpectedly",
-                        object.cached.version().key(),
-                        e);
-            }
-        }
+        objects.closed(object);
     }
 
     /** Has other limits from now on. GETs that run and exceed them end by themselves. */
@@ -278,7 +144,6 @@ public final class PageFetcher implements AutoCloseable {
         limits.set(config);
         gate.limitChanged();
         peerGate.limitChanged();
-        admitReadahead();
     }
 
     SiblingShapes siblings() {
@@ -301,9 +166,7 @@ public final class PageFetcher implements AutoCloseable {
 
     /** The number of open object versions. */
     int openObjects() {
-        synchronized (objects) {
-            return objects.size();
-        }
+        return objects.count();
     }
 
     /** The deadline of a read that begins to wait for the store now: that of its call, or a new one. */
@@ -316,15 +179,11 @@ public final class PageFetcher implements AutoCloseable {
     RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline) {
         RangeFetch fetch =
                 new RangeFetch(peers, store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
-        object.retain();
-        if (!start(() -> runDemand(object, fetch))) {
-            fetch.abandon();
-            object.release();
-        }
+        start(object, fetch, gate, () -> {});
         return fetch;
     }
 
-    PeerGate peerGate() {
+    FetchGate peerGate() {
         return peerGate;
     }
 
@@ -332,76 +191,68 @@ public final class PageFetcher implements AutoCloseable {
     RangeFetch fetchForPeer(OpenVersion object, Fill fill, Urgency urgency) {
         RangeFetch fetch =
                 new RangeFetch(PeerSource.NONE, store, object.cached.version(), fill, urgency, deadline(), counters);
+        start(object, fetch, peerGate, () -> {});
+        return fetch;
+    }
+
+    /**
+     * Runs it on another thread; after {@link #close} it is abandoned.
+     *
+     * @param within has admitted it, if it is readahead
+     * @param done runs at its end
+     */
+    private void start(OpenVersion object, RangeFetch fetch, FetchGate within, Runnable done) {
         object.retain();
         boolean started = start(() -> {
             try {
-                object.run(fetch, peerGate.gets());
+                object.run(fetch, within);
             } finally {
                 object.release();
-                peerGate.admit();
+                done.run();
             }
         });
         if (!started) {
             fetch.abandon();
-            object.release();
-            if (urgency == Urgency.READAHEAD) {
-                peerGate.giveBack();
+            if (fetch.urgency() == Urgency.READAHEAD) {
+                within.release(Urgency.READAHEAD);
             }
+            object.release();
+            done.run();
         }
-        return fetch;
     }
 
     /** Starts the stream's readahead soon, without waiting. */
     void readAhead(OpenVersion object, Stream stream) {
-        readAhead(new Readahead.InFile(object, stream));
+        gate.enqueue(() -> start(() -> runInFile(object, stream)));
     }
 
-    private void readAhead(Readahead readahead) {
-        gate.enqueue(readahead);
-        admitReadahead();
+    private void readAhead(DirectoryStream stream) {
+        gate.enqueue(() -> start(() -> runInDirectory(stream)));
     }
 
-    private void runDemand(OpenVersion object, RangeFetch fetch) {
-        try {
-            object.run(fetch, gate);
-        } finally {
-            object.release();
-            admitReadahead();
-        }
-    }
-
-    /** The GET that the gate has admitted: it is given back here, or by the fetch. */
-    private void runReadahead(Readahead readahead) {
-        switch (readahead) {
-            case Readahead.InFile inFile -> runInFile(inFile);
-            case Readahead.InDirectory inDirectory -> runInDirectory(inDirectory);
-            case Readahead.Turn turn -> turn.admitted().release();
-        }
-    }
-
-    private void runInFile(Readahead.InFile readahead) {
-        OpenVersion object = readahead.object();
+    /** The gate has admitted a GET, which is given back here or by the fetch. */
+    private void runInFile(OpenVersion object, Stream stream) {
         if (!object.retain()) {
-            giveBack();
+            gate.release(Urgency.READAHEAD);
             return;
         }
         try {
-            Fill fill = claim(() -> object.claimReadahead(readahead.stream()));
+            Fill fill = claim(() -> object.claimReadahead(stream));
             if (fill != null) {
                 object.history.fetchedAhead(FetchedAhead.STREAM);
-                RangeFetch _ = run(readahead, object, fill);
+                readAhead(object, stream); // its next range, after those of the streams that wait
+                RangeFetch _ = run(object, fill);
             }
         } finally {
             object.release();
         }
     }
 
-    /** Fetches the next file of the directory that the cache has not. */
-    private void runInDirectory(Readahead.InDirectory readahead) {
-        DirectoryStream stream = readahead.stream();
+    /** Fetches the next file of the directory that the cache has not, with a GET that the gate has admitted. */
+    private void runInDirectory(DirectoryStream stream) {
         DirectoryStream.Next file = stream.next();
         if (file == null) {
-            giveBack();
+            gate.release(Urgency.READAHEAD);
             return;
         }
         OpenVersion object = share(file.version());
@@ -410,14 +261,15 @@ public final class PageFetcher implements AutoCloseable {
             Fill fill = claim(() -> object.cached.claim(0, pages, Urgency.READAHEAD));
             if (fill != null) {
                 object.history.fetchedAhead(file.why());
-                if (run(readahead, object, fill).failure(fill.range().offset()) != null) {
+                readAhead(stream);
+                if (run(object, fill).failure(fill.range().offset()) != null) {
                     stream.failed(file);
                 }
             } else if (object.anyMissing(0, pages)) {
                 stream.pause(file);
             } else {
                 stream.had(file);
-                readAhead(readahead);
+                readAhead(stream);
             }
         } finally {
             closed(object);
@@ -439,41 +291,29 @@ public final class PageFetcher implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             if (fill == null) {
-                giveBack();
+                gate.release(Urgency.READAHEAD);
             }
         }
         return fill;
     }
 
-    /** Fetches it, once others may begin: their next ranges come after those of the streams that wait. */
-    private RangeFetch run(Readahead readahead, OpenVersion object, Fill fill) {
+    private RangeFetch run(OpenVersion object, Fill fill) {
         counters.readaheadBytes.add(fill.range().length());
-        readAhead(readahead);
         RangeFetch fetch = ahead(object, fill);
-        try {
-            object.run(fetch, gate);
-        } finally {
-            admitReadahead();
-        }
+        object.run(fetch, gate);
         return fetch;
     }
 
     /** Never waits for the store or the disk: it opens nothing, and so closes no file. */
     public ReadState readState(ObjectVersion version) {
-        OpenVersion open;
-        ReadHistory history;
-        int readers;
-        synchronized (objects) {
-            open = objects.get(version);
-            readers = open == null ? 0 : open.readers;
-            history = open == null ? histories.get(version) : open.history;
-        }
+        OpenVersionTable.Known known = objects.find(version);
+        OpenVersion open = known.object();
         return new ReadState(
-                readers,
+                known.readers(),
                 open == null ? 0 : open.streams.runningCount(),
                 open == null ? cache.readShape(namespace, version) : open.cached.readShape(),
                 rangeBytes(version),
-                Objects.requireNonNullElseGet(history, ReadHistory::new).snapshot());
+                known.history().snapshot());
     }
 
     /** Where the bytes of the version are. Never waits for the store or the disk. */
@@ -507,18 +347,7 @@ public final class PageFetcher implements AutoCloseable {
 
     /** Waits until the gate admits a GET, which comes after all that readers wait for. {@link #claim} must follow. */
     void awaitTurn() throws InterruptedException {
-        Semaphore admitted = new Semaphore(0);
-        Readahead turn = new Readahead.Turn(admitted);
-        readAhead(turn);
-        boolean isMine = false;
-        try {
-            admitted.acquire();
-            isMine = true;
-        } finally {
-            if (!isMine && !gate.remove(turn)) { // it has been admitted
-                giveBack();
-            }
-        }
+        gate.acquireReadahead();
     }
 
     /**
@@ -529,43 +358,15 @@ public final class PageFetcher implements AutoCloseable {
      */
     void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
         RangeFetch fetch = ahead(object, fill);
-        object.retain();
-        boolean started = start(() -> {
-            try {
-                object.run(fetch, gate);
-            } finally {
-                object.release();
-                Exception failure = fetch.failure(fill.range().offset());
-                done.accept(failure != null && failure.getCause() instanceof Exception cause ? cause : failure);
-                admitReadahead();
-            }
+        start(object, fetch, gate, () -> {
+            Exception failure = fetch.failure(fill.range().offset());
+            done.accept(failure != null && failure.getCause() instanceof Exception cause ? cause : failure);
         });
-        if (!started) {
-            fetch.abandon();
-            object.release();
-            gate.release(Urgency.READAHEAD);
-            done.accept(new FetchAbandonedException(null));
-        }
     }
 
     private RangeFetch ahead(OpenVersion object, Fill fill) {
         Deadline deadline = store.retries().forReading();
         return new RangeFetch(peers, store, object.cached.version(), fill, Urgency.READAHEAD, deadline, counters);
-    }
-
-    private void giveBack() {
-        gate.release(Urgency.READAHEAD);
-        admitReadahead();
-    }
-
-    private void admitReadahead() {
-        Readahead next;
-        while ((next = gate.admit()) != null) {
-            Readahead admitted = next;
-            if (!start(() -> runReadahead(admitted))) {
-                gate.release(Urgency.READAHEAD);
-            }
-        }
     }
 
     /** False after {@link #close}. */
@@ -582,14 +383,7 @@ public final class PageFetcher implements AutoCloseable {
     @Override
     public void close() {
         fetchThreads.shutdownNow();
-        List<OpenVersion> left;
-        synchronized (objects) {
-            isClosing = false;
-            left = List.copyOf(lingering.keySet());
-            lingering.clear();
-            left.forEach(object -> objects.remove(object.cached.version()));
-        }
-        closeAll(left);
+        objects.close();
         try {
             if (!fetchThreads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
                 LOG.warn("GETs from {} did not end within {} s of being cancelled", namespace, CLOSE_SECONDS);

@@ -66,14 +66,14 @@ public final class PeerReader implements AutoCloseable {
     private @Nullable Fill claim(long page, long end, Urgency urgency) throws BusyException, InterruptedException {
         boolean isAhead = urgency == Urgency.READAHEAD;
         if (isAhead) {
-            fetcher.peerGate().awaitReadahead();
+            fetcher.peerGate().acquireReadahead();
         }
         Fill fill = null;
         try {
             fill = object.cached.claim(page, end, urgency);
         } finally {
             if (isAhead && fill == null) {
-                fetcher.peerGate().giveBack();
+                fetcher.peerGate().release(Urgency.READAHEAD);
             }
         }
         if (fill != null) {
@@ -92,8 +92,9 @@ public final class PeerReader implements AutoCloseable {
      * @throws BusyException if the bytes were evicted meanwhile
      */
     public void read(long position, ByteBuffer to) throws ObjectStoreException, BusyException, InterruptedException {
+        long at = position;
         try {
-            for (long at = position; to.hasRemaining(); ) {
+            while (to.hasRemaining()) {
                 int copied = object.cached.read(at, to, true, null);
                 if (copied == CachedObject.MISSING) {
                     throwFailure(at);
@@ -101,7 +102,7 @@ public final class PeerReader implements AutoCloseable {
                 at += copied;
             }
         } catch (FillFailedException e) {
-            throw ofTheStore(e);
+            throw object.storeException(e, at);
         }
     }
 
@@ -110,20 +111,10 @@ public final class PeerReader implements AutoCloseable {
         for (RangeFetch fetch : fetches) {
             Exception failure = fetch.failure(at);
             if (failure != null) {
-                throw ofTheStore(failure);
+                throw object.storeException(failure, at);
             }
         }
         throw new BusyException("evicted before it was read");
-    }
-
-    /** The store's exception, which may be the cause of others. */
-    private static ObjectStoreException ofTheStore(Exception failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ObjectStoreException known) {
-                return known;
-            }
-        }
-        return new ObjectStoreException.Unavailable(String.valueOf(failure.getMessage()), failure);
     }
 
     @Override

@@ -86,6 +86,10 @@ final class RangeFetch implements BodySink {
         return offset >= range.offset() && offset < range.end() ? failure : null;
     }
 
+    Urgency urgency() {
+        return urgency;
+    }
+
     /** How long its claim has waited for memory: nanoseconds. */
     long memoryNanos() {
         return fill.memoryNanos();
@@ -97,7 +101,7 @@ final class RangeFetch implements BodySink {
     }
 
     /** Fills the claim or fails it, within the gate's limit. For readahead the permit is already there. */
-    void run(FetchGate<?> gate) {
+    void run(FetchGate gate) {
         runner = Thread.currentThread();
         try {
             deadline.call(() -> {

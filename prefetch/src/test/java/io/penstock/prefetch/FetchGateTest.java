@@ -3,103 +3,109 @@ package io.penstock.prefetch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.Urgency;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class FetchGateTest {
-    private final FetchGate<String> gate = new FetchGate<>(() -> 8);
+    private final FetchGate gate = new FetchGate(() -> 8);
+    private final List<String> begun = new ArrayList<>();
+
+    /** Begins with a GET that nobody gives back. */
+    private FetchGate.Readahead stream(String name) {
+        return () -> begun.add(name);
+    }
+
+    private static void awaitWaiting(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static Thread demand(FetchGate gate) {
+        Thread demand = Thread.startVirtualThread(() -> {
+            try {
+                gate.acquire();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        awaitWaiting(demand);
+        return demand;
+    }
 
     @Test
-    void admit_nothingInLine_isNull() {
-        assertThat(gate.admit()).isNull();
+    void enqueue_inTurn_firstInLineFirst() throws InterruptedException {
+        FetchGate one = new FetchGate(() -> 1);
+        one.acquire();
+        one.enqueue(stream("a"));
+        one.enqueue(stream("b"));
+        assertThat(begun).isEmpty();
+        one.release(Urgency.DEMAND);
+        one.enqueue(stream("a"));
+        assertThat(begun).containsExactly("a");
+        one.release(Urgency.READAHEAD);
+        one.release(Urgency.READAHEAD);
+        assertThat(begun).containsExactly("a", "b", "a");
+    }
+
+    @Test
+    void enqueue_sevenOfEight_keepsOneForDemand() throws InterruptedException {
+        for (int i = 0; i < 8; i++) {
+            gate.enqueue(stream("stream"));
+        }
+        assertThat(begun).hasSize(7);
+        gate.acquire();
+        assertThat(gate.running()).isEqualTo(8);
+        gate.release(Urgency.DEMAND);
+        assertThat(begun).hasSize(7);
+        gate.release(Urgency.READAHEAD);
+        assertThat(begun).hasSize(8);
+    }
+
+    @Test
+    void enqueue_whatCannotBegin_takesNoGet() {
+        gate.enqueue(() -> false);
         assertThat(gate.running()).isZero();
     }
 
     @Test
-    void admit_inTurn_firstInLineFirst() {
-        gate.enqueue("a");
-        gate.enqueue("b");
-        assertThat(gate.admit()).isEqualTo("a");
-        gate.enqueue("a");
-        assertThat(gate.admit()).isEqualTo("b");
-        assertThat(gate.admit()).isEqualTo("a");
-    }
-
-    @Test
-    void admit_sevenOfEight_keepsOneForDemand() throws InterruptedException {
-        for (int i = 0; i < 8; i++) {
-            gate.enqueue("stream");
-        }
-        for (int i = 0; i < 7; i++) {
-            assertThat(gate.admit()).isNotNull();
-        }
-        assertThat(gate.admit()).isNull();
-        gate.acquire();
-        assertThat(gate.running()).isEqualTo(8);
-        gate.release(Urgency.DEMAND);
-        assertThat(gate.admit()).isNull();
-        gate.release(Urgency.READAHEAD);
-        assertThat(gate.admit()).isNotNull();
-    }
-
-    @Test
-    void admit_demandWaits_demandGoesFirst() throws InterruptedException {
-        FetchGate<String> one = new FetchGate<>(() -> 1);
-        one.enqueue("stream");
+    void release_demandWaits_demandGoesFirst() throws InterruptedException {
+        FetchGate one = new FetchGate(() -> 1);
         one.acquire();
-        CountDownLatch acquired = new CountDownLatch(1);
-        Thread demand = Thread.startVirtualThread(() -> {
-            try {
-                one.acquire();
-                acquired.countDown();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        });
-        while (demand.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
+        one.enqueue(stream("stream"));
+        Thread demand = demand(one);
         one.release(Urgency.DEMAND);
-        assertThat(one.admit()).isNull();
-        assertThat(acquired.await(30, TimeUnit.SECONDS)).isTrue();
+        demand.join();
+        assertThat(begun).isEmpty();
         one.release(Urgency.DEMAND);
-        assertThat(one.admit()).isEqualTo("stream");
+        assertThat(begun).containsExactly("stream");
     }
 
     @Test
     void limitChanged_lowered_admitsNothingUntilTheExcessHasEnded() throws InterruptedException {
         AtomicInteger limit = new AtomicInteger(2);
-        FetchGate<String> changing = new FetchGate<>(limit::get);
+        FetchGate changing = new FetchGate(limit::get);
         changing.acquire();
         changing.acquire();
-        changing.enqueue("stream");
+        changing.enqueue(stream("stream"));
 
         limit.set(1);
         changing.limitChanged();
         changing.release(Urgency.DEMAND);
 
-        assertThat(changing.admit()).isNull();
+        assertThat(begun).isEmpty();
         changing.release(Urgency.DEMAND);
-        assertThat(changing.admit()).isEqualTo("stream");
+        assertThat(begun).containsExactly("stream");
     }
 
     @Test
     void limitChanged_raised_letsWaitingDemandGo() throws InterruptedException {
         AtomicInteger limit = new AtomicInteger(1);
-        FetchGate<String> changing = new FetchGate<>(limit::get);
+        FetchGate changing = new FetchGate(limit::get);
         changing.acquire();
-        Thread demand = Thread.startVirtualThread(() -> {
-            try {
-                changing.acquire();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        while (demand.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
+        Thread demand = demand(changing);
 
         limit.set(2);
         changing.limitChanged();
@@ -109,21 +115,76 @@ class FetchGateTest {
     }
 
     @Test
+    void limitChanged_raised_letsReadaheadGo() {
+        AtomicInteger limit = new AtomicInteger(1);
+        FetchGate changing = new FetchGate(limit::get);
+        changing.enqueue(stream("a"));
+        changing.enqueue(stream("b"));
+        assertThat(begun).containsExactly("a");
+
+        limit.set(8);
+        changing.limitChanged();
+
+        assertThat(begun).containsExactly("a", "b");
+    }
+
+    @Test
     void acquire_interrupted_leavesNothingBehind() throws InterruptedException {
-        FetchGate<String> one = new FetchGate<>(() -> 1);
+        FetchGate one = new FetchGate(() -> 1);
         one.acquire();
-        Thread demand = Thread.ofVirtual().unstarted(() -> {
+        Thread demand = demand(one);
+        demand.interrupt();
+        demand.join();
+        one.release(Urgency.DEMAND);
+        one.enqueue(stream("stream"));
+        assertThat(begun).containsExactly("stream");
+    }
+
+    /** While demand waits no readahead is admitted: once it does not any more, somebody must look again. */
+    @Test
+    void acquire_interruptedWhileAGetIsFree_letsReadaheadGo() throws InterruptedException {
+        AtomicInteger limit = new AtomicInteger(1);
+        FetchGate changing = new FetchGate(limit::get);
+        changing.acquire();
+        Thread demand = demand(changing);
+        limit.set(8); // as if it had not yet noticed
+        changing.enqueue(stream("stream"));
+        assertThat(begun).isEmpty();
+        demand.interrupt();
+        demand.join();
+        assertThat(begun).containsExactly("stream");
+    }
+
+    @Test
+    void acquireReadahead_waitsForItsTurn() throws InterruptedException {
+        FetchGate one = new FetchGate(() -> 1);
+        one.acquire();
+        Thread waiting = readahead(one);
+        one.release(Urgency.DEMAND);
+        waiting.join();
+        assertThat(one.running()).isEqualTo(1);
+    }
+
+    @Test
+    void acquireReadahead_interrupted_leavesNothingBehind() throws InterruptedException {
+        FetchGate one = new FetchGate(() -> 1);
+        one.acquire();
+        Thread waiting = readahead(one);
+        waiting.interrupt();
+        waiting.join();
+        one.release(Urgency.DEMAND);
+        assertThat(one.running()).isZero();
+    }
+
+    private static Thread readahead(FetchGate gate) {
+        Thread waiting = Thread.startVirtualThread(() -> {
             try {
-                one.acquire();
+                gate.acquireReadahead();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
         });
-        demand.start();
-        demand.interrupt();
-        demand.join();
-        one.release(Urgency.DEMAND);
-        one.enqueue("stream");
-        assertThat(one.admit()).isEqualTo("stream");
+        awaitWaiting(waiting);
+        return waiting;
     }
 }

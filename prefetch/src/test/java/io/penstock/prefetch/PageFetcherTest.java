@@ -377,7 +377,8 @@ class PageFetcherTest {
 
     @SuppressWarnings("NullAway") // What it lacks fails its close.
     private OpenVersion brokenVersion(ObjectVersion version) {
-        OpenVersion broken = new OpenVersion(fixture.cache.open("test", version), null, null);
+        OpenVersion broken =
+                new OpenVersion(fixture.cache.open("test", version), fixture.cache.openSectors("test", version), null);
         broken.readers = 1;
         return broken;
     }
