@@ -6,8 +6,6 @@ import java.util.Optional;
 
 /** The mount of a killed process: it fails every call with "Transport endpoint is not connected". */
 public final class DeadMount {
-    private static final String TYPE = "fuse.penstock";
-
     private DeadMount() {}
 
     /** Whether the mount at this point has no server any more. */
@@ -28,7 +26,7 @@ public final class DeadMount {
         } catch (IOException e) {
             return Optional.empty(); // Preflight reports it.
         }
-        if (found.isEmpty() || !found.get().type().equals(TYPE) || !Preflight.isDead(mountPoint)) {
+        if (found.isEmpty() || !found.get().isPenstock() || !Preflight.isDead(mountPoint)) {
             return Optional.empty();
         }
         Unmount.detach(mountPoint);

@@ -26,7 +26,12 @@ public final class MountTable {
      * @param type such as {@code ext4} or {@code fuse.penstock}
      * @param source such as {@code /dev/sda1} or {@code s3://bucket/prefix}
      */
-    public record Entry(String device, Path mountPoint, String type, String source) {}
+    public record Entry(String device, Path mountPoint, String type, String source) {
+        /** Whether it is a mount of a bucket by Penstock. */
+        public boolean isPenstock() {
+            return type.equals("fuse.penstock");
+        }
+    }
 
     private final List<Entry> entries;
 
@@ -68,6 +73,14 @@ public final class MountTable {
     /** The visible mount at this point: the last one if there are several. Empty if it is no mount point. */
     public Optional<Entry> at(Path mountPoint) {
         return entries.stream().filter(e -> e.mountPoint().equals(mountPoint)).reduce((under, over) -> over);
+    }
+
+    /** The mount that a path without symbolic links lies in. */
+    public Optional<Entry> of(Path path) {
+        return entries.stream()
+                .filter(e -> path.startsWith(e.mountPoint()))
+                .reduce((one, other) ->
+                        other.mountPoint().getNameCount() >= one.mountPoint().getNameCount() ? other : one);
     }
 
     /** The mounts somewhere below this point. */

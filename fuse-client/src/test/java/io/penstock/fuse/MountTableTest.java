@@ -52,6 +52,18 @@ class MountTableTest {
     }
 
     @Test
+    void of_aPathWithinMounts_isTheInnermost() {
+        MountTable table = MountTable.parse(
+                List.of(BUCKET.replace("/mnt/x", "/mnt/x/inner"), ROOT, BUCKET, BUCKET.replace("0:39", "0:40")));
+
+        assertThat(table.of(Path.of("/mnt/x/a"))).map(MountTable.Entry::device).contains("0:40");
+        assertThat(table.of(Path.of("/mnt/x/inner")))
+                .map(MountTable.Entry::mountPoint)
+                .contains(Path.of("/mnt/x/inner"));
+        assertThat(table.of(Path.of("/mnt/xy"))).map(MountTable.Entry::type).contains("ext4");
+    }
+
+    @Test
     void below_mountsInside_leavesOutTheMountItselfAndItsNeighbours() {
         MountTable table = MountTable.parse(
                 List.of(ROOT, BUCKET, BUCKET.replace("/mnt/x", "/mnt/x/inner"), BUCKET.replace("/mnt/x", "/mnt/xy")));

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gives other nodes bytes of the bucket, from the page cache or the store, never from a third node. Each request has a virtual
- * thread.
+ * thread. The launcher sets the server's system properties, which the first server of the process reads.
  */
 final class PeerServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PeerServer.class);
@@ -55,13 +55,6 @@ final class PeerServer implements AutoCloseable {
     private static final Duration LONGEST = Duration.ofMinutes(5);
 
     private static final int CLOSE_SECONDS = 10;
-
-    static {
-        // Else a response waits for the other side's delayed acknowledgment of its head.
-        if (System.getProperty("sun.net.httpserver.nodelay") == null) {
-            System.setProperty("sun.net.httpserver.nodelay", "true");
-        }
-    }
 
     private final String namespace;
     private final PageFetcher fetcher;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the parsed value
  */
 public final class ValueType<T> {
-    static final String LIST_SEPARATOR = ":";
+    private static final String PATH_SEPARATOR = ":";
     private static final BigDecimal HIGHEST_PRICE = BigDecimal.valueOf(1_000_000_000);
     private static final String DNS = "dns:";
     private static final int LONGEST_PRICE = 20;
@@ -41,13 +41,24 @@ public final class ValueType<T> {
     private final Function<T, String> printer;
     private final BiFunction<T, String, T> forBucket;
 
+    /** How YAML may list the value; null if it is no list. */
+    private final @Nullable Elements elements;
+
+    /**
+     * The elements of a value that YAML may list.
+     *
+     * @param separator between them where the value is one text; in none of them
+     * @param allowed as the end of a sentence
+     */
+    record Elements(String separator, String allowed) {}
+
     private ValueType(
             String label,
             String allowed,
             boolean flag,
             Function<String, @Nullable T> parser,
             Function<T, String> printer) {
-        this(label, allowed, flag, parser, printer, (value, bucket) -> value);
+        this(label, allowed, flag, parser, printer, (value, bucket) -> value, null);
     }
 
     private ValueType(
@@ -56,13 +67,20 @@ public final class ValueType<T> {
             boolean flag,
             Function<String, @Nullable T> parser,
             Function<T, String> printer,
-            BiFunction<T, String, T> forBucket) {
+            BiFunction<T, String, T> forBucket,
+            @Nullable Elements elements) {
         this.label = label;
         this.allowed = allowed;
         this.flag = flag;
         this.parser = parser;
         this.printer = printer;
         this.forBucket = forBucket;
+        this.elements = elements;
+    }
+
+    private ValueType<T> listed(String separator, String allowedElement) {
+        return new ValueType<>(
+                label, allowed, flag, parser, printer, forBucket, new Elements(separator, allowedElement));
     }
 
     /** A number of bytes from {@code least} to {@code most}. */
@@ -212,20 +230,21 @@ public final class ValueType<T> {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /** The nodes of a cache group, or where they are found. */
+    /** The nodes of a cache group, or where they are found; nodes may be a list in YAML. */
     static ValueType<Peers> peers() {
-        return new ValueType<>(
-                "<peers>",
-                "bucket, dns:NAME, dns:NAME:PORT, or nodes such as 10.0.0.1,node2:7420,[fd00::3] with commas or"
-                        + " semicolons between them",
-                false,
-                ValueType::peersOrNull,
-                peers -> switch (peers) {
-                    case Peers.InBucket() -> "bucket";
-                    case Peers.OfName(String name, int port) -> DNS + name + ":" + port;
-                    case Peers.Listed(List<InetSocketAddress> nodes) ->
-                        nodes.stream().map(ValueType::print).collect(Collectors.joining(","));
-                });
+        return new ValueType<Peers>(
+                        "<peers>",
+                        "bucket, dns:NAME, dns:NAME:PORT, or nodes such as 10.0.0.1,node2:7420,[fd00::3] with commas or"
+                                + " semicolons between them",
+                        false,
+                        ValueType::peersOrNull,
+                        peers -> switch (peers) {
+                            case Peers.InBucket() -> "bucket";
+                            case Peers.OfName(String name, int port) -> DNS + name + ":" + port;
+                            case Peers.Listed(List<InetSocketAddress> nodes) ->
+                                nodes.stream().map(ValueType::print).collect(Collectors.joining(","));
+                        })
+                .listed(",", "a node such as 10.0.0.1, node2:7420 or [fd00::3]");
     }
 
     /** Where something is: scheme, host, perhaps a port and a path. */
@@ -252,7 +271,8 @@ public final class ValueType<T> {
                     }
                 },
                 Path::toString,
-                (path, bucket) -> Path.of(path.toString().replace("{bucket}", bucket)));
+                (path, bucket) -> Path.of(path.toString().replace("{bucket}", bucket)),
+                null);
     }
 
     /** A word that matches the pattern. */
@@ -263,17 +283,18 @@ public final class ValueType<T> {
 
     /** Paths below the mount point; a list in YAML, elsewhere separated by colons. */
     static ValueType<List<String>> paths() {
-        return new ValueType<>(
-                "<paths>",
-                "paths below the mount point: a list, or a text in which colons separate them",
-                false,
-                text -> {
-                    List<String> paths = Arrays.stream(text.split(LIST_SEPARATOR, -1))
-                            .filter(path -> !path.isBlank())
-                            .toList();
-                    return paths.isEmpty() ? null : paths;
-                },
-                paths -> String.join(LIST_SEPARATOR, paths));
+        return new ValueType<List<String>>(
+                        "<paths>",
+                        "paths below the mount point: a list, or a text in which colons separate them",
+                        false,
+                        text -> {
+                            List<String> paths = Arrays.stream(text.split(PATH_SEPARATOR, -1))
+                                    .filter(path -> !path.isBlank())
+                                    .toList();
+                            return paths.isEmpty() ? null : paths;
+                        },
+                        paths -> String.join(PATH_SEPARATOR, paths))
+                .listed(PATH_SEPARATOR, "a path without a colon; ? stands for any character");
     }
 
     /** The placeholder in a synopsis: {@code <size>}. */
@@ -284,6 +305,12 @@ public final class ValueType<T> {
     /** The allowed values, as the end of a sentence. */
     public String allowed() {
         return allowed;
+    }
+
+    /** How YAML may list the value: null if it is no list. */
+    @Nullable
+    Elements elements() {
+        return elements;
     }
 
     /** Whether it is true or false. */

@@ -146,11 +146,12 @@ final class YamlReader {
     private void readValue(Setting<?> setting, String section, SettingSource.Builder to) throws IOException {
         Origin.Line origin = new Origin.Line(file, line(), section);
         JsonToken token = parser.nextToken();
+        ValueType.Elements elements = setting.type().elements();
         boolean alias = parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
         if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !alias) {
             to.read(setting, parser.getText(), origin);
-        } else if (token == JsonToken.START_ARRAY && setting.equals(Settings.WARM_PATHS)) {
-            readList(setting, origin, to);
+        } else if (token == JsonToken.START_ARRAY && elements != null) {
+            readList(setting, elements, origin, to);
         } else {
             String what = alias ? "found an alias" : found(token);
             problem(setting.key(), what + ", allowed is " + setting.type().allowed());
@@ -158,19 +159,20 @@ final class YamlReader {
         }
     }
 
-    private void readList(Setting<?> setting, Origin.Line origin, SettingSource.Builder to) throws IOException {
+    private void readList(Setting<?> setting, ValueType.Elements allowed, Origin.Line origin, SettingSource.Builder to)
+            throws IOException {
         List<String> elements = new ArrayList<>();
         for (JsonToken each = parser.nextToken(); each != JsonToken.END_ARRAY; each = parser.nextToken()) {
             String text = each.isScalarValue() ? parser.getText() : "";
-            if (text.isBlank() || text.contains(ValueType.LIST_SEPARATOR)) {
-                problem(setting.key(), found(each) + ", allowed is a path without a colon; ? stands for any character");
+            if (text.isBlank() || text.contains(allowed.separator())) {
+                problem(setting.key(), found(each) + ", allowed is " + allowed.allowed());
                 parser.skipChildren();
             } else {
                 elements.add(text);
             }
         }
         if (!elements.isEmpty()) {
-            to.read(setting, String.join(ValueType.LIST_SEPARATOR, elements), origin);
+            to.read(setting, String.join(allowed.separator(), elements), origin);
         }
     }
 

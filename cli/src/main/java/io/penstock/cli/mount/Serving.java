@@ -24,6 +24,7 @@ import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountTable;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -269,6 +270,21 @@ public final class Serving {
                     setting + ": " + path + " lies inside the mount point " + mountPoint
                             + "; choose a place outside of it",
                     List.of(setting));
+        }
+        MountTable.Entry mount = mountOf(resolveLinks(path));
+        if (mount != null && mount.isPenstock()) {
+            throw refused(
+                    setting + ": " + path + " lies inside " + mount.mountPoint() + ", where " + mount.source()
+                            + " is mounted; choose a place on a local disk",
+                    List.of(setting));
+        }
+    }
+
+    private static MountTable.@Nullable Entry mountOf(Path path) {
+        try {
+            return MountTable.read().of(path).orElse(null);
+        } catch (IOException e) {
+            return null; // Preflight reports it.
         }
     }
 

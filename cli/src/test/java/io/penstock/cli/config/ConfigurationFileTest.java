@@ -62,6 +62,21 @@ class ConfigurationFileTest {
         assertThat(file.problems()).hasSize(2).allMatch(problem -> problem.contains("a path without a colon"));
     }
 
+    @Test
+    void find_peers_areAListOrATextWithCommas() throws IOException {
+        ConfigurationFile file = read("""
+            buckets:
+              list: {share: {peers: [10.0.0.1, 'node2:7500', '[fd00::3]']}}
+              text: {share.peers: '10.0.0.1, node2:7500'}
+              wrong: {share: {peers: ['10.0.0.1,node2', [a]]}}
+            """);
+        assertThat(file.bucket("list"))
+                .extracting(Assignment::print)
+                .containsExactly("10.0.0.1:7420,node2:7500,[fd00::3]:7420");
+        assertThat(file.bucket("text")).extracting(Assignment::print).containsExactly("10.0.0.1:7420,node2:7500");
+        assertThat(file.problems()).hasSize(2).allMatch(problem -> problem.contains("a node such as"));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "# nothing\n", "---\n", "defaults:\nbuckets:\n", "{}"})
     void find_emptyInAnyWay_noSettingsNoProblems(String text) throws IOException {
