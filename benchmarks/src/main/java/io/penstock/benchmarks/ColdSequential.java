@@ -26,7 +26,7 @@ final class ColdSequential implements Scenario {
         return new Row.Ceiling(rawName(files, concurrency));
     }
 
-    private static Row.Ceiling bestRaw(int files) {
+    static Row.Ceiling bestRaw(int files) {
         return new Row.Ceiling(CONCURRENCIES.stream()
                 .map(concurrency -> rawName(files, concurrency))
                 .toList());
@@ -54,7 +54,7 @@ final class ColdSequential implements Scenario {
         }
     }
 
-    private static void rawGets(ReadRig rig, int files, List<ObjectVersion> versions, List<Integer> concurrencies)
+    static void rawGets(ReadRig rig, int files, List<ObjectVersion> versions, List<Integer> concurrencies)
             throws Exception {
         for (int concurrency : concurrencies) {
             rig.raw(rawName(files, concurrency), RawGets.wholes(versions, ReadRig.RANGE), concurrency);

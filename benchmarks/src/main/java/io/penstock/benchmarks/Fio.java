@@ -6,16 +6,31 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Runs fio: plain read calls (psync) by threads, one for each job, their figures taken together. Reads only, whatever
- * the shape.
- */
+/** Runs fio: reads by threads, one for each job, their figures taken together. Reads only, whatever the shape. */
 final class Fio {
     private final Path reports;
 
     /** @param reports a folder for its reports */
     Fio(Path reports) {
         this.reports = reports;
+    }
+
+    /** The calls that read. */
+    enum Calls {
+        /** pread(2), one after another. */
+        READ,
+        /** Loads from a map of the file. */
+        MAPPED,
+        /** io_submit(2) with O_DIRECT, 16 at a time. */
+        QUEUED;
+
+        List<String> options() {
+            return switch (this) {
+                case READ -> List.of("--ioengine=psync");
+                case MAPPED -> List.of("--ioengine=mmap");
+                case QUEUED -> List.of("--ioengine=libaio", "--direct=1", "--iodepth=16");
+            };
+        }
     }
 
     /**
@@ -26,22 +41,26 @@ final class Fio {
      * @param kernelPages whether pages that the kernel has of a file may be used, or are to be dropped first
      * @param seconds the most time to take; 0 for reading all of it once
      */
-    record Shape(boolean random, int blockSize, boolean kernelPages, int seconds) {
+    record Shape(boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls) {
         static Shape sequential(int blockSize) {
-            return new Shape(false, blockSize, false, 0);
+            return new Shape(false, blockSize, false, 0, Calls.READ);
         }
 
         static Shape random(int blockSize, int seconds) {
-            return new Shape(true, blockSize, false, seconds);
+            return new Shape(true, blockSize, false, seconds, Calls.READ);
         }
 
         Shape withKernelPages() {
-            return new Shape(random, blockSize, true, seconds);
+            return new Shape(random, blockSize, true, seconds, calls);
+        }
+
+        Shape by(Calls others) {
+            return new Shape(random, blockSize, kernelPages, seconds, others);
         }
 
         List<String> options() {
-            List<String> options = new ArrayList<>(List.of(
-                    "--ioengine=psync",
+            List<String> options = new ArrayList<>(calls.options());
+            options.addAll(List.of(
                     "--thread",
                     "--readonly",
                     "--group_reporting",

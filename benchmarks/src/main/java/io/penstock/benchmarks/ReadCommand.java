@@ -43,7 +43,7 @@ final class ReadCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "<group>",
-            description = "Groups of rows: sequential, streams, random, small, warm. Default: all.")
+            description = "Groups of rows: sequential, models, streams, random, small, warm. Default: all.")
     private List<Group> only = List.of(Group.values());
 
     @Mixin
@@ -52,6 +52,7 @@ final class ReadCommand implements Callable<Integer> {
     /** Rows that are measured together. Those that empty the kernel's caches, and so the server's too, come last. */
     private enum Group {
         SEQUENTIAL,
+        MODELS,
         STREAMS,
         RANDOM,
         SMALL,
@@ -61,6 +62,7 @@ final class ReadCommand implements Callable<Integer> {
     private Scenario scenario(Group group) {
         return switch (group) {
             case SEQUENTIAL -> new ColdSequential();
+            case MODELS -> new WholeModels();
             case STREAMS -> new InterleavedStreams();
             case RANDOM -> new ColdRandom();
             case SMALL -> new SmallFiles();

@@ -76,6 +76,7 @@ class FioTest {
         assertThat(Fio.Shape.sequential(4096).withKernelPages().options())
                 .contains("--rw=read", "--invalidate=0")
                 .noneMatch(option -> option.startsWith("--runtime"));
+        assertThat(Fio.Shape.sequential(4096).by(Fio.Calls.MAPPED).options()).contains("--ioengine=mmap", "--rw=read");
         assertThat(Fio.Shape.random(4096, 5).options()).contains("--rw=randread", "--bs=4096", "--runtime=5");
     }
 }
