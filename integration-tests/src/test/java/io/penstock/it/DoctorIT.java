@@ -201,7 +201,7 @@ final class DoctorIT {
             Program.Result result = quick(SERVER);
 
             assertThat(result.out())
-                    .contains(error("cache", "0 bytes are free on the disk of " + disk))
+                    .contains(error("cache", "0B are free on the disk of " + disk))
                     .contains(disk + " is on tmpfs, which is memory");
             assertThat(result.exit()).isEqualTo(2);
         } finally {
