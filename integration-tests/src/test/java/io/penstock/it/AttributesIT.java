@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +82,7 @@ class AttributesIT {
             """);
     }
 
+    @Tag("long")
     @Test
     void mv_ofFilesAndLinks_keepsWhatTheyHave() throws Exception {
         assertSame("moved", TREE + """

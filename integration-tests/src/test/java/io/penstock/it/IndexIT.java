@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -103,6 +104,7 @@ final class IndexIT {
         return put;
     }
 
+    @Tag("long")
     @Test
     void export_oddKeys_everyObjectIsInTheFileAsItIsListed() throws Exception {
         Instant before = Instant.now().truncatedTo(ChronoUnit.SECONDS);
@@ -135,6 +137,7 @@ final class IndexIT {
                 .containsExactlyElementsOf(many.stream().map(TestData::name).toList());
     }
 
+    @Tag("long")
     @Test
     void export_thatCannotBe_isRefusedInWords() throws Exception {
         Program.Result noFolder = export(bucket.name(), scratch.resolve("none/index"));
@@ -181,6 +184,7 @@ final class IndexIT {
         }
     }
 
+    @Tag("long")
     @Test
     void mount_withAnIndexOfAnotherBucket_isRefusedInWords() throws Exception {
         bucket.put("a", new byte[1]);

@@ -76,6 +76,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
     @Test
     void mounts_ofAMountThatNamesNoBinding_saysWhichAndWhy() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "--binding", "auto")) {
@@ -166,6 +167,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
     @Tag("binding")
     @Test
     @Timeout(120)
@@ -184,6 +186,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
     @Test
     @Timeout(120)
     void penstockUmount_ofALivingMountOfAnUnknownProcess_isRefusedWhileBusyAndThenSaysSo() throws Exception {
@@ -260,6 +263,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
     @Tag("binding")
     @Test
     void sigterm_whileStarting_leavesNothing() throws Exception {
@@ -280,6 +284,7 @@ final class LifecycleIT {
         assertThat(mount.process().descendants()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void killMinus9_while16ThreadsRead_servesTheRightBytesAfterwards() throws Exception {
         Random random = new Random(9);
@@ -315,6 +320,7 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
     @Test
     void bitFlips_inTheCacheFolder_areFoundAndFetchedAgain() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {

@@ -112,7 +112,6 @@ final class MetricsIT {
         return reads;
     }
 
-    @Tag("binding")
     @Test
     void metricsLogAndProfile_while16ThreadsRead_tellOfTheReads() throws Exception {
         String address = freeAddress();
@@ -267,6 +266,7 @@ final class MetricsIT {
         }
     }
 
+    @Tag("long")
     @Test
     void mount_withoutMetrics_loadsNothingOfMicrometer() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {

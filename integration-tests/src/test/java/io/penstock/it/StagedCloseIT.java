@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -95,6 +96,7 @@ final class StagedCloseIT {
         bucket.assertSameWithAnEmptyCache();
     }
 
+    @Tag("long")
     @Test
     void close_serverSlow_returnsBeforeTheFilesAreUp() throws Exception {
         wire.proxy().toxics().bandwidth("slow", ToxicDirection.UPSTREAM, 20);

@@ -206,6 +206,7 @@ final class WarmIT {
         }
     }
 
+    @Tag("long")
     @Test
     void pin_thatDoesNotFit_isRefusedBeforeAnythingIsFetched() throws Exception {
         try (MountedBucket mount = mount("--cache-size", "24MiB")) {

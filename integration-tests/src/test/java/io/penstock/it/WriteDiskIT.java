@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,6 +94,7 @@ final class WriteDiskIT {
         assertThat(bucket.unfinishedUploads()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void diskTurningReadOnly_underTheStaging_isSaidOnceAndWritingGoesOn() throws Exception {
         Path image = scratch.resolve("image");

@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,6 +156,7 @@ final class WriteFaultIT {
         written.forEach(this::assertStored);
     }
 
+    @Tag("long")
     @Test
     void access_withdrawnWhileFilesAreWritten_isToldByCloseAndTheContentIsKept() throws Exception {
         assumeTrue(SERVER.hasPolicies(), SERVER + " minds no bucket policies");
@@ -222,6 +224,7 @@ final class WriteFaultIT {
         }
     }
 
+    @Tag("long")
     @Test
     void bucketDeleted_whileFilesAreWritten_isToldAndTheContentCanBeExported() throws Exception {
         TestData data = TestData.of("file", 20L * MIB);
@@ -288,6 +291,7 @@ final class WriteFaultIT {
         assertStored(data);
     }
 
+    @Tag("long")
     @Test
     void outage_longerThanTheTimeouts_leavesTheMountUsableAndIsWaitedFor() throws Exception {
         TestData known = TestData.of("folder/known", 5L * MIB);

@@ -52,6 +52,7 @@ final class WriteIT {
         }
     }
 
+    @Tag("long")
     @Test
     void dd_withEachConversionAndSize_writesItsInput() throws Exception {
         bucket.assertSameAsOnDisk(
@@ -75,6 +76,7 @@ final class WriteIT {
                 source);
     }
 
+    @Tag("long")
     @Test
     void cp_ofFilesAndOverThem_copiesAll() throws Exception {
         bucket.assertSameAsOnDisk("cp", """
@@ -328,6 +330,7 @@ final class WriteIT {
      * A zip file written with seeks back into its written part, beside the old file, which it replaces once it is
      * durable.
      */
+    @Tag("long")
     @Test
     void checkpoint_savedAsTorchSaves_replacesTheOldOne() throws Exception {
         String script = """

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -133,6 +134,7 @@ final class WriteRecoverIT {
         assertThat(staged()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
     void recover_wrongArguments_isRefusedInWords() throws Exception {
@@ -215,6 +217,7 @@ final class WriteRecoverIT {
         bucket.abort("file", theirs);
     }
 
+    @Tag("long")
     @Test
     @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
     void mounts_ofOneBucketWithCachesOfTheirOwn_leaveEachOthersUploadsAlone() throws Exception {
