@@ -19,8 +19,8 @@ final class ProvenNodes {
     /** A node whose proof the store refuses has it asked again after that only. */
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
 
-    /** Some hundred nodes make a new proof every few minutes. */
-    private static final int MOST = 10_000;
+    /** Some hundred nodes make a new proof every few minutes. Beyond it no new one is taken for a while. */
+    static final int MOST = 10_000;
 
     private final BucketProof bucket;
     private final LongSupplier nanoTime;
@@ -45,11 +45,14 @@ final class ProvenNodes {
         if (proof == null || !bucket.covers(proof, key)) {
             return false;
         }
-        if (answers.size() > MOST) {
+        Shown shown = new Shown(node, proof);
+        if (answers.size() >= MOST && !answers.containsKey(shown)) {
             answers.values().removeIf(Answer::isOld);
+            if (answers.size() >= MOST) {
+                return false;
+            }
         }
-        return answers.computeIfAbsent(new Shown(node, proof), absent -> new Answer())
-                .get(proof);
+        return answers.computeIfAbsent(shown, absent -> new Answer()).get(proof);
     }
 
     /** What the store says of one proof of one node. */

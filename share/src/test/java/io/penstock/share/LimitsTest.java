@@ -121,4 +121,19 @@ class LimitsTest {
         bucket.isUnreachable = false;
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
     }
+
+    @Test
+    void proofs_moreThanAreRemembered_areRefusedWithoutAQuestionForAWhile() throws Exception {
+        FakeProof bucket = new FakeProof();
+        ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        for (int i = 1; i < ProvenNodes.MOST; i++) {
+            assertThat(nodes.mayHave("b", "wrong " + i, "key")).isFalse();
+        }
+        assertThat(nodes.mayHave("c", "right", "key")).isFalse();
+        assertThat(bucket.asked).hasValue(ProvenNodes.MOST);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        pass(Duration.ofSeconds(10));
+        assertThat(nodes.mayHave("c", "right", "key")).isTrue();
+    }
 }
