@@ -106,9 +106,10 @@ final class PeerServer implements AutoCloseable {
             return server;
         } catch (BindException e) {
             throw new ShareException(
-                    "share.listen: " + listen + " is in use, or no address of this machine; name another", e);
+                    "share.listen: " + Node.address(listen) + " is in use, or no address of this machine; name another",
+                    e);
         } catch (IOException e) {
-            throw new ShareException("share.listen: " + listen + ": " + e, e);
+            throw new ShareException("share.listen: " + Node.address(listen) + ": " + e, e);
         }
     }
 

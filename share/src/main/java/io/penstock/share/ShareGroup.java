@@ -64,8 +64,8 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         InetAddress address = config.listen().getAddress();
         if (address == null || address.isAnyLocalAddress()) {
             throw new ShareException(
-                    "share.listen: " + config.listen() + " is no address that other nodes can connect to;"
-                            + " name one of this machine",
+                    "share.listen: " + config.listen().getHostString()
+                            + " is no address that other nodes can connect to;" + " name one of this machine",
                     null);
         }
         ShareGroup group = new ShareGroup(config, fetcher, proof);
