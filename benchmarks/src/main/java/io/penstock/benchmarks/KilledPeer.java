@@ -47,12 +47,14 @@ final class KilledPeer implements ShareScenario {
         AtomicBoolean over = new AtomicBoolean();
         try (ExecutorService killer = Executors.newSingleThreadExecutor()) {
             Future<Integer> kills = killer.submit(() -> kill(group, over));
+            Measurement run;
             try {
-                return Readers.inStep().read(rig.reads(), ShareRig.folders(readers));
+                run = Readers.inStep().read(rig.reads(), ShareRig.folders(readers));
             } finally {
                 over.set(true);
-                note(rig, kills.get());
             }
+            note(rig, kills.get());
+            return run;
         }
     }
 
