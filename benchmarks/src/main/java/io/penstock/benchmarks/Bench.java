@@ -16,7 +16,8 @@ import picocli.CommandLine.Option;
             BridgeCommand.class,
             TreeCommand.class,
             NamesCommand.class,
-            TrainCommand.class
+            TrainCommand.class,
+            ShareCommand.class
         })
 final class Bench {
     @Option(

@@ -61,22 +61,35 @@ final class FileReads {
      * @param length of each block in bytes
      */
     static Measurement blocks(List<Block> blocks, int length, int threads) throws Exception {
-        long[] nanos = new long[blocks.size()];
+        return parts(blocks, length, length, threads);
+    }
+
+    /**
+     * Reads each part once, in the given order, from front to back, each thread through descriptors of its own.
+     *
+     * @param length of each part in bytes
+     * @param request bytes of one read call; divides {@code length}
+     */
+    static Measurement parts(List<Block> parts, int length, int request, int threads) throws Exception {
+        int calls = length / request;
+        long[] nanos = new long[parts.size() * calls];
         AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, (long) length * nanos.length, nanos, () -> {
+        return inThreads(threads, (long) request * nanos.length, nanos, () -> {
             Map<Path, FileChannel> files = new HashMap<>();
-            ByteBuffer buffer = ByteBuffer.allocateDirect(length);
+            ByteBuffer buffer = ByteBuffer.allocateDirect(request);
             try {
-                for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
-                    Block block = blocks.get(i);
-                    FileChannel file = files.get(block.file());
+                for (int i; (i = next.getAndIncrement()) < parts.size(); ) {
+                    Block part = parts.get(i);
+                    FileChannel file = files.get(part.file());
                     if (file == null) {
-                        file = FileChannel.open(block.file(), StandardOpenOption.READ);
-                        files.put(block.file(), file);
+                        file = FileChannel.open(part.file(), StandardOpenOption.READ);
+                        files.put(part.file(), file);
                     }
-                    long asked = System.nanoTime();
-                    readFully(file, buffer.clear(), block.offset());
-                    nanos[i] = System.nanoTime() - asked;
+                    for (int call = 0; call < calls; call++) {
+                        long asked = System.nanoTime();
+                        readFully(file, buffer.clear(), part.offset() + (long) call * request);
+                        nanos[i * calls + call] = System.nanoTime() - asked;
+                    }
                 }
             } finally {
                 for (FileChannel file : files.values()) {

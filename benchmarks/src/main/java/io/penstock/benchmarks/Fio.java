@@ -40,22 +40,28 @@ final class Fio {
      * @param blockSize bytes of one read call
      * @param kernelPages whether pages that the kernel has of a file may be used, or are to be dropped first
      * @param seconds the most time to take; 0 for reading all of it once
+     * @param bytesPerSecond the most that a job reads a second; 0 for no limit
      */
-    record Shape(boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls) {
+    record Shape(
+            boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls, long bytesPerSecond) {
         static Shape sequential(int blockSize) {
-            return new Shape(false, blockSize, false, 0, Calls.READ);
+            return new Shape(false, blockSize, false, 0, Calls.READ, 0);
         }
 
         static Shape random(int blockSize, int seconds) {
-            return new Shape(true, blockSize, false, seconds, Calls.READ);
+            return new Shape(true, blockSize, false, seconds, Calls.READ, 0);
         }
 
         Shape withKernelPages() {
-            return new Shape(random, blockSize, true, seconds, calls);
+            return new Shape(random, blockSize, true, seconds, calls, bytesPerSecond);
         }
 
         Shape by(Calls others) {
-            return new Shape(random, blockSize, kernelPages, seconds, others);
+            return new Shape(random, blockSize, kernelPages, seconds, others, bytesPerSecond);
+        }
+
+        Shape paced(long most) {
+            return new Shape(random, blockSize, kernelPages, seconds, calls, most);
         }
 
         List<String> options() {
@@ -69,6 +75,9 @@ final class Fio {
                     "--invalidate=" + (kernelPages ? 0 : 1)));
             if (seconds > 0) {
                 options.add("--runtime=" + seconds);
+            }
+            if (bytesPerSecond > 0) {
+                options.add("--rate=" + bytesPerSecond);
             }
             return options;
         }

@@ -3,9 +3,10 @@ package io.penstock.benchmarks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** Mounts of one bucket, one after another, each by a new process and with an empty cache. One thread. */
+/** Mounts of one bucket, each by a new process and with an empty cache. One thread at a time. */
 final class FreshMounts {
     private final Path penstock;
     private final String source;
@@ -39,19 +40,47 @@ final class FreshMounts {
 
     /** Returns when the mount serves requests. */
     MountProcess mount(String... further) throws Exception {
+        return mount("mnt", List.of(further));
+    }
+
+    /** The same beside others, under a name of its own. */
+    MountProcess mount(String name, List<String> further) throws Exception {
         freeMemory.fill();
-        List<String> all = new ArrayList<>(List.of("--cache=" + scratch.emptyFolder("cache")));
+        scratch.emptyFolder(cache(name));
+        return mountAgain(name, further);
+    }
+
+    /** With the cache that the last mount of this name has left. */
+    MountProcess mountAgain(String name, List<String> further) throws Exception {
+        List<String> all = new ArrayList<>(List.of("--cache=" + scratch.folder(cache(name))));
         all.addAll(options);
-        all.addAll(List.of(further));
+        all.addAll(further);
         MountProcess mount = resources.add(MountProcess.start(
                 penstock,
                 source,
-                scratch.folder("mnt"),
+                scratch.folder(name),
                 server,
                 all,
-                scratch.root().resolve("mount.log")));
+                scratch.root().resolve(name + ".log")));
         mount.awaitReady();
         return mount;
+    }
+
+    private static String cache(String name) {
+        return "cache-" + name;
+    }
+
+    /**
+     * Runs a command of penstock about a mount, and returns what it prints.
+     *
+     * @param command such as {@code share status}
+     */
+    String ask(MountProcess mount, String command, String... arguments) throws IOException, InterruptedException {
+        List<String> line = new ArrayList<>(List.of(penstock.toString()));
+        line.addAll(Arrays.asList(command.split(" ", -1)));
+        line.add(mount.path().toString());
+        line.addAll(List.of(arguments));
+        return Programs.run(line);
     }
 
     void unmount(MountProcess mount) throws Exception {

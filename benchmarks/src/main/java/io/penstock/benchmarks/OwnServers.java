@@ -3,7 +3,6 @@ package io.penstock.benchmarks;
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Files;
@@ -41,7 +40,7 @@ final class OwnServers {
 
     private static S3Target minio(Path binary, Path data, Resources resources)
             throws IOException, InterruptedException {
-        int port = freePort();
+        int port = FreePorts.one();
         Path log = data.resolveSibling("minio.log");
         ProcessBuilder builder = new ProcessBuilder(
                         binary.toString(), "server", "--quiet", "--address", "127.0.0.1:" + port, data.toString())
@@ -69,12 +68,6 @@ final class OwnServers {
 
     private static S3Target own(String name, int port) {
         return new S3Target(name, URI.create("http://127.0.0.1:" + port), REGION, true, KEYS, true);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     private static void awaitListening(int port, Process process, Path log) throws IOException, InterruptedException {

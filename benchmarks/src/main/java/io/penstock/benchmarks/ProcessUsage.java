@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -45,27 +46,45 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
                 << 10;
     }
 
-    /**
-     * Measures work that the process serves. Its later work on its own account, such as writing to the cache's disk, is
-     * part of the cost.
-     */
+    /** Measures work that the process serves. */
     static Sample measure(long pid, Sample.Work work) throws Exception {
-        resetPeak(pid);
-        long before = of(pid).cpuTicks();
+        return measure(List.of(pid), work);
+    }
+
+    /**
+     * Measures work that the processes serve. Their later work on their own account, such as writing to the cache's disk,
+     * is part of the cost.
+     */
+    static Sample measure(List<Long> pids, Sample.Work work) throws Exception {
+        pids.forEach(ProcessUsage::resetPeak);
+        long before = of(pids).cpuTicks();
         Measurement measurement = work.run();
-        ProcessUsage after = atRest(pid);
+        ProcessUsage after = atRest(pids);
         return new Sample(
                 measurement,
                 new Sample.Cost((after.cpuTicks() - before) / TICKS_PER_SECOND, after.peakResidentBytes()));
     }
 
-    private static ProcessUsage atRest(long pid) throws IOException, InterruptedException {
+    /** All of them together; their peaks may have been at different times. */
+    private static ProcessUsage of(List<Long> pids) throws IOException {
+        ProcessUsage all = new ProcessUsage(0, 0, 0);
+        for (long pid : pids) {
+            ProcessUsage one = of(pid);
+            all = new ProcessUsage(
+                    all.cpuTicks + one.cpuTicks,
+                    all.residentBytes + one.residentBytes,
+                    all.peakResidentBytes + one.peakResidentBytes);
+        }
+        return all;
+    }
+
+    private static ProcessUsage atRest(List<Long> pids) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
-        ProcessUsage last = of(pid);
+        ProcessUsage last = of(pids);
         while (System.nanoTime() < deadline) {
             Thread.sleep(LOOK_MILLIS);
-            ProcessUsage now = of(pid);
-            if (now.cpuTicks() - last.cpuTicks() < RESTING_TICKS) {
+            ProcessUsage now = of(pids);
+            if (now.cpuTicks() - last.cpuTicks() < (long) RESTING_TICKS * pids.size()) {
                 return now;
             }
             last = now;

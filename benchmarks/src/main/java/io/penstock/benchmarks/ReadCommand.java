@@ -1,6 +1,6 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,18 +25,8 @@ final class ReadCommand implements Callable<Integer> {
     @Mixin
     private ServerOptions servers;
 
-    @Option(
-            names = "--prefix",
-            paramLabel = "<prefix>",
-            description = "The folder of the objects in the bucket; missing ones are uploaded and stay there."
-                    + " Default: penstock-bench, with --quick penstock-bench-quick.")
-    private @Nullable String prefix;
-
-    @Option(names = "--shard-mib", paramLabel = "<n>", description = "MiB of each of five shards. Default: 1024.")
-    private @Nullable Integer shardMib;
-
-    @Option(names = "--small-files", paramLabel = "<n>", description = "Files of 100 KiB. Default: 10000.")
-    private @Nullable Integer smallFiles;
+    @Mixin
+    private DataOptions dataOptions;
 
     @Option(
             names = "--only",
@@ -73,7 +62,7 @@ final class ReadCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
-        DataSet data = dataSet();
+        DataSet data = dataOptions.dataSet(run.quick());
         Results results = new Results(System.err::println);
         List<Scenario> scenarios =
                 only.stream().distinct().sorted().map(this::scenario).toList();
@@ -93,16 +82,6 @@ final class ReadCommand implements Callable<Integer> {
         return 0;
     }
 
-    private DataSet dataSet() throws BenchException {
-        long mib = shardMib != null ? shardMib : run.quick() ? 128 : 1024;
-        int files = smallFiles != null ? smallFiles : run.quick() ? 1000 : 10_000;
-        try {
-            return new DataSet(mib << 20, files);
-        } catch (IllegalArgumentException e) {
-            throw new BenchException("--shard-mib " + mib + ", --small-files " + files + ": " + e.getMessage());
-        }
-    }
-
     private static String describe(DataSet data) {
         return String.format(
                 Locale.ROOT,
@@ -114,19 +93,10 @@ final class ReadCommand implements Callable<Integer> {
 
     private ReadRig rig(Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Results results)
             throws Exception {
-        String folder = prefix != null
-                ? prefix.replaceAll("^/+|/+$", "")
-                : run.quick() ? "penstock-bench-quick" : "penstock-bench";
-        S3ObjectStore store =
-                resources.add(S3ObjectStore.connect(server.config(servers.bucket(), run.httpClient()), folder + "/"));
-        Map<String, StoredObject> objects = new DataLoader(store, folder + "/").ensure(data, server);
-        FreshMounts mounts = new FreshMounts(
-                home.resolve("bin/penstock"),
-                servers.bucket() + "/" + folder,
-                server,
-                run.mountOptions(),
-                scratch,
-                resources);
+        BucketFolder folder = dataOptions.folder(servers.bucket(), run.quick());
+        ObjectStore store = folder.connect(server, run, resources);
+        Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
+        FreshMounts mounts = folder.mounts(home, server, run, scratch, resources);
         return new ReadRig(mounts, data, objects, store, scratch, results);
     }
 

@@ -101,8 +101,22 @@ final class ReadRig {
 
     /** Measures reads that a mount serves. */
     void served(String name, MountProcess mount, Sample.Work work) throws Exception {
+        served(name, List.of(mount), work);
+    }
+
+    /** Measures reads that several mounts serve. */
+    void served(String name, List<MountProcess> mounts, Sample.Work work) throws Exception {
+        add(name, measure(mounts, work));
+    }
+
+    /** Measures reads that the mounts serve, without a place in the results. */
+    Sample measure(List<MountProcess> mounts, Sample.Work work) throws Exception {
         KernelCaches.sync();
-        results.add(name, ProcessUsage.measure(mount.pid(), work));
+        return ProcessUsage.measure(mounts.stream().map(MountProcess::pid).toList(), work);
+    }
+
+    void add(String name, Sample sample) {
+        results.add(name, sample);
     }
 
     /** Measures requests that this JVM makes itself. */

@@ -58,6 +58,22 @@ class FileReadsTest {
     }
 
     @Test
+    void parts_ofSeveralCalls_areReadToTheirEnd() throws Exception {
+        Path a = file("a", 16);
+        Measurement run = FileReads.parts(List.of(new FileReads.Block(a, 8), new FileReads.Block(a, 0)), 8, 2, 2);
+        assertThat(run.bytes()).isEqualTo(16);
+        assertThat(run.operations()).isEqualTo(8);
+    }
+
+    @Test
+    void parts_thatReachBeyondTheEnd_areRefused() throws Exception {
+        List<FileReads.Block> parts = List.of(new FileReads.Block(file("a", 10), 4));
+        assertThatThrownBy(() -> FileReads.parts(parts, 8, 2, 1))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(EOFException.class);
+    }
+
+    @Test
     void interleaved_overSeveralStreams_readsAll() throws Exception {
         Measurement run = FileReads.interleaved(file("a", 96), 96, 4, 8, 4);
         assertThat(run.bytes()).isEqualTo(96);

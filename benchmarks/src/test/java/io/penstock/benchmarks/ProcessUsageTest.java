@@ -3,6 +3,8 @@ package io.penstock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class ProcessUsageTest {
@@ -29,9 +31,15 @@ class ProcessUsageTest {
     }
 
     @Test
+    void measure_ofSeveralProcesses_addsThemUp() throws Exception {
+        long self = ProcessHandle.current().pid();
+        Sample sample = ProcessUsage.measure(List.of(self, self), () -> new Measurement(1, 1, 1, 0, 0));
+        assertThat(Objects.requireNonNull(sample.cost()).peakResidentBytes()).isGreaterThan(20 << 20);
+    }
+
+    @Test
     void mountPoints_withBlanks_areUnescaped() {
-        assertThat(Mounts.mountPoints(
-                        java.util.List.of("36 35 98:0 / /mnt/a\\040b rw,noatime master:1 - fuse.penstock x rw")))
+        assertThat(Mounts.mountPoints(List.of("36 35 98:0 / /mnt/a\\040b rw,noatime master:1 - fuse.penstock x rw")))
                 .containsExactly(java.nio.file.Path.of("/mnt/a b"));
     }
 }

@@ -1,0 +1,93 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Mounts of one bucket on this machine that share their caches, each as a node of its own. One thread at a time. */
+final class CacheGroup {
+    private static final long JOIN_SECONDS = 60;
+    private static final long LOOK_MILLIS = 200;
+
+    private final FreshMounts mounts;
+    private final List<Node> nodes = new ArrayList<>();
+
+    /** The mount of each node, in the order of the nodes. */
+    private final List<MountProcess> running = new ArrayList<>();
+
+    private record Node(String name, List<String> options) {}
+
+    private CacheGroup(FreshMounts mounts) {
+        this.mounts = mounts;
+    }
+
+    /** Returns when each of so many nodes knows all others. Their caches are empty. */
+    static CacheGroup start(FreshMounts mounts, NodeTrust trust, int count) throws Exception {
+        CacheGroup group = new CacheGroup(mounts);
+        List<String> addresses = new ArrayList<>();
+        for (int number = 1; number <= count; number++) {
+            String address = "127.0.0." + number;
+            addresses.add(address + ":" + FreePorts.pair(address));
+        }
+        for (int number = 1; number <= count; number++) {
+            List<String> options = new ArrayList<>(List.of(
+                    "--share-peers=" + String.join(",", addresses), "--share-listen=" + addresses.get(number - 1)));
+            options.addAll(trust.options(name(number)));
+            Node node = new Node(name(number), options);
+            group.nodes.add(node);
+            group.running.add(mounts.mount(node.name(), node.options()));
+        }
+        group.awaitMembers();
+        return group;
+    }
+
+    /** The mount of a node, and the folders of the same number of mounts that share nothing. */
+    static String name(int number) {
+        return "node" + number;
+    }
+
+    private void awaitMembers() throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_SECONDS);
+        while (traffic(running).members() < nodes.size()) {
+            if (System.nanoTime() > deadline) {
+                throw new BenchException("the nodes have not found each other within " + JOIN_SECONDS + " s:\n"
+                        + mounts.ask(running.getFirst(), "share status"));
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
+    }
+
+    List<MountProcess> mounts() {
+        return List.copyOf(running);
+    }
+
+    /** What these of its mounts got so far, since they were mounted. */
+    GroupTraffic traffic(List<MountProcess> of) throws IOException, InterruptedException {
+        List<GroupTraffic> each = new ArrayList<>();
+        for (MountProcess mount : of) {
+            each.add(GroupTraffic.parse(mounts.ask(mount, "stats", "--once", "--json")));
+        }
+        return each.stream().reduce(GroupTraffic::plus).orElseThrow();
+    }
+
+    /** Brings a file to the nodes that own it. */
+    void warm(String file) throws IOException, InterruptedException {
+        mounts.ask(running.getFirst(), "warm", file, "--group");
+    }
+
+    /** Kills the last node's process, and mounts it again with the same cache. */
+    void restartLast() throws Exception {
+        MountProcess last = running.removeLast();
+        last.kill();
+        mounts.unmount(last);
+        Node node = nodes.getLast();
+        running.add(mounts.mountAgain(node.name(), node.options()));
+    }
+
+    void unmount() throws Exception {
+        for (MountProcess mount : running.reversed()) {
+            mounts.unmount(mount);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.penstock.benchmarks;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of the benchmarks that read: how much data there is, and where in the bucket. */
+final class DataOptions {
+    @Option(
+            names = "--prefix",
+            paramLabel = "<prefix>",
+            description = "The folder of the objects in the bucket; missing ones are uploaded and stay there."
+                    + " Default: penstock-bench, with --quick penstock-bench-quick.")
+    private @Nullable String prefix;
+
+    @Option(names = "--shard-mib", paramLabel = "<n>", description = "MiB of each of five shards. Default: 1024.")
+    private @Nullable Integer shardMib;
+
+    @Option(names = "--small-files", paramLabel = "<n>", description = "Files of 100 KiB. Default: 10000.")
+    private @Nullable Integer smallFiles;
+
+    DataSet dataSet(boolean quick) throws BenchException {
+        long mib = shardMib != null ? shardMib : quick ? 128 : 1024;
+        int files = smallFiles != null ? smallFiles : quick ? 1000 : 10_000;
+        try {
+            return new DataSet(mib << 20, files);
+        } catch (IllegalArgumentException e) {
+            throw new BenchException("--shard-mib " + mib + ", --small-files " + files + ": " + e.getMessage());
+        }
+    }
+
+    BucketFolder folder(String bucket, boolean quick) {
+        return new BucketFolder(bucket, prefix != null ? prefix : quick ? "penstock-bench-quick" : "penstock-bench");
+    }
+}

@@ -1,0 +1,43 @@
+package io.penstock.benchmarks;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+
+/** Ports of this machine that nothing listens at. */
+final class FreePorts {
+    private static final int TRIES = 100;
+
+    private FreePorts() {}
+
+    /** One at 127.0.0.1. */
+    static int one() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /**
+     * The first of two in a row.
+     *
+     * @param address an address of this machine, in digits
+     */
+    static int pair(String address) throws IOException {
+        for (int tries = 0; tries < TRIES; tries++) {
+            try (ServerSocket first = new ServerSocket(0, 1, InetAddress.ofLiteral(address))) {
+                if (isFree(address, first.getLocalPort() + 1)) {
+                    return first.getLocalPort();
+                }
+            }
+        }
+        throw new IOException("no two free ports in a row at " + address);
+    }
+
+    private static boolean isFree(String address, int port) {
+        try (ServerSocket _ = new ServerSocket(port, 1, InetAddress.ofLiteral(address))) {
+            return true;
+        } catch (IOException | IllegalArgumentException e) {
+            return false; // it is taken, or there is none above the first
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/** A node that has a group, in which there is no other, against a mount that shares nothing. */
+final class LoneNode implements ShareScenario {
+    static final String DIRECT = "large files, 1 node, without a group";
+
+    private static final String NAME = "large files, 1 node, alone in its group";
+
+    @Override
+    public List<Row> rows() {
+        return List.of(new Row(NAME, new Row.Ceiling(DIRECT)));
+    }
+
+    @Override
+    public void round(ShareRig rig) throws Exception {
+        rig.direct(DIRECT, 1, Readers.inStep());
+        CacheGroup group = rig.group(1);
+        rig.shared(
+                NAME,
+                group,
+                group.mounts(),
+                SharedReads.shards(rig.data()),
+                () -> Readers.inStep().read(rig.reads(), ShareRig.folders(group.mounts())));
+        group.unmount();
+    }
+}

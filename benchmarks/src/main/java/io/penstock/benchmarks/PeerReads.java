@@ -1,0 +1,41 @@
+package io.penstock.benchmarks;
+
+import java.util.List;
+
+/**
+ * One node reads what the nodes that own it have in their caches. Only what others send counts: what the reader owns itself
+ * passes uncounted, so that the true rate is a little higher.
+ */
+final class PeerReads implements ShareScenario {
+    private static final String NAME = "large files, 1 node, from other nodes";
+
+    /** Requests at once: those of one stream of a mount. */
+    private static final int CONNECTIONS = 16;
+
+    private static final String RAW =
+            "raw GETs of 8 MiB × " + CONNECTIONS + ", " + ColdSequential.files(DataSet.SHARDS);
+
+    @Override
+    public List<Row> rows() {
+        return List.of(new Row(NAME, new Row.Ceiling(RAW), new Row.Ceiling(LoneNode.DIRECT)));
+    }
+
+    @Override
+    public void round(ShareRig rig) throws Exception {
+        ReadRig reads = rig.reads();
+        List<String> shards = rig.data().shards();
+        reads.raw(RAW, RawGets.wholes(reads.versions(shards), ReadRig.RANGE), CONNECTIONS);
+        rig.direct(LoneNode.DIRECT, 1, Readers.inStep());
+        CacheGroup group = rig.group(rig.nodes());
+        for (String shard : shards) {
+            group.warm(shard);
+        }
+        MountProcess reader = group.mounts().getLast();
+        rig.fromPeers(
+                NAME,
+                group,
+                SharedReads.shards(rig.data()),
+                () -> Readers.inStep().read(reads, List.of(reader.path())));
+        group.unmount();
+    }
+}

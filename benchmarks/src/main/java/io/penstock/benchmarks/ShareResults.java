@@ -1,0 +1,73 @@
+package io.penstock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** Where the bytes of each row came from, all rounds together, beside the other results. Confined to one thread. */
+final class ShareResults {
+    private final Results results;
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private final Map<String, List<String>> notes = new LinkedHashMap<>();
+
+    private record Entry(GroupTraffic traffic, long bytes) {}
+
+    ShareResults(Results results) {
+        this.results = results;
+    }
+
+    /** @param bytes that the nodes read, each counted once however many of them read it */
+    void add(String name, GroupTraffic traffic, long bytes) {
+        entries.merge(
+                name,
+                new Entry(traffic, bytes),
+                (all, one) -> new Entry(all.traffic.plus(one.traffic), all.bytes + one.bytes));
+    }
+
+    /** A figure of a round that the tables have no column for. */
+    void note(String what, String figure) {
+        notes.computeIfAbsent(what, _ -> new ArrayList<>()).add(figure);
+    }
+
+    /** @param rows those measured in groups have a line */
+    String markdown(List<Row> rows) {
+        StringBuilder text = new StringBuilder("""
+            | | copies | GETs | from other nodes | fell back to the store | members | p99, of its ceiling's |
+            |---|--:|--:|--:|---|--:|--:|
+            """);
+        entries.forEach((name, entry) -> text.append(line(name, entry, rows)));
+        notes.forEach((what, figures) -> text.append("\n")
+                .append(what)
+                .append(": ")
+                .append(String.join(", ", figures))
+                .append(".\n"));
+        return text.toString();
+    }
+
+    private String line(String name, Entry entry, List<Row> rows) {
+        GroupTraffic traffic = entry.traffic();
+        return String.format(
+                Locale.ROOT,
+                "| %s | %.3f | %,d | %.0f %% | %s | %d | %s |%n",
+                name,
+                (double) traffic.fetched() / entry.bytes(),
+                traffic.gets(),
+                100.0 * traffic.fromPeers() / Math.max(1, traffic.fromPeers() + traffic.fetched()),
+                traffic.causes(),
+                traffic.members(),
+                slowest(name, rows).map(Report::significant).orElse("–"));
+    }
+
+    private Optional<Double> slowest(String name, List<Row> rows) {
+        return rows.stream()
+                .filter(row -> row.name().equals(name))
+                .flatMap(row -> row.ceilings().stream())
+                .findFirst()
+                .flatMap(ceiling -> results.fastest(ceiling.names()))
+                .flatMap(results::summary)
+                .flatMap(ceiling -> results.summary(name).map(row -> row.p99Millis() / ceiling.p99Millis()));
+    }
+}
