@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.PageReads.FromDisk;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
@@ -90,7 +91,16 @@ public final class CachedObject implements AutoCloseable {
      */
     public int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws FillFailedException, InterruptedException {
-        return reads.read(checkPosition(position), to, sequential, loans);
+        FromDisk how = sequential ? FromDisk.SEQUENTIAL : FromDisk.ASKED;
+        return reads.read(checkPosition(position), to, how, loans);
+    }
+
+    /**
+     * {@link #read(long, ByteBuffer)} for another node. What comes from disk is compared with its checksum, by whole pages, as
+     * a disk may return other bytes than were written: a page that is not right is {@link #MISSING} from then on.
+     */
+    public int readChecked(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
+        return reads.read(checkPosition(position), to, FromDisk.CHECKED, null);
     }
 
     /** {@link #readNow(long, ByteBuffer, LentBytes)}, all of it into the buffer. */

@@ -27,11 +27,18 @@ final class PageReads {
         this.counters = counters;
     }
 
-    /**
-     * @param sequential whether the bytes behind these will most likely be wanted too
-     * @param loans takes the place of large copies; settled before anything is waited for
-     */
-    int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+    /** What is read of a page that is on disk only. */
+    enum FromDisk {
+        /** The bytes that are asked for; the whole page if it was not checked since the process started. */
+        ASKED,
+        /** Where many bytes are asked for, the whole page, and some pages ahead. */
+        SEQUENTIAL,
+        /** The whole page, which is compared with its checksum. */
+        CHECKED
+    }
+
+    /** @param loans takes the place of large copies; settled before anything is waited for */
+    int read(long position, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
             throws FillFailedException, InterruptedException {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
@@ -43,7 +50,7 @@ final class PageReads {
             PageFrame frame = pages.frame(page);
             int count = frame != null
                     ? readFrame(frame, offset, end, to, loans)
-                    : readFromDisk(page, offset, to, sequential, loans);
+                    : readFromDisk(page, offset, to, how, loans);
             if (count != LOOK_AGAIN) {
                 return count;
             }
@@ -75,14 +82,14 @@ final class PageReads {
         }
     }
 
-    private int readFromDisk(int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+    private int readFromDisk(int page, int offset, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
             throws InterruptedException {
         StoredPage stored = store.find(pages, page);
         if (stored != null) {
             settle(to, loans);
             long begun = System.nanoTime();
             try {
-                return readStored(stored, page, offset, to, sequential, loans);
+                return readStored(stored, page, offset, to, how, loans);
             } finally {
                 counters.diskNanos.add(System.nanoTime() - begun);
             }
@@ -104,9 +111,9 @@ final class PageReads {
 
     /** Bytes read, or {@link #LOOK_AGAIN}. */
     private int readStored(
-            StoredPage stored, int page, int offset, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+            StoredPage stored, int page, int offset, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
             throws InterruptedException {
-        if (!stored.isVerified()) {
+        if (how == FromDisk.CHECKED || !stored.isVerified()) {
             PageFrame frame = pages.newFrame(page, Origin.DISK);
             if (!pages.addFrame(frame)) {
                 return 0;
@@ -115,7 +122,7 @@ final class PageReads {
             return load(stored, frame, offset, to, loans);
         }
         // A whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).
-        if (sequential && to.remaining() >= READAHEAD_BYTES) {
+        if (how == FromDisk.SEQUENTIAL && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {
                 return loadAndMore(stored, frame, offset, to, loans);

@@ -124,7 +124,8 @@ final class PageStore {
     }
 
     /**
-     * Reads a whole page, and verifies it if it has not been.
+     * Reads a whole page, and compares it with its checksum, also if this process wrote it: what is loaded may go to other
+     * nodes, which would keep wrong bytes as right ones.
      *
      * @param bytes as long as the page, in aligned memory
      * @return false if it is not there or not right: then it is Missing
@@ -132,9 +133,6 @@ final class PageStore {
     boolean load(StoredPage page, ByteBuffer bytes) {
         if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
             return false;
-        }
-        if (page.isVerified()) {
-            return true;
         }
         if (checksumOf(bytes.duplicate()) != page.checksum()) {
             if (drop(page)) { // by this thread: others may have read it too

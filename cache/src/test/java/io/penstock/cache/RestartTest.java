@@ -211,6 +211,32 @@ final class RestartTest {
     }
 
     @Test
+    void read_forOthersOrInSequence_ofBitsFlippedWhileTheProcessRuns_isMissing() throws Exception {
+        TestObject object = new TestObject("flipped", 40L * PAGE_SIZE);
+        try (PageCache cache = open()) {
+            SMALL.store(cache);
+            object.store(cache); // its last 32 pages are what is in memory now
+            for (Path file : dataFiles()) {
+                flipBit(file, 100);
+            }
+            flipBit(dataFileOf(object), 2L * PAGE_SIZE + 100);
+            ByteBuffer chunk = ByteBuffer.allocate(64 << 10);
+            try (CachedObject open = object.open(cache);
+                    CachedObject packed = SMALL.open(cache)) {
+                assertThat(open.readChecked(0, chunk)).isEqualTo(CachedObject.MISSING);
+                assertThat(packed.readChecked(0, chunk)).isEqualTo(CachedObject.MISSING);
+                assertThat(open.readChecked(PAGE_SIZE, chunk)).isEqualTo(chunk.capacity());
+                assertThat(chunk.flip()).isEqualTo(object.content(PAGE_SIZE, chunk.capacity()));
+                assertThat(object.readAndCheck(open, 2L * PAGE_SIZE, 128 << 10, true))
+                        .isEqualTo(CachedObject.MISSING);
+                assertThat(open.state(0)).isEqualTo(PageState.MISSING);
+                assertThat(open.state(2)).isEqualTo(PageState.MISSING);
+            }
+            assertThat(cache.statistics().corruptPages()).isEqualTo(3);
+        }
+    }
+
+    @Test
     void read_ofATruncatedFile_hasWhatIsLeft() throws Exception {
         fillAndClose();
         try (FileChannel file = FileChannel.open(dataFileOf(LARGE), StandardOpenOption.WRITE)) {

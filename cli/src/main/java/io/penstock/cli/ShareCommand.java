@@ -79,7 +79,7 @@ final class ShareCommand {
                             100 * member.share(),
                             switch (member.state()) {
                                 case "self" -> "this node";
-                                case "skipped" -> "skipped: it has failed, and is asked again in some seconds";
+                                case "skipped" -> "skipped: it has failed, and is asked again within a minute";
                                 default -> member.state();
                             }));
         }

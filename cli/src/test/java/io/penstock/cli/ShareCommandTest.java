@@ -40,7 +40,7 @@ class ShareCommandTest {
             NODE                       OWNS  STATE
             10.0.0.1:7420             34.0%  this node
             10.0.0.2:7420             33.0%  asked
-            10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again in some seconds
+            10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again within a minute
             from others:   2,000 pages, 200MiB, by 250 requests
             fell back:     3 times to the store for what another node owns: 2 timeout, 1 unreachable
             to others:     30MiB by 120 requests, 17 GETs for them; refused: 4 403

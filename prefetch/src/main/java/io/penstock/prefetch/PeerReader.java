@@ -89,13 +89,13 @@ public final class PeerReader implements AutoCloseable {
      *
      * @param position in bytes; all bytes from there on are within the object, and {@link #prepare prepared}
      * @throws ObjectStoreException if the store has failed, or has another version now
-     * @throws BusyException if the bytes were evicted meanwhile
+     * @throws BusyException if the bytes were evicted meanwhile, or the disk has damaged them
      */
     public void read(long position, ByteBuffer to) throws ObjectStoreException, BusyException, InterruptedException {
         long at = position;
         try {
             while (to.hasRemaining()) {
-                int copied = object.cached.read(at, to, true, null);
+                int copied = object.cached.readChecked(at, to);
                 if (copied == CachedObject.MISSING) {
                     throwFailure(at);
                 }
@@ -106,7 +106,7 @@ public final class PeerReader implements AutoCloseable {
         }
     }
 
-    /** The fetch of a missing byte has failed before it was read, or the byte was evicted. */
+    /** The fetch of a missing byte has failed before it was read, or the byte was evicted or damaged. */
     private void throwFailure(long at) throws ObjectStoreException, BusyException {
         for (RangeFetch fetch : fetches) {
             Exception failure = fetch.failure(at);
@@ -114,7 +114,7 @@ public final class PeerReader implements AutoCloseable {
                 throw object.storeException(failure, at);
             }
         }
-        throw new BusyException("evicted before it was read");
+        throw new BusyException("evicted before it was read, or damaged on disk");
     }
 
     @Override

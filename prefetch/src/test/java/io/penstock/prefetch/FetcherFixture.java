@@ -18,13 +18,17 @@ import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** A fetcher over a real cache and a store in memory. At the end it checks that nothing leaked. */
 final class FetcherFixture implements AutoCloseable {
@@ -43,11 +47,13 @@ final class FetcherFixture implements AutoCloseable {
     final RecordingObjectStore store = new RecordingObjectStore(delays);
     final PageCache cache;
     final PageFetcher fetcher;
+    private final Path directory;
     private final ReadaheadConfig config;
     private final List<ObjectVersion> versions = new ArrayList<>();
 
     FetcherFixture(Path directory, ReadaheadConfig config, long cacheBytes, long memoryBytes) throws IOException {
         cache = PageCache.open(new CacheConfig(directory.resolve("cache"), cacheBytes, 0, memoryBytes));
+        this.directory = directory;
         this.config = config;
         fetcher = new PageFetcher(store, cache, NAMESPACE, config);
     }
@@ -83,6 +89,21 @@ final class FetcherFixture implements AutoCloseable {
             throws ObjectStoreException, InterruptedException {
         for (long at = from; at < to; at += REQUEST) {
             readAndVerify(reader, version, at, (int) Math.min(REQUEST, to - at));
+        }
+    }
+
+    /** Changes one bit of the file in the cache folder that is as long as this object. */
+    void flipOnDisk(ObjectVersion version, long position) throws IOException {
+        try (Stream<Path> files = Files.walk(directory.resolve("cache"))) {
+            Path file = files.filter(
+                            path -> path.toFile().isFile() && path.toFile().length() == version.size())
+                    .findFirst()
+                    .orElseThrow();
+            try (FileChannel data = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                ByteBuffer one = ByteBuffer.allocate(1);
+                data.read(one, position);
+                data.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), position);
+            }
         }
     }
 

@@ -110,6 +110,23 @@ class PeerReaderTest {
     }
 
     @Test
+    void read_ofWhatTheDiskHasDamaged_givesNoneOfIt_andFetchesItAgain() throws Exception {
+        ObjectVersion file = fixture.put("file", 30 * MIB);
+        readForPeer(file, 0, (int) (8 * MIB), Urgency.DEMAND);
+        readForPeer(file, 8 * MIB, (int) (22 * MIB), Urgency.DEMAND); // memory has 16 pages
+        FetcherFixture.await(
+                "all of it is on disk", () -> fixture.cache.statistics().diskBytes() >= file.size());
+        fixture.flipOnDisk(file, 3 * MIB + 5);
+        int before = fixture.ranges().size();
+
+        assertThatThrownBy(() -> readForPeer(file, 3 * MIB, 100_000, Urgency.DEMAND))
+                .isInstanceOf(PeerReader.BusyException.class);
+        readForPeer(file, 3 * MIB, 100_000, Urgency.DEMAND);
+
+        assertThat(fixture.ranges()).hasSize(before + 1);
+    }
+
+    @Test
     void read_ofAVersionThatIsGone_throwsThat() throws Exception {
         ObjectVersion file = fixture.put("file", MIB);
         fixture.bucket.delete("file");

@@ -5,12 +5,15 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Has a node skipped that has failed several times in a row: one request every few seconds tries whether it is well again.
- * Safe for use by any number of threads.
+ * Has a node skipped that has failed several times in a row: one request after a pause tries whether it is well again. Each
+ * trial that fails costs a reader seconds, so that pauses grow. Safe for use by any number of threads.
  */
 final class Breaker {
     static final int FAILURES = 3;
     static final Duration PAUSE = Duration.ofSeconds(5);
+
+    /** Each pause is twice as long as the one before, up to this. */
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(60);
 
     private final LongSupplier nanoTime;
 
@@ -21,6 +24,10 @@ final class Breaker {
     /** By nanoTime; counts from {@link #FAILURES} failures on. */
     @GuardedBy("this")
     private long nextTrial;
+
+    /** Nanoseconds. */
+    @GuardedBy("this")
+    private long pause = PAUSE.toNanos();
 
     /** @param nanoTime as {@link System#nanoTime} */
     Breaker(LongSupplier nanoTime) {
@@ -36,7 +43,8 @@ final class Breaker {
         if (now - nextTrial < 0) {
             return false;
         }
-        nextTrial = now + PAUSE.toNanos();
+        pause = Math.min(2 * pause, LONGEST_PAUSE.toNanos());
+        nextTrial = now + pause;
         return true;
     }
 
@@ -46,10 +54,11 @@ final class Breaker {
 
     synchronized void succeeded() {
         failures = 0;
+        pause = PAUSE.toNanos();
     }
 
     synchronized void failed() {
         failures = Math.min(failures + 1, FAILURES);
-        nextTrial = nanoTime.getAsLong() + PAUSE.toNanos();
+        nextTrial = nanoTime.getAsLong() + pause;
     }
 }

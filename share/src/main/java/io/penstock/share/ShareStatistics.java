@@ -48,13 +48,13 @@ public record ShareStatistics(
         SELF,
         /** Is asked. */
         ASKED,
-        /** Has failed several times in a row, and is not asked for some seconds. */
+        /** Has failed several times in a row, and is not asked for a while. */
         SKIPPED
     }
 
     /** Why a page of another node came from the store. */
     public enum Fallback {
-        /** It has failed before, and is not asked for some seconds. */
+        /** It has failed before, and is not asked for a while. */
         SKIPPED,
         /** This node has as much under way from it, or by the bandwidth, as it may. */
         LIMITED,

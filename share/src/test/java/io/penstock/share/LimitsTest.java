@@ -34,11 +34,31 @@ class LimitsTest {
         assertThat(breaker.tryAsk()).as("while it is tried").isFalse();
         breaker.failed();
         assertThat(breaker.tryAsk()).isFalse();
-        pass(Breaker.PAUSE);
+        pass(Breaker.PAUSE.multipliedBy(2));
         assertThat(breaker.tryAsk()).isTrue();
         breaker.succeeded();
         assertThat(breaker.tryAsk()).isTrue();
         assertThat(breaker.isOpen()).isFalse();
+    }
+
+    @Test
+    void breaker_ofANodeThatGoesOnFailing_pausesLongerAndLonger_upToAMinute_andBrieflyAgainOnceItWasWell() {
+        Breaker breaker = new Breaker(() -> now);
+        for (int seconds : new int[] {5, 10, 20, 40, 60, 60}) {
+            for (int i = 0; i < Breaker.FAILURES; i++) { // also of requests that were under way
+                breaker.failed();
+            }
+            pass(Duration.ofSeconds(seconds).minusNanos(1));
+            assertThat(breaker.tryAsk()).as(seconds + " s").isFalse();
+            pass(Duration.ofNanos(1));
+            assertThat(breaker.tryAsk()).as(seconds + " s").isTrue();
+        }
+        breaker.succeeded();
+        for (int i = 0; i < Breaker.FAILURES; i++) {
+            breaker.failed();
+        }
+        pass(Breaker.PAUSE);
+        assertThat(breaker.tryAsk()).isTrue();
     }
 
     @Test

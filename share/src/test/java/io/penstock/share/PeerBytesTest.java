@@ -15,6 +15,10 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -286,6 +290,19 @@ class PeerBytesTest {
         reader.local.readAll(ownedBy(owner.node, reader, 100_001));
         assertThat(fallbacks(reader, Fallback.BUSY)).isEqualTo(1);
         assertThat(reader.counters.bytesHad.sum()).isEqualTo(100_000);
+    }
+
+    @Test
+    void request_ofAnotherVersionOfTheProtocol_isAnsweredWithUnknown() throws Exception {
+        join(1);
+        URI other = URI.create("http://" + member(0).node.address() + "/penstock/share/2?namespace=x");
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            int status = client.send(HttpRequest.newBuilder(other).build(), BodyHandlers.discarding())
+                    .statusCode();
+            assertThat(status).isEqualTo(PeerRequest.UNKNOWN);
+        }
+        assertThat(member(0).counters.refusals()).containsEntry(PeerRequest.UNKNOWN, 1L);
+        assertThat(PeerRequest.PATH).isEqualTo("/penstock/share/1");
     }
 
     private FakeGroup.Member readerBeside(ScriptedServer server) throws Exception {

@@ -17,6 +17,7 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -130,6 +131,29 @@ class ShareGroupTest {
         assertThat(first.statistics().members()).hasSize(1);
         assertThat(second.statistics().members()).hasSize(1);
         assertThat(Membership.group("a")).isNotEqualTo(Membership.group("b"));
+    }
+
+    @Test
+    void group_ofAnotherVersionOfTheProtocol_isNotJoined() throws Exception {
+        ShareGroup group = join(node());
+        InetSocketAddress listen = FakeGroup.freeAddress();
+        names.put(Announcement.name(listen));
+        InetSocketAddress address = new InetSocketAddress(listen.getAddress(), listen.getPort() + 1);
+        List<Owners> views = new CopyOnWriteArrayList<>();
+        String other = Membership.group(TestNode.NAMESPACE).replace("penstock-1-", "penstock-2-");
+        try (Membership newer = new Membership(
+                new Node("newer", Node.address(listen)),
+                Membership.tcp(address, null),
+                new AddressDiscovery(() -> Announcement.read(names.list())),
+                views::add)) {
+            newer.join(other);
+            join(node()); // is found meanwhile
+            awaitMembers(2);
+            assertThat(newer.owners().nodes()).hasSize(1);
+        }
+        assertThat(group.statistics().members()).hasSize(2);
+        assertThat(views).allSatisfy(view -> assertThat(view.nodes()).hasSize(1));
+        names.remove(Announcement.name(listen));
     }
 
     @Test
