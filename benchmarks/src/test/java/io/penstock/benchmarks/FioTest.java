@@ -75,14 +75,10 @@ class FioTest {
     void options_ofAShape_followFromIt() {
         assertThat(Fio.Shape.sequential(4096).withKernelPages().options())
                 .contains("--rw=read", "--invalidate=0")
-<<<<<<< HEAD
-                .noneMatch(option -> option.startsWith("--runtime"));
-        assertThat(Fio.Shape.sequential(4096).by(Fio.Calls.MAPPED).options()).contains("--ioengine=mmap", "--rw=read");
-=======
                 .noneMatch(option -> option.startsWith("--runtime"))
                 .noneMatch(option -> option.startsWith("--rate"));
+        assertThat(Fio.Shape.sequential(4096).by(Fio.Calls.MAPPED).options()).contains("--ioengine=mmap", "--rw=read");
         assertThat(Fio.Shape.sequential(4096).paced(1 << 20).options()).contains("--rate=1048576");
->>>>>>> 9cfe8fdf (Let the benchmarks mount several times at once, and measure the mounts together)
         assertThat(Fio.Shape.random(4096, 5).options()).contains("--rw=randread", "--bs=4096", "--runtime=5");
     }
 }
