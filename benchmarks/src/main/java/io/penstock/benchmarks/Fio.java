@@ -42,8 +42,7 @@ final class Fio {
      * @param seconds the most time to take; 0 for reading all of it once
      * @param bytesPerSecond the most that a job reads a second; 0 for no limit
      */
-    record Shape(
-            boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls, long bytesPerSecond) {
+    record Shape(boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls, long bytesPerSecond) {
         static Shape sequential(int blockSize) {
             return new Shape(false, blockSize, false, 0, Calls.READ, 0);
         }

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Heap per stored page, with 32 pages: this object 64 bytes (compressed pointers), the checksums 16 + 4 × 32, its
  * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 260 bytes, or 8.1
- * a page. As many that were evicted may be remembered, with 80 bytes each.
+ * a page. As many that were evicted may be remembered, with 80 bytes each. Its states share these few words, and so all
+ * that changes them is here: hence its length.
  */
 final class Extent {
     /** One bit per page in an int. */

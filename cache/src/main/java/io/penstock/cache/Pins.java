@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * The object versions that are never evicted. A pin lasts until it ends or is taken off, and is in a log of the cache folder, so
  * that it lasts from mount to mount; a {@link Session} pins what it brings in, until all of it is there.
  *
- * <p>All of them together take at most {@link #mostBytes}. Safe for use by any number of threads; a call may write to the
- * cache's disk.
+ * <p>All of them together take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log, which is why
+ * this class is long. Safe for use by any number of threads; a call may write to the cache's disk.
  */
 public final class Pins implements AutoCloseable {
     /** The end of a pin that has none: milliseconds since 1970. */

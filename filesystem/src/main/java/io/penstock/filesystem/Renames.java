@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * is written, copy the object, open the file under its new name, delete the old object. If the last step fails, both names
  * stand, as after a crash, and open handles are of the new one. A program that a signal has interrupted there, and that repeats
  * the call, as some runtimes do by themselves, has the last step done alone: a second copy would replace what the handles have
- * written since. Safe for use by any number of threads.
+ * written since. Each step is undone by what knows the others: hence the length. Safe for use by any number of threads.
  */
 final class Renames {
     private final Tree tree;

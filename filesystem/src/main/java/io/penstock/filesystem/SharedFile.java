@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its name stands for it in the tree while it is WRITTEN, whatever the store has.
  *
- * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one
+ * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one long
  * class; it is never held while waiting for the store.
  */
 final class SharedFile implements KernelContent.Holder {

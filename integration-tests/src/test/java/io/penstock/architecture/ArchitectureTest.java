@@ -15,8 +15,12 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.penstock.core.NativeMemory;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -24,6 +28,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -50,6 +55,11 @@ class ArchitectureTest {
 
     /** More classes of one package that all reach each other can only be understood together. */
     private static final int LARGEST_CYCLE = 5;
+
+    private static final int LONGEST_UNEXPLAINED = 300;
+    private static final List<String> LONG_ARE_EXPLAINED =
+            List.of("local-disk", "cache", "prefetch", "share", "writeback", "filesystem", "fuse-client");
+    private static final Pattern REASON = Pattern.compile("(?i)\\b(long|length)\\b");
 
     private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");
     private static final DescribedPredicate<JavaClass> NATIVE =
@@ -133,6 +143,30 @@ class ArchitectureTest {
                 .dependOnClassesThat(resideInAPackage("ru.serce.."))
                 .because("libfuse is one of two bindings")
                 .check(CLASSES);
+    }
+
+    /** Of the modules that a byte passes between the kernel, the disk and the store. */
+    @Test
+    void longClasses_sayWhyInTheirComment() throws IOException {
+        List<String> silent = new ArrayList<>();
+        for (String module : LONG_ARE_EXPLAINED) {
+            try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
+                for (Path file :
+                        files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                    List<String> lines = Files.readAllLines(file);
+                    if (lines.size() > LONGEST_UNEXPLAINED
+                            && !REASON.matcher(comment(lines)).find()) {
+                        silent.add(file.getFileName() + ": " + lines.size());
+                    }
+                }
+            }
+        }
+        assertThat(silent).as("more than " + LONGEST_UNEXPLAINED + " lines").isEmpty();
+    }
+
+    /** What stands before the body of the file's type. */
+    private static String comment(List<String> lines) {
+        return lines.stream().takeWhile(line -> !line.startsWith("    ")).collect(Collectors.joining("\n"));
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. Then the
  * window is a multiple of the bytes read, so that unused readahead is at most the same multiple of the used bytes: slow
- * start, as in TCP.
+ * start, as in TCP. One class has all the books, and is long for that.
  */
 final class Stream {
     /**

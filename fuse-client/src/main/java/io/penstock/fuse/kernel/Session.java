@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  *   serving ──unmounted or aborted, by any program──▶ draining ──last waiting request has its reply──▶ ended
  * </pre>
  *
- * The last reader closes the device: no other thread can know that no thread uses it any more.
+ * The last reader closes the device: no other thread can know that no thread uses it any more. From the request to its one
+ * reply all is here, which is why this class is long.
  */
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
