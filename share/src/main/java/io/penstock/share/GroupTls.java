@@ -23,6 +23,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
@@ -57,16 +58,22 @@ final class GroupTls {
         try {
             TrustManager[] trusted = trust(authorities);
             checkSigned(files, chain, trusted);
-            KeyManagerFactory keys = KeyManagerFactory.getInstance("PKIX");
-            KeyStore own = emptyStore();
-            own.setKeyEntry("node", key, PASSWORD, chain.toArray(X509Certificate[]::new));
-            keys.init(own, PASSWORD);
             SSLContext context = SSLContext.getInstance(PROTOCOL);
-            context.init(keys.getKeyManagers(), trusted, null);
+            context.init(keys(key, chain), trusted, null);
             return context;
         } catch (GeneralSecurityException | IOException e) {
             throw new ShareException("Java cannot make TLS connections with the files of share.tls-*: " + e, e);
         }
+    }
+
+    /** The node's key and chain, under the name {@code node}. */
+    static KeyManager[] keys(PrivateKey key, List<X509Certificate> chain) throws GeneralSecurityException, IOException {
+        KeyStore own = emptyStore();
+        own.setKeyEntry("node", key, PASSWORD, chain.toArray(X509Certificate[]::new));
+        // That of PKIX decrypts the key in each handshake, by 10,000 rounds of PBKDF2; this one does it here, once.
+        KeyManagerFactory factory = KeyManagerFactory.getInstance("SunX509");
+        factory.init(own, PASSWORD);
+        return factory.getKeyManagers();
     }
 
     private static KeyStore emptyStore() throws GeneralSecurityException, IOException {

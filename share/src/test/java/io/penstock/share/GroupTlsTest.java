@@ -8,11 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
 import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -20,6 +24,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509KeyManager;
 import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -72,6 +77,20 @@ class GroupTlsTest {
         Path broken = Files.writeString(folder.resolve("broken"), TestCertificates.pem("PRIVATE KEY", new byte[] {1}));
         assertRefused(
                 new TlsFiles(node.authority(), node.certificate(), broken), broken, "share.tls-key", "is not the key");
+    }
+
+    @Test
+    void keys_giveEachHandshakeTheSameKey_whichIsNotDecryptedAgain() throws Exception {
+        PrivateKey key = KeyPairGenerator.getInstance("EC").generateKeyPair().getPrivate();
+        X509Certificate certificate;
+        try (InputStream in = Files.newInputStream(node.certificate())) {
+            certificate =
+                    (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+        }
+
+        X509KeyManager keys = (X509KeyManager) GroupTls.keys(key, List.of(certificate))[0];
+
+        assertThat(keys.getPrivateKey("node")).isEqualTo(key).isSameAs(keys.getPrivateKey("node"));
     }
 
     @Test
