@@ -22,6 +22,16 @@ final class Patience {
         times.responded(nanos);
     }
 
+    /**
+     * A response has not come for so many nanoseconds. It takes longer than is usual: else a node that has become slow would be
+     * judged for ever by the responses that were quick enough.
+     */
+    synchronized void gaveUp(long nanos) {
+        if (nanos >= silence().toNanos()) {
+            times.responded(nanos);
+        }
+    }
+
     synchronized Duration silence() {
         return Duration.ofNanos(Math.clamp(times.bound(), SHORTEST.toNanos(), LONGEST.toNanos()));
     }

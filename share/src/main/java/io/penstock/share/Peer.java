@@ -107,10 +107,7 @@ final class Peer implements AutoCloseable {
         boolean isReusable = false;
         try (RequestTimer timer = new RequestTimer(clock, silence, all, connection::close)) {
             try {
-                long began = System.nanoTime();
-                ResponseHead head = connection.send(message(request, proof));
-                patience.responded(System.nanoTime() - began);
-                timer.progress();
+                ResponseHead head = ask(connection, message(request, proof), timer);
                 isReusable = head.keepsAlive() && head.status() != PeerRequest.OK && head.contentLength() == 0;
                 check(head, request);
                 receive(connection, request, timer, sink, arrivals);
@@ -120,6 +117,21 @@ final class Peer implements AutoCloseable {
             }
         } finally {
             connections.giveBack(connection, isReusable);
+        }
+    }
+
+    private ResponseHead ask(HttpConnection connection, byte[] message, RequestTimer timer) throws IOException {
+        long began = System.nanoTime();
+        try {
+            ResponseHead head = connection.send(message);
+            patience.responded(System.nanoTime() - began);
+            timer.progress();
+            return head;
+        } catch (IOException e) {
+            if (timer.isExpired()) {
+                patience.gaveUp(System.nanoTime() - began);
+            }
+            throw e;
         }
     }
 

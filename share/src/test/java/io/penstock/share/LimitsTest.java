@@ -105,6 +105,20 @@ class LimitsTest {
     }
 
     @Test
+    void patience_withResponsesThatNeverCameInTime_grows() {
+        Patience patience = new Patience();
+        for (int i = 0; i < 100; i++) {
+            patience.responded(Duration.ofMillis(100).toNanos());
+        }
+        patience.gaveUp(Duration.ofMillis(900).toNanos()); // the call had no more time
+        assertThat(patience.silence()).isEqualTo(Patience.SHORTEST);
+        for (int i = 0; i < 20; i++) {
+            patience.gaveUp(patience.silence().toNanos());
+        }
+        assertThat(patience.silence()).isGreaterThan(Duration.ofSeconds(2));
+    }
+
+    @Test
     void proof_isAskedOnceInAWhileForEachNode() throws Exception {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
