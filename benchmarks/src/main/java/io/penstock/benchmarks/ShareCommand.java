@@ -81,7 +81,7 @@ final class ShareCommand implements Callable<Integer> {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
         Results results = new Results(System.err::println);
-        ShareResults shared = new ShareResults(results);
+        ShareResults shared = new ShareResults(results, System.err::println);
         List<ShareScenario> scenarios =
                 only.stream().distinct().sorted().map(ShareCommand::scenario).toList();
         String heading;

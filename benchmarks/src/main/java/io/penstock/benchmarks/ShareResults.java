@@ -6,25 +6,41 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Where the bytes of each row came from, all rounds together, beside the other results. Confined to one thread. */
 final class ShareResults {
     private final Results results;
+    private final Consumer<String> progress;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, List<String>> notes = new LinkedHashMap<>();
 
-    private record Entry(GroupTraffic traffic, long bytes) {}
+    private record Entry(GroupTraffic traffic, long bytes) {
+        double copies() {
+            return (double) traffic.fetched() / bytes;
+        }
 
-    ShareResults(Results results) {
+        double percentFromPeers() {
+            return 100.0 * traffic.fromPeers() / Math.max(1, traffic.fromPeers() + traffic.fetched());
+        }
+    }
+
+    /** @param progress gets a line for each addition */
+    ShareResults(Results results, Consumer<String> progress) {
         this.results = results;
+        this.progress = progress;
     }
 
     /** @param bytes that the nodes read, each counted once however many of them read it */
     void add(String name, GroupTraffic traffic, long bytes) {
-        entries.merge(
-                name,
-                new Entry(traffic, bytes),
-                (all, one) -> new Entry(all.traffic.plus(one.traffic), all.bytes + one.bytes));
+        Entry entry = new Entry(traffic, bytes);
+        progress.accept(String.format(
+                Locale.ROOT,
+                "    %.3f copies, %.0f %% from other nodes; fell back: %s",
+                entry.copies(),
+                entry.percentFromPeers(),
+                traffic.causes()));
+        entries.merge(name, entry, (all, one) -> new Entry(all.traffic.plus(one.traffic), all.bytes + one.bytes));
     }
 
     /** A figure of a round that the tables have no column for. */
@@ -53,9 +69,9 @@ final class ShareResults {
                 Locale.ROOT,
                 "| %s | %.3f | %,d | %.0f %% | %s | %d | %s |%n",
                 name,
-                (double) traffic.fetched() / entry.bytes(),
+                entry.copies(),
                 traffic.gets(),
-                100.0 * traffic.fromPeers() / Math.max(1, traffic.fromPeers() + traffic.fetched()),
+                entry.percentFromPeers(),
                 traffic.causes(),
                 traffic.members(),
                 slowest(name, rows).map(Report::significant).orElse("–"));

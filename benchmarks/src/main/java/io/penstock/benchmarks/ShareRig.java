@@ -68,29 +68,27 @@ final class ShareRig {
     /** Measures reads that the nodes serve, and where their bytes come from. */
     void shared(String name, CacheGroup group, List<MountProcess> nodes, long bytes, Sample.Work work)
             throws Exception {
-        reads.add(name, measure(name, group, nodes, bytes, work).sample());
+        Served served = measure(name, group, nodes, work);
+        add(name, served.sample(), served.traffic(), bytes);
     }
 
     /** The same, with a rate and a cost of the bytes alone that other nodes sent. */
     void fromPeers(String name, CacheGroup group, long bytes, Sample.Work work) throws Exception {
-        Served served = measure(name, group, group.mounts(), bytes, work);
+        Served served = measure(name, group, group.mounts(), work);
         Measurement run = served.sample().measurement();
-        reads.add(
-                name,
-                new Sample(
-                        new Measurement(
-                                served.traffic().fromPeers(),
-                                run.operations(),
-                                run.nanos(),
-                                run.p50Nanos(),
-                                run.p99Nanos()),
-                        served.sample().cost()));
+        Measurement sent = new Measurement(
+                served.traffic().fromPeers(), run.operations(), run.nanos(), run.p50Nanos(), run.p99Nanos());
+        add(name, new Sample(sent, served.sample().cost()), served.traffic(), bytes);
+    }
+
+    private void add(String name, Sample sample, GroupTraffic traffic, long bytes) {
+        reads.add(name, sample);
+        results.add(name, traffic, bytes);
     }
 
     private record Served(Sample sample, GroupTraffic traffic) {}
 
-    private Served measure(String name, CacheGroup group, List<MountProcess> nodes, long bytes, Sample.Work work)
-            throws Exception {
+    private Served measure(String name, CacheGroup group, List<MountProcess> nodes, Sample.Work work) throws Exception {
         GroupTraffic before = group.traffic(nodes);
         Sample sample = reads.measure(nodes, work);
         GroupTraffic traffic = group.traffic(nodes).since(before);
@@ -98,7 +96,6 @@ final class ShareRig {
             throw new BenchException(
                     name + ": no byte came from another node; fell back to the store: " + traffic.causes());
         }
-        results.add(name, traffic, bytes);
         return new Served(sample, traffic);
     }
 

@@ -10,7 +10,7 @@ class ShareResultsTest {
     private static final Row ROW = new Row("in step", new Row.Ceiling("alone"));
 
     private final Results results = new Results(_ -> {});
-    private final ShareResults shared = new ShareResults(results);
+    private final ShareResults shared = new ShareResults(results, _ -> {});
 
     private void measured(String name, long p99Nanos) {
         results.add(name, new Sample(new Measurement(1 << 20, 1, 1_000_000, 1000, p99Nanos), null));
