@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -78,7 +79,8 @@ final class HeapUsedUpIT {
     }
 
     private MountedBucket mount(Map<String, String> environment, S3Front front, TestBucket bucket) throws Exception {
-        return MountedBucket.mount(environment, front.fronted(), bucket.name(), scratch, "-o", "write.close=staged");
+        MountedBucket.Launch launch = new MountedBucket.Launch(List.of(), environment);
+        return MountedBucket.mount(launch, front.fronted(), bucket.name(), scratch, "-o", "write.close=staged");
     }
 
     private static void stageUntilItEnds(Path folder, Set<String> staged) {

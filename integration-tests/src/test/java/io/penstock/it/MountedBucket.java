@@ -41,14 +41,22 @@ final class MountedBucket implements AutoCloseable {
      * @param options further options of {@code penstock mount}
      */
     static MountedBucket mount(S3Server server, String bucket, Path scratch, String... options) throws Exception {
-        return mount(Map.of(), server, bucket, scratch, options);
+        return mount(Launch.PLAIN, server, bucket, scratch, options);
     }
 
-    /** @param environment further variables of it */
-    static MountedBucket mount(
-            Map<String, String> environment, S3Server server, String bucket, Path scratch, String... options)
+    /**
+     * How the process is started.
+     *
+     * @param by the beginning of the command line: a program that becomes the one behind it
+     * @param environment further variables
+     */
+    record Launch(List<String> by, Map<String, String> environment) {
+        static final Launch PLAIN = new Launch(List.of(), Map.of());
+    }
+
+    static MountedBucket mount(Launch launch, S3Server server, String bucket, Path scratch, String... options)
             throws Exception {
-        MountedBucket mounted = start(environment, server, bucket, scratch, options);
+        MountedBucket mounted = start(launch, server, bucket, scratch, options);
         try {
             mounted.awaitReady();
         } catch (Throwable e) {
@@ -60,19 +68,19 @@ final class MountedBucket implements AutoCloseable {
 
     /** {@link #mount}, but returns as soon as the process has been started. */
     static MountedBucket start(S3Server server, String bucket, Path scratch, String... options) throws IOException {
-        return start(Map.of(), server, bucket, scratch, options);
+        return start(Launch.PLAIN, server, bucket, scratch, options);
     }
 
-    private static MountedBucket start(
-            Map<String, String> environment, S3Server server, String bucket, Path scratch, String... options)
+    static MountedBucket start(Launch launch, S3Server server, String bucket, Path scratch, String... options)
             throws IOException {
         Path mountPoint = scratch.resolve("mnt");
         if (!isMounted(mountPoint)) { // the start removes a dead mount there
             Files.createDirectories(mountPoint);
         }
         Path log = scratch.resolve("mount.log");
+        List<String> command = new ArrayList<>(launch.by());
         // As a shell in the foreground starts programs: in the background SIGINT is ignored, and under nohup SIGHUP.
-        List<String> command = new ArrayList<>(List.of("env", "--default-signal=HUP,INT,QUIT"));
+        command.addAll(List.of("env", "--default-signal=HUP,INT,QUIT"));
         command.addAll(penstock());
         command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
         command.addAll(List.of("--endpoint", server.endpoint().toString(), "--region", "us-east-1", "--path-style"));
@@ -87,7 +95,7 @@ final class MountedBucket implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().put("AWS_ACCESS_KEY_ID", server.accessKey());
-        builder.environment().putAll(environment);
+        builder.environment().putAll(launch.environment());
         builder.environment().put("AWS_SECRET_ACCESS_KEY", server.secretKey());
         return new MountedBucket(mountPoint, log, builder.start());
     }

@@ -27,14 +27,19 @@ final class WireTap implements AutoCloseable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
 
     WireTap(S3Server server) throws IOException {
+        this(server, InetAddress.getLoopbackAddress());
+    }
+
+    /** @param address of this machine, where the mounts reach it */
+    WireTap(S3Server server, InetAddress address) throws IOException {
         this.server = server;
-        listener = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
+        listener = new ServerSocket(0, 128, address);
         threads.execute(this::accept);
     }
 
     /** The same server, seen through the tap. */
     S3Server tapped() {
-        URI here = URI.create("http://127.0.0.1:" + listener.getLocalPort());
+        URI here = URI.create("http://" + listener.getInetAddress().getHostAddress() + ":" + listener.getLocalPort());
         return new S3Server(server.name(), here, server.accessKey(), server.secretKey());
     }
 

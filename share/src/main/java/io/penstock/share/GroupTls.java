@@ -38,6 +38,12 @@ import org.jspecify.annotations.Nullable;
 final class GroupTls {
     static final String PROTOCOL = "TLSv1.3";
 
+    /**
+     * Seconds that a session may be resumed, the fewest that there are: with the JDK's day a node would be a member for a day after
+     * its certificate has expired. Nodes keep their connections, so that whole handshakes are few.
+     */
+    private static final int RESUMED_FOR = 1;
+
     private static final String AUTHORITY = "share.tls-ca";
     private static final String CERTIFICATE = "share.tls-certificate";
     private static final String KEY = "share.tls-key";
@@ -60,6 +66,8 @@ final class GroupTls {
             checkSigned(files, chain, trusted);
             SSLContext context = SSLContext.getInstance(PROTOCOL);
             context.init(keys(key, chain), trusted, null);
+            context.getServerSessionContext().setSessionTimeout(RESUMED_FOR);
+            context.getClientSessionContext().setSessionTimeout(RESUMED_FOR);
             return context;
         } catch (GeneralSecurityException | IOException e) {
             throw new ShareException("Java cannot make TLS connections with the files of share.tls-*: " + e, e);

@@ -189,6 +189,29 @@ class GroupTlsTest {
         }
     }
 
+    @Test
+    void connect_again_looksAtTheCertificatesAgain_asTheyMayHaveExpired() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+            InetSocketAddress owner = group.join("owner").node.socketAddress();
+            SSLContext members = GroupTls.context(node);
+            long first = sessionBegan(members, owner);
+            TestNode.await("a session of its own", () -> sessionBegan(members, owner) != first);
+        }
+    }
+
+    /** When the session of a new connection began: a resumed one is as old as the one that it resumes. */
+    private static long sessionBegan(SSLContext tls, InetSocketAddress server) {
+        try (SSLSocket socket =
+                (SSLSocket) tls.getSocketFactory().createSocket(server.getAddress(), server.getPort())) {
+            socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(US_ASCII));
+            assertThat(socket.getInputStream().read())
+                    .isNotNegative(); // the ticket for the next session came before it
+            return socket.getSession().getCreationTime();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     private static String answerInTheClear(InetSocketAddress address) {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));

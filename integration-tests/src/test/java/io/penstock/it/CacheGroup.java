@@ -1,0 +1,232 @@
+package io.penstock.it;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.testing.TestData;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** Mounts of one bucket that share their caches, and the certificates of their group, made as docs/SHARING.md makes them. */
+final class CacheGroup implements AutoCloseable {
+    /** What the store may have to send of each byte that all nodes read. */
+    private static final double ONCE = 1.05;
+
+    /** Bytes that have one owner, and that one request brings at most. */
+    private static final long SLAB = 8 << 20;
+
+    private final S3Server server;
+    private final String bucket;
+    private final Path scratch;
+    private final Map<Integer, MountedBucket> nodes = new TreeMap<>();
+
+    /** @param server as the nodes see it */
+    CacheGroup(S3Server server, String bucket, Path scratch) {
+        this.server = server;
+        this.bucket = bucket;
+        this.scratch = scratch;
+    }
+
+    /** By their numbers. */
+    Collection<MountedBucket> nodes() {
+        return nodes.values();
+    }
+
+    MountedBucket node(int number) {
+        return requireNonNull(nodes.get(number));
+    }
+
+    /** The node has ended. */
+    void ended(int number) {
+        nodes.remove(number);
+    }
+
+    // ---- certificates
+
+    void authority(String name) {
+        openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out %s.key".formatted(name));
+        openssl("req -x509 -new -key %1$s.key -days 3650 -subj /CN=%1$s -out %1$s.crt".formatted(name));
+    }
+
+    void certificate(String authority, String node) {
+        request(node);
+        openssl("x509 -req -in %1$s.csr -CA %2$s.crt -CAkey %2$s.key -CAcreateserial -days 365 -out %1$s.crt"
+                .formatted(node, authority));
+    }
+
+    /**
+     * One that is valid for a day from then on: openssl signs for whole days from now on, and keytool from any moment on.
+     *
+     * @param from as keytool takes it, relative to now: {@code -10d}, {@code -1d+60S}
+     */
+    void certificateOfADay(String authority, String node, String from) {
+        request(node);
+        openssl("pkcs12 -export -in %1$s.crt -inkey %1$s.key -name %1$s -passout pass:changeit -out %1$s.p12"
+                .formatted(authority));
+        String keytool =
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+        Program.shell(
+                        scratch,
+                        "\"$1\" -gencert -keystore $2.p12 -storepass changeit -alias $2 -infile $3.csr -outfile $3.crt"
+                                + " -rfc -startdate \"$4\" -validity 1 2>&1",
+                        keytool,
+                        authority,
+                        node,
+                        from)
+                .orThrow();
+    }
+
+    private void request(String node) {
+        openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:prime256v1 -out %s.key".formatted(node));
+        openssl("req -new -key %1$s.key -subj /CN=%1$s -out %1$s.csr".formatted(node));
+    }
+
+    private void openssl(String arguments) {
+        Program.shell(scratch, "openssl " + arguments + " 2>&1").orThrow();
+    }
+
+    /** The settings of a node with this certificate. */
+    List<String> tls(String authority, String node) {
+        return List.of(
+                "--share-tls-ca",
+                scratch.resolve(authority + ".crt").toString(),
+                "--share-tls-certificate",
+                scratch.resolve(node + ".crt").toString(),
+                "--share-tls-key",
+                scratch.resolve(node + ".key").toString());
+    }
+
+    // ---- nodes
+
+    /**
+     * Mounts the bucket, in the same folder again when the node is started again.
+     *
+     * @param launch how it is started
+     * @param peers as {@code --share-peers}
+     * @param listen as {@code --share-listen}
+     */
+    MountedBucket start(int number, MountedBucket.Launch launch, String peers, String listen, List<String> options)
+            throws Exception {
+        MountedBucket node =
+                MountedBucket.mount(launch, server, bucket, folder(number), options(peers, listen, options));
+        nodes.put(number, node);
+        return node;
+    }
+
+    /** The folder of a node, with its mount point, cache and log. */
+    Path folder(int number) throws IOException {
+        return Files.createDirectories(scratch.resolve("node" + number + ".d"));
+    }
+
+    static String[] options(String peers, String listen, List<String> more) {
+        List<String> options = new ArrayList<>(List.of("--share-peers", peers, "--share-listen", listen));
+        options.addAll(more);
+        return options.toArray(String[]::new);
+    }
+
+    static void awaitMembers(MountedBucket node, int count) throws Exception {
+        Await.until(count + " members", () -> members(node) == count);
+    }
+
+    static int members(MountedBucket node) {
+        return (int)
+                Pattern.compile("\"address\"").matcher(status(node)).results().count();
+    }
+
+    /** In JSON. */
+    static String status(MountedBucket node) {
+        return penstock(node, "share status", "--json").orThrow();
+    }
+
+    static Program.Result penstock(MountedBucket mount, String command, String... arguments) {
+        List<String> line = new ArrayList<>(MountedBucket.penstock());
+        line.addAll(List.of(command.split(" ", -1)));
+        line.add(mount.path().toString());
+        line.addAll(List.of(arguments));
+        return Program.run(Path.of("/"), line);
+    }
+
+    static long statistic(MountedBucket mount, String field) {
+        String json = penstock(mount, "stats", "--once", "--json").orThrow();
+        Matcher matcher = Pattern.compile("\"" + field + "\":(\\d+)").matcher(json);
+        assertThat(matcher.find()).as(json).isTrue();
+        return Long.parseLong(matcher.group(1));
+    }
+
+    long sum(String field) {
+        return nodes().stream().mapToLong(node -> statistic(node, field)).sum();
+    }
+
+    /** What all nodes say of the group. */
+    String groups() {
+        return nodes().stream()
+                .map(node -> penstock(node, "share status").orThrow())
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** But for what nodes have asked the store for instead of others, which miss deadlines on a busy machine. */
+    void assertFetchedOnce(List<TestData> data) {
+        String groups = groups();
+        long fellBack = Pattern.compile("fell back: +([0-9,]+)")
+                .matcher(groups)
+                .results()
+                .mapToLong(found -> Long.parseLong(found.group(1).replace(",", "")))
+                .sum();
+        assertThat(sum("bytesFetched"))
+                .as(groups)
+                .isLessThanOrEqualTo((long) (ONCE * size(data)) + fellBack * SLAB)
+                .isLessThan(nodes.size() * size(data));
+    }
+
+    // ---- readers
+
+    static long size(List<TestData> data) {
+        return data.stream().mapToLong(TestData::size).sum();
+    }
+
+    static Void verify(MountedBucket mount, List<TestData> data) throws Exception {
+        for (TestData each : data) {
+            try (InputStream in = Files.newInputStream(mount.path().resolve(each.name()))) {
+                TestBucket.verify(each, in);
+            }
+        }
+        return null;
+    }
+
+    /** One for each node. */
+    List<Callable<Void>> readers(List<TestData> data) {
+        List<Callable<Void>> readers = new ArrayList<>();
+        nodes().forEach(node -> readers.add(() -> verify(node, data)));
+        return readers;
+    }
+
+    /** All at once; fails if any does. */
+    static void atOnce(List<Callable<Void>> readers) throws Exception {
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            for (Future<Void> reader : threads.invokeAll(readers)) {
+                reader.get();
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (MountedBucket node : nodes()) {
+            node.close();
+        }
+    }
+}

@@ -1,0 +1,480 @@
+package io.penstock.it;
+
+import static io.penstock.it.CacheGroup.atOnce;
+import static io.penstock.it.CacheGroup.awaitMembers;
+import static io.penstock.it.CacheGroup.members;
+import static io.penstock.it.CacheGroup.size;
+import static io.penstock.it.CacheGroup.statistic;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.it.NodeNetwork.Cut;
+import io.penstock.testing.TestData;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Three nodes with networks of their own, when a network or one of them is in a bad state: all reads are right, none fails, and
+ * none takes long.
+ */
+@Tag("long")
+@Timeout(600)
+final class ShareNetworkIT {
+    private static final long MIB = 1 << 20;
+    private static final int NODES = 3;
+
+    /** A deadline, far above what is expected of a machine that is busy. */
+    private static final Duration LONGEST_READ = Duration.ofSeconds(30);
+
+    private static final S3Server SERVER = S3Server.shared();
+
+    @TempDir
+    private Path scratch;
+
+    private NodeNetwork network;
+    private TestBucket bucket;
+    private CacheGroup group;
+    private final AtomicLong longestRead = new AtomicLong();
+
+    private final TestData large = TestData.of("large.bin", 48 * MIB + 12_345);
+    private final TestData second = TestData.of("second.bin", 40 * MIB + 1);
+    private final TestData huge = TestData.of("huge.bin", 256 * MIB);
+    private final List<TestData> small = IntStream.range(0, 60)
+            .mapToObj(i -> TestData.of("small/%03d.jpg".formatted(i), 20_000 + 1_997 * i))
+            .toList();
+
+    @BeforeEach
+    void build() throws Exception {
+        String obstacle = NodeNetwork.obstacle();
+        if (obstacle != null) {
+            skip("no tests of nodes with networks of their own: " + obstacle);
+        }
+        network = new NodeNetwork(SERVER, NODES);
+        bucket = new TestBucket(SERVER);
+        bucket.put(large);
+        bucket.put(second);
+        bucket.putAll(small);
+        group = new CacheGroup(network.server(), bucket.name(), scratch);
+        group.authority("group");
+    }
+
+    /** With a line for bin/test. */
+    private static void skip(String why) {
+        System.out.println("test: " + why);
+        assumeTrue(false, why);
+    }
+
+    @AfterEach
+    void remove(TestInfo test) throws Exception {
+        if (network == null) {
+            return;
+        }
+        say(test.getDisplayName() + ": longest read "
+                + Duration.ofNanos(longestRead.get()).toMillis() + " ms");
+        try (NodeNetwork _ = network;
+                TestBucket _ = bucket;
+                CacheGroup _ = group) {
+            assertThat(Duration.ofNanos(longestRead.get())).isLessThan(LONGEST_READ);
+        }
+    }
+
+    private static void say(String line) {
+        System.out.println("nodes: " + line);
+    }
+
+    // ---- nodes
+
+    private MountedBucket start(int number, String... options) throws Exception {
+        return start(number, Map.of(), options);
+    }
+
+    /** With a certificate, unless the options say that none is wanted. */
+    private MountedBucket start(int number, Map<String, String> environment, String... options) throws Exception {
+        List<String> all = new ArrayList<>(List.of(options));
+        if (!all.contains("--share-insecure") && !all.contains("--share-tls-ca")) {
+            group.certificate("group", name(number));
+            all.addAll(group.tls("group", name(number)));
+        }
+        return group.start(number, network.on(number, environment), addresses(), NodeNetwork.address(number), all);
+    }
+
+    private static String name(int number) {
+        return "node" + number;
+    }
+
+    private static String addresses() {
+        return IntStream.rangeClosed(1, NODES).mapToObj(NodeNetwork::address).collect(Collectors.joining(","));
+    }
+
+    private void startGroup(String... options) throws Exception {
+        for (int number = 1; number <= NODES; number++) {
+            start(number, options);
+        }
+        awaitOneGroup();
+    }
+
+    /** Seconds that it took. */
+    private double awaitOneGroup() throws Exception {
+        long begun = System.nanoTime();
+        for (MountedBucket node : group.nodes()) {
+            awaitMembers(node, group.nodes().size());
+        }
+        return seconds(begun);
+    }
+
+    private static double seconds(long since) {
+        return Duration.ofNanos(System.nanoTime() - since).toMillis() / 1_000.0;
+    }
+
+    // ---- readers
+
+    private Void read(MountedBucket node, List<TestData> files) throws Exception {
+        for (TestData file : files) {
+            long begun = System.nanoTime();
+            InputStream in = Files.newInputStream(node.path().resolve(file.name()));
+            took(begun);
+            try (InputStream timed = new TimedStream(in)) {
+                TestBucket.verify(file, timed);
+            }
+        }
+        return null;
+    }
+
+    private void took(long since) {
+        longestRead.accumulateAndGet(System.nanoTime() - since, Math::max);
+    }
+
+    private final class TimedStream extends FilterInputStream {
+        TimedStream(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            long begun = System.nanoTime();
+            try {
+                return super.read(to, offset, length);
+            } finally {
+                took(begun);
+            }
+        }
+    }
+
+    private Callable<Void> reader(int number, TestData... files) {
+        return () -> read(group.node(number), List.of(files));
+    }
+
+    private void allRead(TestData... files) throws Exception {
+        List<Callable<Void>> readers = new ArrayList<>();
+        group.nodes().forEach(node -> readers.add(() -> read(node, List.of(files))));
+        atOnce(readers);
+    }
+
+    /** After whatever has happened to the third node: it is one of the group, and gives and takes what nobody has read yet. */
+    private void assertShares(TestData unread) throws Exception {
+        say("one group again after " + awaitOneGroup() + " s");
+        long had = statistic(group.node(3), "bytesFromPeers");
+        long given = statistic(group.node(3), "bytesServed");
+        allRead(unread);
+        assertThat(statistic(group.node(3), "bytesFromPeers"))
+                .as(group.groups())
+                .isGreaterThan(had);
+        assertThat(statistic(group.node(3), "bytesServed")).as(group.groups()).isGreaterThan(given);
+    }
+
+    // ---- the network
+
+    @ParameterizedTest
+    @EnumSource(Cut.class)
+    void aNodeIsPartedFromTheOthers_allReadFromTheStore_andShareAgainLater(Cut cut) throws Exception {
+        startGroup();
+        network.cut(3, cut);
+
+        allRead(large);
+
+        awaitMembers(group.node(1), 2);
+        awaitMembers(group.node(2), 2);
+        awaitMembers(group.node(3), 1);
+        network.heal(3);
+        assertShares(second);
+    }
+
+    @Test
+    void aNodeSendsSlowly_othersReadFromTheStore() throws Exception {
+        startGroup();
+        if (!network.slow(3)) {
+            System.out.println("test: the kernel has no netem: slow nodes are slow, but lose nothing");
+        }
+
+        allRead(large);
+
+        say(group.groups());
+        network.hurry(3);
+        assertShares(second);
+    }
+
+    @Test
+    void bytesAreChangedOnTheWay_whereThereIsNoTls_nobodyReadsThem() throws Exception {
+        startGroup("--share-insecure");
+        if (!network.damage(3)) {
+            skip("no nft: bytes are not changed on their way between mounts");
+        }
+
+        allRead(large, second);
+
+        assertThat(group.groups()).contains("corrupt");
+    }
+
+    // ---- nodes that end, stop and join
+
+    @Test
+    void aNodeIsKilledWhileOthersRead_andServesWhatItHadWhenItIsStartedAgain() throws Exception {
+        startGroup();
+        read(group.node(1), List.of(large));
+        MountedBucket victim = group.node(3);
+        awaitStored(victim);
+
+        atOnce(List.of(reader(1, second), reader(2, second), () -> {
+            victim.kill();
+            return null;
+        }));
+        group.ended(3);
+        say("without it " + awaitOneGroup() + " s after they have read");
+        start(3);
+        say("with it " + awaitOneGroup() + " s after it was mounted");
+        network.store().drainObjectGets(bucket.name());
+        read(group.node(2), List.of(large));
+
+        say("GETs of what the nodes had: " + network.store().drainObjectGets(bucket.name()));
+        assertThat(statistic(group.node(3), "bytesServed")).as(group.groups()).isPositive();
+        assertThat(statistic(group.node(3), "bytesFetched")).as(group.groups()).isZero();
+    }
+
+    @Test
+    void aNodeIsStopped_othersRead_andItIsOneOfThemAgainLater() throws Exception {
+        startGroup();
+        String victim = Long.toString(group.node(3).process().pid());
+        Program.shell(scratch, "kill -STOP " + victim).orThrow();
+        long begun = System.nanoTime();
+        try {
+            atOnce(List.of(reader(1, large), reader(2, large)));
+            awaitMembers(group.node(1), 2);
+            say("without it after " + seconds(begun) + " s at most");
+        } finally {
+            Program.shell(scratch, "kill -CONT " + victim).orThrow();
+        }
+        assertShares(second);
+    }
+
+    @Test
+    void aNodeJoinsWhileOthersRead_andServesSoon() throws Exception {
+        bucket.put(huge);
+        start(1);
+        start(2);
+        awaitOneGroup();
+        AtomicBoolean serves = new AtomicBoolean();
+        atOnce(List.of(reader(1, huge), reader(2, huge), () -> {
+            MountedBucket joining = start(3);
+            long mounted = System.nanoTime();
+            for (int i = 0; !serves.get(); i++) {
+                assertThat(seconds(mounted)).as(CacheGroup.status(joining)).isLessThan(60);
+                TestData fresh = TestData.of("fresh-" + i, 100_000);
+                bucket.put(fresh);
+                read(group.node(1), List.of(fresh));
+                serves.set(statistic(joining, "requestsServed") > 0);
+            }
+            say("a node that joined under load has served " + seconds(mounted) + " s after it was mounted");
+            return null;
+        }));
+        read(group.node(3), List.of(large));
+    }
+
+    // ---- disks
+
+    @Test
+    void anOwnersDiskReturnsWrongBytes_nobodyElseReadsThem_whileItRunsAndLater() throws Exception {
+        bucket.put(huge);
+        startGroup("--memory", "64MiB"); // less than each owns of the file
+        read(group.node(1), List.of(huge));
+        MountedBucket owner = group.node(2);
+        awaitStored(owner);
+
+        damage(group.folder(2), 1_000);
+        read(group.node(3), List.of(huge));
+        assertThat(statistic(owner, "corruptPages")).as(owner.log()).isPositive();
+        say("damaged pages found while it runs: " + statistic(owner, "corruptPages"));
+
+        awaitStored(owner);
+        owner.terminate();
+        group.node(3).terminate();
+        group.ended(2);
+        group.ended(3);
+        damage(group.folder(2), 2_000);
+        Program.shell(group.folder(3), "rm -r cache").orThrow();
+        start(2);
+        start(3);
+        awaitOneGroup();
+        read(group.node(3), List.of(huge));
+        assertThat(statistic(group.node(2), "corruptPages")).isPositive();
+        say("damaged pages found after a restart: " + statistic(group.node(2), "corruptPages"));
+    }
+
+    private static void awaitStored(MountedBucket node) throws Exception {
+        long fetched = statistic(node, "bytesFetched");
+        Await.until("all that it fetched is stored", () -> statistic(node, "diskBytes") >= fetched);
+    }
+
+    /** Flips a bit of each page in the files of a cache. */
+    private static void damage(Path node, int offset) throws IOException {
+        try (Stream<Path> files = Files.walk(node.resolve("cache/objects"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                try (FileChannel data = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                    ByteBuffer one = ByteBuffer.allocate(1);
+                    for (long at = offset; data.read(one.clear(), at) == 1; at += MIB) {
+                        data.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), at);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void anOwnersDiskIsFull_allRead() throws Exception {
+        Path disk = Files.createDirectories(scratch.resolve("disk"));
+        Program.shell(disk, "mount -t tmpfs -o size=24m penstock-test .").orThrow();
+        try {
+            start(1);
+            start(2, "--cache", disk.resolve("cache").toString());
+            start(3);
+            awaitOneGroup();
+            Program.shell(disk, "! dd if=/dev/zero of=filler bs=64k").orThrow();
+
+            allRead(large, second);
+            say(group.groups());
+            group.close();
+        } finally {
+            Program.shell(disk, "cd / && umount -l \"$1\"", disk).orThrow();
+        }
+    }
+
+    // ---- clocks and certificates
+
+    @Test
+    void aNodesClockIsWrong_allRead_andItMayHaveBytesOfOthers() throws Exception {
+        Program.Result library = Program.shell(scratch, "ls /usr/lib/*/faketime/libfaketimeMT.so.1 | head -1");
+        if (library.out().isBlank() || !library.out().startsWith("/")) {
+            skip("no faketime: clocks of nodes are right");
+        }
+        start(1);
+        start(2);
+        start(
+                3,
+                Map.of(
+                        "LD_PRELOAD",
+                        library.out().strip(),
+                        "FAKETIME",
+                        "+20m",
+                        "FAKETIME_DONT_FAKE_MONOTONIC",
+                        "1",
+                        "FAKETIME_NO_CACHE",
+                        "1"));
+        awaitOneGroup();
+
+        allRead(large, second);
+
+        assertThat(group.groups()).doesNotContain("forbidden"); // it signs by the store's clock
+    }
+
+    @Test
+    void mount_withACertificateThatHasExpired_isRefused_andNamesIt() throws Exception {
+        group.certificateOfADay("group", "expired", "-10d");
+        try (MountedBucket refused = MountedBucket.start(
+                network.on(1, Map.of()),
+                network.server(),
+                bucket.name(),
+                group.folder(1),
+                CacheGroup.options(addresses(), NodeNetwork.address(1), group.tls("group", "expired")))) {
+            assertThat(refused.awaitEnd()).isTrue();
+            assertThat(refused.process().exitValue()).isNotZero();
+            assertThat(refused.log())
+                    .contains("share.tls-certificate: " + scratch.resolve("expired.crt"))
+                    .contains("not now; renew it");
+        }
+    }
+
+    @Test
+    void aCertificateExpiresWhileMounted_allRead() throws Exception {
+        group.certificateOfADay("group", "brief", "-1d+60S");
+        Instant end = Instant.now().plusSeconds(61);
+        start(3, group.tls("group", "brief").toArray(String[]::new));
+        start(1);
+        start(2);
+        awaitOneGroup();
+        allRead(large);
+        Thread.sleep(Duration.between(Instant.now(), end).plusSeconds(1)); // of the clock: until it has expired
+
+        allRead(second);
+
+        say(group.groups());
+        network.cut(3, Cut.LINK_DOWN);
+        awaitMembers(group.node(2), 2);
+        awaitMembers(group.node(3), 1);
+        network.heal(3);
+        atOnce(List.of(
+                () -> read(group.node(1), small), () -> read(group.node(2), small), () -> read(group.node(3), small)));
+        awaitMembers(group.node(1), 2);
+        assertThat(members(group.node(2))).isEqualTo(2);
+        assertThat(members(group.node(3))).isEqualTo(1);
+    }
+
+    // ---- all is well
+
+    @Test
+    void inStepAndShuffled_eachByteIsFetchedOnce() throws Exception {
+        bucket.put(huge);
+        startGroup();
+        allRead(huge);
+        List<Callable<Void>> readers = new ArrayList<>();
+        for (int number = 1; number <= NODES; number++) {
+            List<TestData> shuffled = new ArrayList<>(small);
+            shuffled.add(large);
+            Collections.shuffle(shuffled, new Random(number));
+            MountedBucket node = group.node(number);
+            readers.add(() -> read(node, shuffled));
+        }
+        atOnce(readers);
+
+        List<TestData> all = new ArrayList<>(small);
+        all.addAll(List.of(huge, large));
+        say("fetched " + (double) group.sum("bytesFetched") / size(all) + " of each byte\n" + group.groups());
+        group.assertFetchedOnce(all);
+    }
+}
