@@ -21,7 +21,11 @@ final class Breaker {
     @GuardedBy("this")
     private int failures;
 
-    /** By nanoTime; counts from {@link #FAILURES} failures on. */
+    /** By nanoTime, as the next. */
+    @GuardedBy("this")
+    private long lastFailure;
+
+    /** Counts from {@link #FAILURES} failures on. */
     @GuardedBy("this")
     private long nextTrial;
 
@@ -57,8 +61,17 @@ final class Breaker {
         pause = PAUSE.toNanos();
     }
 
-    synchronized void failed() {
+    /**
+     * A request has failed. All that run when a node stalls fail, and count once.
+     *
+     * @param begun when it was asked, by nanoTime
+     */
+    synchronized void failed(long begun) {
+        if (failures > 0 && begun - lastFailure < 0) {
+            return;
+        }
         failures = Math.min(failures + 1, FAILURES);
-        nextTrial = nanoTime.getAsLong() + pause;
+        lastFailure = nanoTime.getAsLong();
+        nextTrial = lastFailure + pause;
     }
 }

@@ -75,6 +75,7 @@ final class Peer implements AutoCloseable {
             throws PeerFailure, InterruptedException {
         long length = request.range().length();
         long most = request.urgency() == Urgency.DEMAND ? MOST : MOST_READAHEAD;
+        long begun = System.nanoTime();
         try {
             if (underWay.addAndGet(length) > most) {
                 throw new PeerFailure(Fallback.LIMITED, "as many bytes are under way from it as may be", null);
@@ -89,7 +90,7 @@ final class Peer implements AutoCloseable {
             breaker.succeeded();
         } catch (PeerFailure e) {
             if (!e.isNoFault()) {
-                breaker.failed();
+                breaker.failed(begun);
             } else if (e.fallback() != Fallback.SKIPPED && e.fallback() != Fallback.LIMITED) {
                 breaker.succeeded();
             }

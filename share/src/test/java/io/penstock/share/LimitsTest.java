@@ -20,19 +20,19 @@ class LimitsTest {
     @Test
     void breaker_afterFailuresInARow_letsOneRequestThroughEachPause() {
         Breaker breaker = new Breaker(() -> now);
-        breaker.failed();
-        breaker.failed();
+        breaker.failed(now);
+        breaker.failed(now);
         breaker.succeeded();
-        breaker.failed();
-        breaker.failed();
+        breaker.failed(now);
+        breaker.failed(now);
         assertThat(breaker.tryAsk()).isTrue();
-        breaker.failed();
+        breaker.failed(now);
         assertThat(breaker.isOpen()).isTrue();
         assertThat(breaker.tryAsk()).isFalse();
         pass(Breaker.PAUSE);
         assertThat(breaker.tryAsk()).isTrue();
         assertThat(breaker.tryAsk()).as("while it is tried").isFalse();
-        breaker.failed();
+        breaker.failed(now);
         assertThat(breaker.tryAsk()).isFalse();
         pass(Breaker.PAUSE.multipliedBy(2));
         assertThat(breaker.tryAsk()).isTrue();
@@ -42,11 +42,25 @@ class LimitsTest {
     }
 
     @Test
+    void breaker_requestsThatOneStallFails_countOnce() {
+        Breaker breaker = new Breaker(() -> now);
+        long begun = now;
+        pass(Duration.ofSeconds(1));
+        for (int i = 0; i < 10; i++) {
+            breaker.failed(begun);
+        }
+        assertThat(breaker.isOpen()).isFalse();
+        breaker.failed(now);
+        breaker.failed(now);
+        assertThat(breaker.isOpen()).isTrue();
+    }
+
+    @Test
     void breaker_ofANodeThatGoesOnFailing_pausesLongerAndLonger_upToAMinute_andBrieflyAgainOnceItWasWell() {
         Breaker breaker = new Breaker(() -> now);
         for (int seconds : new int[] {5, 10, 20, 40, 60, 60}) {
             for (int i = 0; i < Breaker.FAILURES; i++) { // also of requests that were under way
-                breaker.failed();
+                breaker.failed(now);
             }
             pass(Duration.ofSeconds(seconds).minusNanos(1));
             assertThat(breaker.tryAsk()).as(seconds + " s").isFalse();
@@ -55,7 +69,7 @@ class LimitsTest {
         }
         breaker.succeeded();
         for (int i = 0; i < Breaker.FAILURES; i++) {
-            breaker.failed();
+            breaker.failed(now);
         }
         pass(Breaker.PAUSE);
         assertThat(breaker.tryAsk()).isTrue();
