@@ -73,16 +73,21 @@ final class StatsScreen {
         double waited = rate(all -> all.cache().waits());
         double missed = rate(all -> all.cache().misses());
         double pages = memory + nvme + waited + missed;
-        double forStore = rate(all -> all.cache().waitNanos() / NANOS);
+        double forStore = rate(all -> all.storeWaitNanos() / NANOS);
         double forDisk = rate(all -> all.cache().diskNanos() / NANOS);
+        double forLimits = rate(all -> all.limitWaitNanos() / NANOS);
         return List.of(
                 "Page reads a second      %8s".formatted(count(pages)),
                 "  from memory            %8s  %5s".formatted(count(memory), percent(memory, pages)),
                 "  from NVMe              %8s  %5s".formatted(count(nvme), percent(nvme, pages)),
                 "  waited for a fetch     %8s  %5s".formatted(count(waited), percent(waited, pages)),
                 "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
-                "Readers that wait        %8s  store %s, NVMe %s"
-                        .formatted(count(forStore + forDisk), count(forStore), count(forDisk)),
+                "Readers that wait        %8s  store %s, NVMe %s, limits %s"
+                        .formatted(
+                                count(forStore + forDisk + forLimits),
+                                count(forStore),
+                                count(forDisk),
+                                count(forLimits)),
                 "Calls in flight          %8d  requests to the store %d"
                         .formatted(now.inFlight().calls(), now.inFlight().requests()),
                 "Cache                    %8s  in memory, %s on NVMe"

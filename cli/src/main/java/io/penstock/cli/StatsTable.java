@@ -83,8 +83,11 @@ final class StatsTable {
         add(
                 text,
                 "waited",
-                "%s s for the store, %s s for NVMe, of all readers together"
-                        .formatted(Figures.count(cache.waitNanos() / 1e9), Figures.count(cache.diskNanos() / 1e9)));
+                "%s s for the store, %s s for NVMe, %s s for limits, of all readers together"
+                        .formatted(
+                                Figures.count(all.storeWaitNanos() / 1e9),
+                                Figures.count(cache.diskNanos() / 1e9),
+                                Figures.count(all.limitWaitNanos() / 1e9)));
         add(
                 text,
                 "fetched",

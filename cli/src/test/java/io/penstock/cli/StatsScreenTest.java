@@ -47,7 +47,15 @@ final class StatsScreenTest {
                         64 * MIB,
                         1500 * MIB),
                 new ReadaheadStatistics(
-                        times, 9 * times, 11, 12, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
+                        times,
+                        9 * times,
+                        11,
+                        12,
+                        800 * MIB * times,
+                        80 * MIB * times,
+                        60 * MIB * times,
+                        500_000_000L * times,
+                        500_000_000L * times),
                 new RequestStatistics(10 * times, 2 * times, times, times, 0, 13, 14),
                 new Cost(0.0123, 0.5),
                 writing,
@@ -80,7 +88,7 @@ final class StatsScreenTest {
               from NVMe                   280    70%
               waited for a fetch           15     4%
               missed                        5     1%
-            Readers that wait               3  store 2.5, NVMe 0.5
+            Readers that wait             3.5  store 2, NVMe 0.5, limits 1
             Calls in flight                 3  requests to the store 12
             Cache                       64MiB  in memory, 1.5GiB on NVMe
               pages evicted a second        7

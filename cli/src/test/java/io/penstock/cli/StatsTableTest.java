@@ -44,7 +44,8 @@ final class StatsTableTest {
                         0,
                         64 * MIB,
                         1500 * MIB),
-                new ReadaheadStatistics(times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times),
+                new ReadaheadStatistics(
+                        times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times, 0, 0),
                 new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
                 new Cost(0.0123, 0.5),
                 writing,
@@ -94,7 +95,7 @@ final class StatsTableTest {
         assertThat(StatsTable.totals(at(90, 2, writing(2)))).isEqualTo("""
             /mnt/data:   s3://data, process 17, for 90 s
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
-            waited:      2.5 s for the store, 50 s for NVMe, of all readers together
+            waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, of all readers together
             fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
             cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B

@@ -12,6 +12,8 @@ final class FetchCounters {
     final LongAdder bytes = new LongAdder();
     final LongAdder readaheadBytes = new LongAdder();
     final LongAdder readaheadUsed = new LongAdder();
+    final LongAdder memoryNanos = new LongAdder();
+    final LongAdder turnNanos = new LongAdder();
 
     void started(Urgency urgency) {
         switch (urgency) {
@@ -28,6 +30,8 @@ final class FetchCounters {
                 failed.sum(),
                 bytes.sum(),
                 readaheadBytes.sum(),
-                readaheadUsed.sum());
+                readaheadUsed.sum(),
+                memoryNanos.sum(),
+                turnNanos.sum());
     }
 }

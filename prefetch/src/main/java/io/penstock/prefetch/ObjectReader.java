@@ -74,7 +74,8 @@ public final class ObjectReader implements AutoCloseable {
         try {
             return read(position, end, to, loans, source == ReadSource.STORE, demand);
         } finally {
-            object.history.answered(source, System.nanoTime() - begun, demand.limitNanos());
+            fetcher.readerWaited(demand.memoryNanos(), demand.turnNanos());
+            object.history.answered(source, System.nanoTime() - begun, demand.memoryNanos() + demand.turnNanos());
             event.end();
             if (event.shouldCommit()) {
                 event.key = cached.version().key();
@@ -115,15 +116,14 @@ public final class ObjectReader implements AutoCloseable {
             return null;
         }
 
-        /** How long it has waited for memory, for one claim after the other, and for the turn of its GETs, at once. */
-        long limitNanos() {
-            long memory = 0;
-            long turn = 0;
-            for (RangeFetch fetch : fetches) {
-                memory += fetch.memoryNanos();
-                turn = Math.max(turn, fetch.turnNanos());
-            }
-            return memory + turn;
+        /** How long it has waited for memory, for one claim after the other. */
+        long memoryNanos() {
+            return fetches.stream().mapToLong(RangeFetch::memoryNanos).sum();
+        }
+
+        /** How long it has waited for the turn of its GETs, for all at once. */
+        long turnNanos() {
+            return fetches.stream().mapToLong(RangeFetch::turnNanos).max().orElse(0);
         }
     }
 

@@ -154,6 +154,12 @@ public final class PageFetcher implements AutoCloseable {
         return counters.snapshot();
     }
 
+    /** A reader has waited so many nanoseconds for what limits fetches. */
+    void readerWaited(long memoryNanos, long turnNanos) {
+        counters.memoryNanos.add(memoryNanos);
+        counters.turnNanos.add(turnNanos);
+    }
+
     /** The number of GETs that run now or wait for the store. */
     int running() {
         return gate.running();

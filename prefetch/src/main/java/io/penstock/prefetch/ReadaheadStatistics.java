@@ -10,6 +10,8 @@ package io.penstock.prefetch;
  * @param bytesFetched bytes that arrived, for demand and readahead
  * @param readaheadBytes bytes claimed for readahead
  * @param readaheadBytesUsed the bytes of these that their stream has reached since
+ * @param memoryNanos nanoseconds that readers waited for memory, before their fetch
+ * @param turnNanos nanoseconds that readers waited for the turn of their GETs, as part of the wait for pages in flight
  */
 public record ReadaheadStatistics(
         long demandGets,
@@ -18,7 +20,9 @@ public record ReadaheadStatistics(
         long failedGets,
         long bytesFetched,
         long readaheadBytes,
-        long readaheadBytesUsed) {
+        long readaheadBytesUsed,
+        long memoryNanos,
+        long turnNanos) {
     /** The total number of range GETs. */
     public long allGets() {
         return demandGets + readaheadGets;

@@ -108,6 +108,7 @@ class LastReadsTest {
             first.join();
             second.join();
             assertThat(lastReads(version).limitNanos()).isPositive();
+            assertThat(fixture.fetcher.statistics().turnNanos()).isPositive();
             assertThat(lastReads(held).limitNanos()).isZero();
         }
     }

@@ -53,6 +53,16 @@ public record MountStatistics(
         static final InFlight NONE = new InFlight(0, 0);
     }
 
+    /** How long readers waited for bytes of the store, or of other nodes: nanoseconds. */
+    public long storeWaitNanos() {
+        return Math.max(0, cache.waitNanos() - readahead.turnNanos());
+    }
+
+    /** How long readers waited for what limits fetches, memory and the turn of a GET: nanoseconds. */
+    public long limitWaitNanos() {
+        return readahead.memoryNanos() + readahead.turnNanos();
+    }
+
     /** As the mount's answer has it. */
     public static MountStatistics of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, MountStatistics.class);

@@ -133,7 +133,7 @@ final class MountCheck implements Check<MountFacts> {
     }
 
     private static void waits(MountStatistics all, Findings findings) {
-        double forStore = all.cache().waitNanos() / 1e9 / Math.max(1, all.seconds());
+        double forStore = all.storeWaitNanos() / 1e9 / Math.max(1, all.seconds());
         double forDisk = all.cache().diskNanos() / 1e9 / Math.max(1, all.seconds());
         if (forStore > 1) {
             findings.note(
@@ -141,6 +141,14 @@ final class MountCheck implements Check<MountFacts> {
                     "They were waiting for data that was not cached",
                     "Raise cache.size if it is read again, or readahead.concurrency; penstock doctor BUCKET measures"
                             + " the network");
+        }
+        double forLimits = all.limitWaitNanos() / 1e9 / Math.max(1, all.seconds());
+        if (forLimits > 1) {
+            findings.note(
+                    "on average " + Text.number(forLimits)
+                            + " readers have waited for memory, or for the turn of a GET",
+                    "memory and readahead.concurrency allow no more at once",
+                    "Raise memory, or readahead.concurrency; both can be set while mounted");
         }
         if (forDisk > 1) {
             findings.note(

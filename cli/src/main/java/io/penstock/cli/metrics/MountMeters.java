@@ -90,8 +90,9 @@ final class MountMeters {
         pageReads("nvme", CacheStatistics::diskHits);
         pageReads("in-flight", CacheStatistics::waits);
         pageReads("store", CacheStatistics::misses);
-        waited("store", CacheStatistics::waitNanos);
-        waited("nvme", CacheStatistics::diskNanos);
+        waited("store", MountStatistics::storeWaitNanos);
+        waited("nvme", all -> all.cache().diskNanos());
+        waited("limits", MountStatistics::limitWaitNanos);
         pages("filled", "Pages that arrived whole", CacheStatistics::filledPages);
         pages("failed", "Pages whose fetch failed or was cancelled", CacheStatistics::failedFills);
         pages("evicted", "Pages given up for space", CacheStatistics::evictedPages);
@@ -116,13 +117,13 @@ final class MountMeters {
                 all -> value.applyAsLong(all.cache()));
     }
 
-    private void waited(String cause, ToLongFunction<CacheStatistics> nanos) {
+    private void waited(String cause, ToLongFunction<MountStatistics> nanos) {
         counter(
                 "reader.wait",
                 SECONDS,
                 "How long readers waited, all together",
                 Tags.of("cause", cause),
-                all -> nanos.applyAsLong(all.cache()) / 1e9);
+                all -> nanos.applyAsLong(all) / 1e9);
     }
 
     private void pages(String what, String help, ToLongFunction<CacheStatistics> value) {

@@ -43,7 +43,7 @@ final class ControlServerTest {
             7,
             1.5,
             new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
-            new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7),
+            new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9),
             new RequestStatistics(1, 2, 3, 4, 5, 6, 7),
             new Cost(0.5, 0),
             null,
@@ -118,7 +118,7 @@ final class ControlServerTest {
                         "inFlight",
                         "memory",
                         "share");
-        assertThat(ask("stats").get("readahead").size()).isEqualTo(7);
+        assertThat(ask("stats").get("readahead").size()).isEqualTo(9);
     }
 
     @Test

@@ -554,14 +554,15 @@ class SeededFaultsTest {
                         "parentheses"));
     }
 
-    private static final ReadaheadStatistics GETS = new ReadaheadStatistics(100, 900, 0, 0, GIB, 0, 0);
+    private static final ReadaheadStatistics GETS = new ReadaheadStatistics(100, 900, 0, 0, GIB, 0, 0, 0, 0);
 
     private static MountFacts cached(long evicted, long corrupt, long errors, long unstored) {
         return mount(cache(evicted, corrupt, errors, unstored, 0, 0), GETS, 0, "");
     }
 
     private static MountFacts fetched(long failed, long ahead, long used) {
-        return mount(cache(0, 0, 0, 0, 0, 0), new ReadaheadStatistics(100, 900, 0, failed, GIB, ahead, used), 0, "");
+        return mount(
+                cache(0, 0, 0, 0, 0, 0), new ReadaheadStatistics(100, 900, 0, failed, GIB, ahead, used, 0, 0), 0, "");
     }
 
     private static CacheStatistics cache(

@@ -74,7 +74,8 @@ class PrometheusEndpointTest {
                 .contains(
                         "penstock_uptime_seconds{" + LABELS + "} 1.0",
                         "penstock_page_reads_total{from=\"nvme\"," + LABELS + "} 2.0",
-                        "penstock_reader_wait_seconds_total{cause=\"store\"," + LABELS + "} 5.0",
+                        "penstock_reader_wait_seconds_total{cause=\"store\"," + LABELS + "} 4.0",
+                        "penstock_reader_wait_seconds_total{cause=\"limits\"," + LABELS + "} 3.0",
                         "penstock_gets_total{cause=\"readahead\"," + LABELS + "} 22.0",
                         "penstock_cache_bytes{" + LABELS + ",tier=\"nvme\"} 14.0",
                         "penstock_backlog_files{" + LABELS + "} 3.0",
