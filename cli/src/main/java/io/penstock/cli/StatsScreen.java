@@ -47,6 +47,7 @@ final class StatsScreen {
         left.addAll(reads());
         left.addAll(store());
         left.addAll(writes());
+        left.addAll(names());
         List<String> calls = calls();
         if (columns >= SIDE_BY_SIDE) {
             left.addAll(memory());
@@ -122,14 +123,23 @@ final class StatsScreen {
                         "Cost                     %8.4f  and %.4f for transfer",
                         now.cost().requests(),
                         now.cost().transfer()),
-                "  the cache saved        %8s".formatted(ByteSizes.about(savedBytes(now))),
+                "  the cache saved        %8s  some %d GETs"
+                        .formatted(ByteSizes.about(now.savedBytes()), now.savedGets()),
                 "");
     }
 
-    /** What programs have read and the store was not asked for: bytes. */
-    static double savedBytes(MountStatistics all) {
-        CallStatistics read = all.calls().get("read");
-        return Math.max(0, (read == null ? 0 : read.bytes()) - all.readahead().bytesFetched());
+    /** How far the listing of the whole bucket is. Empty if there is none. */
+    private List<String> names() {
+        MountStatistics.Names names = now.names();
+        return names == null
+                ? List.of()
+                : List.of(
+                        "Names                    %8s  %s".formatted(count((double) names.objects()), listed(names)),
+                        "");
+    }
+
+    static String listed(MountStatistics.Names names) {
+        return names.share() < 1 ? "listed, about %.0f%%".formatted(100 * names.share()) : "listed, all of them";
     }
 
     private List<String> writes() {

@@ -116,10 +116,11 @@ final class StatsTable {
                 "cost",
                 String.format(
                         Locale.ROOT,
-                        "%.4f for requests, %.4f for transfer; the cache saved fetching %s",
+                        "%.4f for requests, %.4f for transfer; the cache saved fetching %s by some %d GETs",
                         all.cost().requests(),
                         all.cost().transfer(),
-                        ByteSizes.about(StatsScreen.savedBytes(all))));
+                        ByteSizes.about(all.savedBytes()),
+                        all.savedGets()));
         add(
                 text,
                 "read ahead",
@@ -160,6 +161,10 @@ final class StatsTable {
                         .formatted(all.inFlight().calls(), all.inFlight().requests()));
         if (!all.memory().isEmpty()) {
             add(text, "memory", memory(all.memory()));
+        }
+        MountStatistics.Names names = all.names();
+        if (names != null) {
+            add(text, "names", "%d %s".formatted(names.objects(), StatsScreen.listed(names)));
         }
         ShareStatus share = all.share();
         if (share != null) {

@@ -74,6 +74,7 @@ class ShareCommandTest {
                 Map.of(),
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
+                null,
                 share);
         return ShareCommand.text(mount, share);
     }

@@ -67,6 +67,7 @@ final class StatsScreenTest {
                         "requests", 8 * MIB,
                         "replies", 20 * MIB,
                         "connections", 3 * MIB),
+                new MountStatistics.Names(1_234_567, 1),
                 null);
     }
 
@@ -100,12 +101,14 @@ final class StatsScreenTest {
             Other requests a second         4
               retries, throttled           13  14
             Cost                       0.0123  and 0.5000 for transfer
-              the cache saved          300MiB
+              the cache saved          300MiB  some 4 GETs
 
             Uploaded a second           20MiB
               to send                  1.2GiB  of 2 closed files 1 min 0 s left
               in memory, staged          3MiB  40MiB
               files that failed             1
+
+            Names                     1234567  listed, all of them
 
             Calls            a second     p50     p99   p99.9  errors
             read                  600   125us   3.3ms    12ms       2

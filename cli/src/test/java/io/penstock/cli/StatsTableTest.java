@@ -52,6 +52,7 @@ final class StatsTableTest {
                 calls,
                 new InFlight(3, 12),
                 new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)),
+                new MountStatistics.Names(1_234_567, 0.43),
                 null);
     }
 
@@ -98,12 +99,13 @@ final class StatsTableTest {
             waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, of all readers together
             fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
-            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B
+            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B by some 0 GETs
             read ahead:  160MiB, of which readers have come to 75%
             cache:       64MiB in memory, 1.5GiB on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed
             in flight:   3 calls, 12 requests to the store
             memory:      512MiB for pages, 20MiB for replies
+            names:       1234567 listed, about 43%
             """);
         assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");
     }

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
+ * @param names of the bucket, as far as all of it is listed; null if it is not
  * @param share null if it shares nothing
  */
 public record MountStatistics(
@@ -36,6 +37,7 @@ public record MountStatistics(
         Map<String, CallStatistics> calls,
         InFlight inFlight,
         Map<String, Long> memory,
+        @Nullable Names names,
         @Nullable ShareStatus share) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
@@ -51,6 +53,26 @@ public record MountStatistics(
      */
     public record InFlight(long calls, long requests) {
         static final InFlight NONE = new InFlight(0, 0);
+    }
+
+    /**
+     * The listing of the whole bucket.
+     *
+     * @param objects listed so far
+     * @param share of the bucket, 0 to 1, as far as can be told; 1 once it answers about names
+     */
+    public record Names(long objects, double share) {}
+
+    /** Bytes that programs have read and the store was not asked for. */
+    public long savedBytes() {
+        CallStatistics read = calls.get("read");
+        return Math.max(0, (read == null ? 0 : read.bytes()) - readahead.bytesFetched());
+    }
+
+    /** GETs that these bytes would have taken, each as large as those that were made; 0 if none was. */
+    public long savedGets() {
+        long fetched = readahead.bytesFetched();
+        return fetched == 0 ? 0 : Math.round((double) savedBytes() / fetched * readahead.allGets());
     }
 
     /** How long readers waited for bytes of the store, or of other nodes: nanoseconds. */

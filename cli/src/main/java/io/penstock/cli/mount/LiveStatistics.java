@@ -4,15 +4,18 @@ import io.penstock.cli.config.CostSettings;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.MountStatistics.Names;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.core.NativeMemory;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.metadata.PreloadState;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The statistics of a mount now, from when this was made. Safe for use by any number of threads. */
 final class LiveStatistics implements Supplier<MountStatistics> {
@@ -51,7 +54,16 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                 bucket.callStatistics(),
                 new InFlight(bucket.mount().unanswered(), bucket.requestsInFlight()),
                 memory(),
+                names(bucket.names()),
                 bucket.shareStatus());
+    }
+
+    private static @Nullable Names names(PreloadState state) {
+        return switch (state) {
+            case PreloadState.None _ -> null;
+            case PreloadState.Listing(long objects, double share, _) -> new Names(objects, share);
+            case PreloadState.Known(long objects, _) -> new Names(objects, 1);
+        };
     }
 
     private static Map<String, Long> memory() {

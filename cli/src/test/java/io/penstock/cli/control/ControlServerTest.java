@@ -52,6 +52,7 @@ final class ControlServerTest {
                     new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))),
             new InFlight(8, 9),
             Map.of("pages", 10L),
+            null,
             null);
 
     @TempDir
@@ -117,6 +118,7 @@ final class ControlServerTest {
                         "calls",
                         "inFlight",
                         "memory",
+                        "names",
                         "share");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(9);
     }

@@ -614,6 +614,7 @@ class SeededFaultsTest {
                         Map.of(),
                         new InFlight(0, 0),
                         Map.of(),
+                        null,
                         null),
                 "");
     }

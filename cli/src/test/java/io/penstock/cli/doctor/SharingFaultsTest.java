@@ -71,6 +71,7 @@ class SharingFaultsTest {
                 Map.of(),
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
+                null,
                 share);
         Findings findings = new Findings("mount");
         new MountCheck(settings("")).examine(new MountFacts("/mnt/a", true, "", statistics, ""), findings);

@@ -54,6 +54,7 @@ final class Statistics {
                 calls,
                 new InFlight(41, 42),
                 Map.of("pages", 43L, "replies", 44L),
+                null,
                 calls.isEmpty() ? null : SHARE);
     }
 }
