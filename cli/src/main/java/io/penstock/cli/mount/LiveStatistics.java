@@ -61,8 +61,8 @@ final class LiveStatistics implements Supplier<MountStatistics> {
     private static @Nullable Names names(PreloadState state) {
         return switch (state) {
             case PreloadState.None _ -> null;
-            case PreloadState.Listing(long objects, double share, _) -> new Names(objects, share);
-            case PreloadState.Known(long objects, _) -> new Names(objects, 1);
+            case PreloadState.Listing(long objects, double share, var _) -> new Names(objects, share);
+            case PreloadState.Known(long objects, var _) -> new Names(objects, 1);
         };
     }
 
