@@ -74,8 +74,12 @@ public final class ObjectReader implements AutoCloseable {
         try {
             return read(position, end, to, loans, source == ReadSource.STORE, demand);
         } finally {
-            fetcher.readerWaited(demand.memoryNanos(), demand.turnNanos());
-            object.history.answered(source, System.nanoTime() - begun, demand.memoryNanos() + demand.turnNanos());
+            long memoryNanos = demand.memoryNanos();
+            long turnNanos = demand.turnNanos();
+            if (memoryNanos + turnNanos > 0) {
+                fetcher.readerWaited(memoryNanos, turnNanos);
+            }
+            object.history.answered(source, System.nanoTime() - begun, memoryNanos + turnNanos);
             event.end();
             if (event.shouldCommit()) {
                 event.key = cached.version().key();
@@ -118,12 +122,20 @@ public final class ObjectReader implements AutoCloseable {
 
         /** How long it has waited for memory, for one claim after the other. */
         long memoryNanos() {
-            return fetches.stream().mapToLong(RangeFetch::memoryNanos).sum();
+            long nanos = 0;
+            for (RangeFetch fetch : fetches) {
+                nanos += fetch.memoryNanos();
+            }
+            return nanos;
         }
 
         /** How long it has waited for the turn of its GETs, for all at once. */
         long turnNanos() {
-            return fetches.stream().mapToLong(RangeFetch::turnNanos).max().orElse(0);
+            long nanos = 0;
+            for (RangeFetch fetch : fetches) {
+                nanos = Math.max(nanos, fetch.turnNanos());
+            }
+            return nanos;
         }
     }
 

@@ -265,13 +265,14 @@ public final class Serving {
 
     private void checkOutside(Setting<Path> setting, Path path) throws RefusedException, MountException {
         Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
-        if (path.startsWith(mountPoint) || resolveLinks(path).startsWith(resolveLinks(mountPoint))) {
+        Path real = resolveLinks(path);
+        if (path.startsWith(mountPoint) || real.startsWith(resolveLinks(mountPoint))) {
             throw refused(
                     setting + ": " + path + " lies inside the mount point " + mountPoint
                             + "; choose a place outside of it",
                     List.of(setting));
         }
-        MountTable.Entry mount = mountOf(resolveLinks(path));
+        MountTable.Entry mount = mountOf(real);
         if (mount != null && mount.isPenstock()) {
             throw refused(
                     setting + ": " + path + " lies inside " + mount.mountPoint() + ", where " + mount.source()
