@@ -137,7 +137,7 @@ final class MountsCommand implements Callable<Integer> {
                         + (running.failed() == 0 ? "" : "; failed: " + running.failed() + ", see penstock recover"),
                 running.names().isEmpty() ? "by folder" : running.names(),
                 running.cache().toString(),
-                running.log().toString(),
+                running.log().toString().isEmpty() ? "terminal" : running.log().toString(),
                 running.binding(),
                 running.description());
     }

@@ -196,24 +196,11 @@ final class LiveSettingsIT {
 
     @Tag("long")
     @Test
-    void hangup_ofAMountInTheBackground_reloads() throws Exception {
+    void mount_inTheBackground_reloadsAtAHangupAndKeepsItsLogForItself() throws Exception {
         Path file = Files.writeString(scratch.resolve("penstock.yaml"), "defaults: {metadata: {ttl: 30s}}");
         Path mountPoint = Files.createDirectories(scratch.resolve("background"));
         Path log = scratch.resolve("background.log");
-        Program.shell(
-                        scratch,
-                        "AWS_ACCESS_KEY_ID=$5 AWS_SECRET_ACCESS_KEY=$6 \"$1\" mount $2 \"$3\" --endpoint $4"
-                                + " --region us-east-1 --path-style --config \"$7\" --log-file \"$8\" --cache \"$9\"",
-                        MountedBucket.penstock().getFirst(),
-                        bucket.name(),
-                        mountPoint,
-                        SERVER.endpoint(),
-                        SERVER.accessKey(),
-                        SERVER.secretKey(),
-                        file,
-                        log,
-                        scratch.resolve("cache"))
-                .orThrow();
+        inBackground(mountPoint, "cache", file, log).orThrow();
         try {
             String pid = penstock("stats", mountPoint.toString(), "--json", "--once")
                     .replaceFirst("(?s).*\"pid\":(\\d+).*", "$1");
@@ -223,8 +210,29 @@ final class LiveSettingsIT {
 
             Await.until("the mount has reloaded", () -> Files.readString(log).contains("metadata.ttl: 30s is now 6s"));
             assertThat(Files.exists(mountPoint.resolve("large/0"))).isTrue();
+
+            Path other = Files.createDirectories(scratch.resolve("other"));
+            assertThat(inBackground(other, "other-cache", file, log).out())
+                    .contains("log.file: " + log + " is the log of the mount on " + mountPoint);
+            assertThat(MountedBucket.isMounted(other)).isFalse();
         } finally {
             penstock("umount", mountPoint.toString());
         }
+    }
+
+    private Program.Result inBackground(Path mountPoint, String cache, Path file, Path log) throws Exception {
+        return Program.shell(
+                scratch,
+                "AWS_ACCESS_KEY_ID=$5 AWS_SECRET_ACCESS_KEY=$6 \"$1\" mount $2 \"$3\" --endpoint $4"
+                        + " --region us-east-1 --path-style --config \"$7\" --log-file \"$8\" --cache \"$9\"",
+                MountedBucket.penstock().getFirst(),
+                bucket.name(),
+                mountPoint,
+                SERVER.endpoint(),
+                SERVER.accessKey(),
+                SERVER.secretKey(),
+                file,
+                log,
+                scratch.resolve(cache));
     }
 }

@@ -74,7 +74,11 @@ final class S3Connector {
                     config, prefix, base(client, config.bucket()), region, credentials, http, counters);
             store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, proof, prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
-            store.tryList(new ListRequest(prefix, "", null, null, 1));
+            if (store.tryList(new ListRequest(prefix, "", null, null, 1))
+                    .objects()
+                    .isEmpty()) {
+                refuseObject(store, prefix);
+            }
             usable = true;
             return store;
         } finally {
@@ -84,6 +88,24 @@ final class S3Connector {
                 store.close();
             }
         }
+    }
+
+    /** A prefix below which there is nothing, and which is the key of an object: a file was named for a folder. */
+    private void refuseObject(S3ObjectStore store, String prefix) throws ObjectStoreException, InterruptedException {
+        if (!prefix.endsWith("/") || prefix.length() == 1) {
+            return;
+        }
+        String key = prefix.substring(0, prefix.length() - 1);
+        try {
+            StoredObject _ = store.head(key);
+        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied e) {
+            return; // An empty folder; or one outside of which this user may read nothing.
+        }
+        String folder = key.substring(0, key.lastIndexOf('/') + 1);
+        throw new ObjectStoreException.NotFound(
+                "s3://%s/%s is an object, not a folder; name the folder that it is in, s3://%s/%s"
+                        .formatted(config.bucket(), key, config.bucket(), folder),
+                null);
     }
 
     /** The access key's id; empty if requests are not signed. */

@@ -189,8 +189,8 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /** Lists with one attempt, to find out whether listing is allowed. */
-    void tryList(ListRequest request) throws ObjectStoreException, InterruptedException {
-        RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.list(request));
+    ListPage tryList(ListRequest request) throws ObjectStoreException, InterruptedException {
+        return RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.list(request));
     }
 
     @Override

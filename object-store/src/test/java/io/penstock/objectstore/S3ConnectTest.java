@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
+import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
@@ -64,6 +65,20 @@ final class S3ConnectTest {
         assertThatThrownBy(() -> S3ObjectStore.connect(config("nothing", at(server.endpoint()))))
                 .isInstanceOf(ObjectStoreException.NotFound.class)
                 .hasMessageStartingWith("there is no bucket 'nothing'");
+    }
+
+    @Test
+    void connect_prefixThatIsAnObject_isRefusedAndAnEmptyOneIsNot() throws Exception {
+        S3Config config = config("bucket", at(server.endpoint()));
+        try (S3ObjectStore store = S3ObjectStore.connect(config, "none/")) {
+            ObjectVersion _ = store.put("models/file", UploadBody.EMPTY, WriteCondition.ALWAYS);
+
+            assertThatThrownBy(() -> S3ObjectStore.connect(config, "models/file/"))
+                    .isInstanceOf(ObjectStoreException.NotFound.class)
+                    .hasMessage("s3://bucket/models/file is an object, not a folder; name the folder that it is in,"
+                            + " s3://bucket/models/");
+        }
+        S3ObjectStore.connect(config, "models/").close();
     }
 
     @Test

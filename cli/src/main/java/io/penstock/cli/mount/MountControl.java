@@ -36,7 +36,10 @@ public final class MountControl implements AutoCloseable {
     /** Changed by one thread at a time: {@link LiveConfiguration} sees to that. */
     private LogLevel logLevel;
 
-    /** @param source has the settings again when they are reloaded */
+    /**
+     * @param logFile empty if the log goes to the terminal
+     * @param source has the settings again when they are reloaded
+     */
     public MountControl(
             MountPlan plan,
             BucketMount bucket,

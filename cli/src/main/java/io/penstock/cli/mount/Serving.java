@@ -3,6 +3,7 @@ package io.penstock.cli.mount;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.Host;
 import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
@@ -115,12 +116,32 @@ public final class Serving {
         return Path.of(setting.toString().replace("{mount}", dashed.isEmpty() ? "root" : dashed));
     }
 
+    /** One mount would rotate the file away while the other writes to it. */
+    private void checkLog() throws RefusedException {
+        List<RunningMount> others;
+        try {
+            others = RunningMount.list(Host.current());
+        } catch (IOException e) {
+            return; // Nobody knows of another mount.
+        }
+        Path mountPoint = plan.mount().mountPoint();
+        for (RunningMount other : others) {
+            if (other.log().equals(logFile) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
+                throw refused(
+                        Settings.LOG_FILE + ": " + logFile + " is the log of the mount on " + other.mountPoint()
+                                + "; choose another with --log-file, or write {mount} in its name",
+                        List.of(Settings.LOG_FILE));
+            }
+        }
+    }
+
     private void startLog() throws RefusedException {
         LogLevel level = configuration.get(Settings.LOG_LEVEL);
         if (!Launcher.waits()) {
             Logging.toTerminal(level);
             return;
         }
+        checkLog();
         try {
             Logging.toFile(logFile, level);
         } catch (IOException e) {
@@ -175,7 +196,8 @@ public final class Serving {
 
     private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
         Mount mount = bucket.mount();
-        try (MountControl control = new MountControl(plan, bucket, logFile, configuration, source);
+        try (MountControl control =
+                        new MountControl(plan, bucket, Logging.file().orElse(Path.of("")), configuration, source);
                 NamesWatch _ = new NamesWatch(
                         bucket::names,
                         InstantSource.system(),

@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  * @param started when that process started, in the kernel's ticks since the boot
  * @param binding the binding that serves it, and the reason
  * @param description the features negotiated with the kernel
+ * @param log the log file; empty if the log goes to the terminal
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
  * @param failed written files that could not be uploaded since it was mounted: their content waits for penstock recover
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
