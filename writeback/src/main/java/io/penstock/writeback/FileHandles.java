@@ -58,6 +58,17 @@ final class FileHandles {
         return handles == 0;
     }
 
+    /** With the lock held. @throws IllegalStateException if no order of calls may lead to this */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    void checkInvariants() {
+        if (handles < 0) {
+            throw new IllegalStateException("released " + -handles + " times too often: " + state);
+        }
+        if (state.isEnded() && handles > 0 && !context.isClosed()) {
+            throw new IllegalStateException("ended with " + handles + " handles: " + state);
+        }
+    }
+
     /** One more handle. False if the file has ended. */
     boolean retain() {
         lock.lock();

@@ -482,7 +482,9 @@ public final class WrittenFile {
             if (bytes.frozen() != null && state.running() == null) {
                 throw new IllegalStateException("content is frozen and no commit runs: " + state);
             }
+            bytes.content().checkInvariants();
             sync.checkInvariants();
+            open.checkInvariants();
         } finally {
             lock.unlock();
         }

@@ -23,6 +23,16 @@ public final class Block {
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
     public static final int BLOCK_SIZE = 4 << 20;
 
+    /** Where it is read. */
+    private enum Place {
+        /** It is the file's block of its index. */
+        IN_FILE,
+        /** It is no longer part of the file: it is there for its holders. */
+        LEFT,
+        /** It has left the file, and its place in the staging file is its successor's: its holders read it from memory. */
+        DISPLACED
+    }
+
     private final long index;
 
     /** What differs from the version below. */
@@ -52,11 +62,7 @@ public final class Block {
     /** What this is a copy of, as long as somebody holds that. */
     private @Nullable Block original;
 
-    /** Its place in the staging file is its successor's: it is read from memory until its holders are done. */
-    private boolean displaced;
-
-    /** It is no longer part of the file. */
-    private boolean dropped;
+    private Place place = Place.IN_FILE;
 
     /** Changes with each write, so that work that was done meanwhile is known to be out of date. */
     private int version;
@@ -172,7 +178,9 @@ public final class Block {
 
     /** The block has left the file; its memory goes with the last who holds it. */
     public void drop() {
-        dropped = true;
+        if (place == Place.IN_FILE) {
+            place = Place.LEFT;
+        }
         freeIfUnused();
     }
 
@@ -203,7 +211,7 @@ public final class Block {
     }
 
     private void freeIfUnused() {
-        if (dropped && holders == 0 && buffer != null) {
+        if (place != Place.IN_FILE && holders == 0 && buffer != null) {
             buffer.unshare();
             buffer = null;
             inMemory = new Ranges();
@@ -243,7 +251,7 @@ public final class Block {
             original = null;
             first = null;
         }
-        return first == null && staging == null && !displaced;
+        return first == null && staging == null && !isDisplaced();
     }
 
     /**
@@ -267,16 +275,16 @@ public final class Block {
             return false;
         }
         original = null;
-        displaced = isHeld() && isInMemory();
-        return displaced || !isHeld();
+        place = isHeld() && isInMemory() ? Place.DISPLACED : Place.LEFT; // the original of another has left the file
+        return isDisplaced() || !isHeld();
     }
 
     private boolean isInMemory() {
-        return data.toList().stream().allMatch(range -> inMemory.covers(range.offset(), range.end()));
+        return inMemory.covers(data);
     }
 
     public boolean isDisplaced() {
-        return displaced;
+        return place == Place.DISPLACED;
     }
 
     public boolean waitsForOriginal() {
@@ -345,7 +353,7 @@ public final class Block {
 
     /** Gives the memory up, if all of it is staged and nobody uses it. */
     public boolean evict() {
-        if (buffer == null || isUnstaged() || displaced || buffer.isPinned()) {
+        if (buffer == null || isUnstaged() || isDisplaced() || buffer.isPinned()) {
             return false;
         }
         buffer.unshare();
@@ -369,9 +377,27 @@ public final class Block {
         sealed |= 1 << page;
     }
 
+    /** @throws IllegalStateException if no order of calls may lead to this */
+    void checkInvariants() {
+        Ranges somewhere = stored.copy();
+        somewhere.addAll(inMemory);
+        check(somewhere.covers(data), "all data is in memory or staged");
+        check(data.covers(inMemory), "only data is in memory");
+        check(inMemory.covers(unstaged) && inMemory.covers(staging()), "unstaged data is in memory");
+        check(buffer != null || inMemory.isEmpty(), "data in memory has a buffer");
+        check(holders >= 0, "a block is let go as often as it is held");
+    }
+
+    private void check(boolean holds, String invariant) {
+        if (!holds) {
+            throw new IllegalStateException(invariant + ": " + this);
+        }
+    }
+
     @Override
     public String toString() {
-        return "block " + index + " data " + data + " in memory " + inMemory + " unstaged " + unstaged + " staging "
-                + staging + " sealed " + Integer.toBinaryString(sealed) + " of " + Arrays.toString(checksums);
+        return "block " + index + " " + place + " data " + data + " stored " + stored + " in memory " + inMemory
+                + " unstaged " + unstaged + " staging " + staging + " sealed " + Integer.toBinaryString(sealed) + " of "
+                + Arrays.toString(checksums);
     }
 }

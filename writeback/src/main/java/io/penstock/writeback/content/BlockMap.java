@@ -349,6 +349,25 @@ public final class BlockMap {
         return content;
     }
 
+    /** @throws IllegalStateException if no order of calls may lead to this */
+    public void checkInvariants() {
+        check(baseEnd <= size, "the base version ends within the file");
+        check(leastSize <= size, "the least size is none of the future");
+        check(zeros.end() <= baseEnd, "holes are made over the base version");
+        blocks.forEach((index, block) -> {
+            check(index == block.index(), "a block is at its index");
+            check(block.data().end() <= size, "data ends within the file");
+            block.checkInvariants();
+        });
+    }
+
+    private void check(boolean holds, String invariant) {
+        if (!holds) {
+            throw new IllegalStateException(invariant + ": size " + size + ", base end " + baseEnd + ", least size "
+                    + leastSize + ", zeros " + zeros + ", " + blocks.values());
+        }
+    }
+
     /** Frees everything. */
     public void drop() {
         blocks.values().forEach(Block::drop);

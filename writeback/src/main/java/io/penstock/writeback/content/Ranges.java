@@ -60,6 +60,11 @@ public final class Ranges {
         return from >= to || (below % 2 == 1 && bounds[below] >= to);
     }
 
+    /** Whether all bytes of the others are in it. */
+    boolean covers(Ranges others) {
+        return others.toList().stream().allMatch(range -> covers(range.offset(), range.end()));
+    }
+
     /** The first byte at or behind the offset that is in it, or {@link #NONE}. */
     public long nextIn(long offset) {
         int below = boundsUpTo(offset);

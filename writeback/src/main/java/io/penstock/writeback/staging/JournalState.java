@@ -48,8 +48,10 @@ final class JournalState implements Consumer<JournalRecord> {
     /** The same since: of that, or of more that was not made durable. */
     private final Set<JournalRecord.Sent> sentSince = new LinkedHashSet<>();
 
-    private boolean withdrawn;
-    private @Nullable String keptFor;
+    /** Null if its name stays, as far as the journal knows. */
+    private @Nullable Withdrawn withdrawn;
+
+    private @Nullable Kept kept;
 
     @Override
     public void accept(JournalRecord record) {
@@ -58,7 +60,7 @@ final class JournalState implements Consumer<JournalRecord> {
                 opened = entry;
                 sentBefore.clear();
                 sentSince.clear();
-                withdrawn = false;
+                withdrawn = null;
             }
             case InData(int next) -> nextGeneration = next;
             case Written entry -> replay(entry);
@@ -69,8 +71,8 @@ final class JournalState implements Consumer<JournalRecord> {
             case PartUploaded(var part, int crc32c) ->
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadEnded(String id) -> end(id);
-            case Kept(String reason) -> keptFor = reason;
-            case Withdrawn() -> withdrawn = true;
+            case Kept entry -> kept = entry;
+            case Withdrawn entry -> withdrawn = entry;
             case JournalRecord.Sent entry -> sentSince.add(entry);
             case Dropped() -> written = null;
         }
@@ -99,11 +101,11 @@ final class JournalState implements Consumer<JournalRecord> {
                     written.kept()));
         }
         records.addAll(sentSince);
-        if (withdrawn) {
-            records.add(new Withdrawn());
+        if (withdrawn != null) {
+            records.add(withdrawn);
         }
-        if (keptFor != null) {
-            records.add(new Kept(keptFor));
+        if (kept != null) {
+            records.add(kept);
         }
         return records;
     }
@@ -170,13 +172,13 @@ final class JournalState implements Consumer<JournalRecord> {
 
     /** Whether its name was about to be removed, or to be taken by another file. */
     public boolean withdrawn() {
-        return withdrawn;
+        return withdrawn != null;
     }
 
     /** Why it cannot be committed by itself; null if that has not been found. */
     @Nullable
     public String keptFor() {
-        return keptFor;
+        return kept == null ? null : kept.reason();
     }
 
     /** The upload that a commit can go on with; null if there is none. */

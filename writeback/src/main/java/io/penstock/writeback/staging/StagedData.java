@@ -25,16 +25,28 @@ import org.slf4j.LoggerFactory;
 public final class StagedData {
     private static final Logger log = LoggerFactory.getLogger(StagedData.class);
 
+    private sealed interface State {
+        /** No file has been made. */
+        record Planned() implements State {}
+
+        /** @param file of this name */
+        record Made(DataFile file) implements State {}
+
+        /**
+         * It is removed: nothing is written any more.
+         *
+         * @param file that its readers may still have open; null if none was made
+         */
+        record Removed(@Nullable DataFile file) implements State {}
+    }
+
     private final Staging staging;
     private final String name;
     private final int generation;
     private final StagedNames names;
 
-    /** Made with this locked; whether there is one is asked with the file's lock held, too. */
-    private volatile @Nullable DataFile file;
-
-    @GuardedBy("this")
-    private boolean gone;
+    /** Changed with this locked; read with the file's lock held, too. */
+    private volatile State state = new State.Planned();
 
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
     @GuardedBy("this")
@@ -58,7 +70,7 @@ public final class StagedData {
      */
     public synchronized void found(Ranges kept) throws IOException {
         DataFile found = staging.files().open(name);
-        file = found;
+        state = new State.Made(found);
         try {
             found.setLength(kept.end());
         } catch (IOException e) {
@@ -86,12 +98,20 @@ public final class StagedData {
 
     /** Whether it has been made. Never waits. */
     public boolean isThere() {
-        return file != null;
+        return file() != null;
+    }
+
+    private @Nullable DataFile file() {
+        return switch (state) {
+            case State.Planned() -> null;
+            case State.Made(DataFile file) -> file;
+            case State.Removed(DataFile file) -> file;
+        };
     }
 
     /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
     public synchronized boolean take(long block, long bytes) {
-        if (gone) {
+        if (state instanceof State.Removed) {
             return false; // nobody would give it back
         }
         long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
@@ -106,7 +126,7 @@ public final class StagedData {
     /** False if this was removed meanwhile, which says nothing of the disk. */
     public boolean write(long position, ByteBuffer from) throws IOException {
         try {
-            DataFile to = fileUnlessGone();
+            DataFile to = fileUnlessRemoved();
             if (to == null) {
                 return false;
             }
@@ -120,7 +140,7 @@ public final class StagedData {
     }
 
     public int read(long position, ByteBuffer to) throws IOException {
-        DataFile from = file;
+        DataFile from = file();
         if (from == null) {
             throw new IOException("nothing is staged in " + name);
         }
@@ -129,29 +149,31 @@ public final class StagedData {
 
     /** Makes durable what is written. */
     public void force() throws IOException {
-        DataFile current = file;
+        DataFile current = file();
         if (current != null) {
             current.force();
         }
     }
 
     private DataFile fileForWriting() throws IOException {
-        DataFile current = fileUnlessGone();
+        DataFile current = fileUnlessRemoved();
         if (current == null) {
             throw new IOException("used after it was removed: " + name);
         }
         return current;
     }
 
-    private synchronized @Nullable DataFile fileUnlessGone() throws IOException {
-        if (gone) {
-            return null;
-        }
-        if (file == null) {
-            file = staging.files().create(name);
-            names.add();
-        }
-        return file;
+    private synchronized @Nullable DataFile fileUnlessRemoved() throws IOException {
+        return switch (state) {
+            case State.Planned() -> {
+                DataFile made = staging.files().create(name);
+                state = new State.Made(made);
+                names.add();
+                yield made;
+            }
+            case State.Made(DataFile file) -> file;
+            case State.Removed _ -> null;
+        };
     }
 
     /**
@@ -197,7 +219,7 @@ public final class StagedData {
     /** Removes the file, if there is one. Whoever reads it may go on until it is closed. */
     public void remove() {
         synchronized (this) {
-            gone = true;
+            state = new State.Removed(file());
         }
         try {
             if (isThere()) {
@@ -211,7 +233,7 @@ public final class StagedData {
 
     /** Closes the file; one that was not removed stays for another run. */
     public void close() throws IOException {
-        DataFile current = file;
+        DataFile current = file();
         if (current != null) {
             current.close();
         }

@@ -33,6 +33,16 @@ final class PartSender {
     /** After a failure, which has been retried up to the store's deadline already. */
     static final long EARLY_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** The phases of an upload, in their order. */
+    private enum Phase {
+        /** No part has been begun to be sent. */
+        PLANNED,
+        /** A part has been, so that the layout is settled. */
+        BEGUN,
+        /** Nothing is sent any more. */
+        ENDED
+    }
+
     private final Uploads uploads;
     private final String key;
     private final TargetProperties properties;
@@ -52,9 +62,8 @@ final class PartSender {
     @GuardedBy("lock")
     private RemoteUpload remote;
 
-    /** Whether a part has been begun to be sent, so that the layout is settled. */
     @GuardedBy("lock")
-    private boolean begun;
+    private Phase phase;
 
     /** Whether parts may go up before they are needed. */
     @GuardedBy("lock")
@@ -88,9 +97,6 @@ final class PartSender {
     @GuardedBy("lock")
     private int sending;
 
-    @GuardedBy("lock")
-    private boolean ended;
-
     PartSender(
             Uploads uploads,
             TargetProperties properties,
@@ -107,7 +113,7 @@ final class PartSender {
         this.lane = lane;
         this.parts = new Parts(layout);
         this.remote = new RemoteUpload(uploads.store(), properties, journal, earlier);
-        this.begun = earlier != null;
+        this.phase = earlier == null ? Phase.PLANNED : Phase.BEGUN;
     }
 
     // ---- while the file is written
@@ -147,7 +153,7 @@ final class PartSender {
 
     @GuardedBy("lock")
     private void enqueueEarly(List<Part> due) {
-        if (early && !ended) {
+        if (early && phase != Phase.ENDED) {
             due.forEach(this::enqueue);
         }
     }
@@ -183,13 +189,13 @@ final class PartSender {
     private @Nullable Sending begin(Part part) {
         lock.lock();
         try {
-            if (ended || !isDue(part)) {
+            if (phase == Phase.ENDED || !isDue(part)) {
                 part.withdrawn();
                 progress.signalAll();
                 return null;
             }
             part.begun(committing);
-            begun = true;
+            phase = Phase.BEGUN;
             sending++;
             Deadline ofCommit = part.isNeededBy(committing) ? deadline : null;
             Deadline until = ofCommit == null ? uploads.store().retries().forWriting() : ofCommit;
@@ -225,7 +231,7 @@ final class PartSender {
     private void becomeInterruptible() throws InterruptedException {
         lock.lock();
         try {
-            if (ended) {
+            if (phase == Phase.ENDED) {
                 throw new InterruptedException();
             }
             senders.add(Thread.currentThread());
@@ -245,7 +251,7 @@ final class PartSender {
                 part.failed();
                 failed(part, failed);
             }
-            if (part.isOutdated() && !ended && failure == null && isDue(part)) {
+            if (part.isOutdated() && phase != Phase.ENDED && failure == null && isDue(part)) {
                 enqueue(part);
             }
             progress.signalAll();
@@ -256,7 +262,7 @@ final class PartSender {
 
     @GuardedBy("lock")
     private void failed(Part part, @Nullable Exception cause) {
-        if (ended) {
+        if (phase == Phase.ENDED) {
             return;
         }
         if (!part.isNeededBy(committing)) {
@@ -298,11 +304,11 @@ final class PartSender {
     PartLayout settleLayout(long size) {
         lock.lock();
         try {
-            if (begun && size <= parts.layout().reach()) {
+            if (phase != Phase.PLANNED && size <= parts.layout().reach()) {
                 return parts.layout();
             }
             parts.begin(uploads.planned(size, parts.layout().partBytes()));
-            if (begun) {
+            if (phase != Phase.PLANNED) {
                 replaceRemote();
             }
             return parts.layout();
@@ -354,7 +360,7 @@ final class PartSender {
     /** No failure of the store: nothing comes of trying again. */
     @GuardedBy("lock")
     private void checkNotEnded() throws IOException {
-        if (ended) {
+        if (phase == Phase.ENDED) {
             throw new IOException("the upload of '" + key + "' was given up");
         }
     }
@@ -388,7 +394,7 @@ final class PartSender {
     boolean beginAnew() {
         lock.lock();
         try {
-            if (!begun) {
+            if (phase == Phase.PLANNED) {
                 return false;
             }
             committing = ++commits;
@@ -426,7 +432,7 @@ final class PartSender {
     public void end(boolean abort) {
         lock.lock();
         try {
-            ended = true;
+            phase = Phase.ENDED;
             senders.forEach(Thread::interrupt);
             progress.signalAll();
             if (abort) {
