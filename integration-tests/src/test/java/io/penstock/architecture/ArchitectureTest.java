@@ -3,6 +3,7 @@ package io.penstock.architecture;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -12,9 +13,11 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.penstock.core.NativeMemory;
+import io.penstock.writeback.bytes.BaseContent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -228,11 +231,39 @@ class ArchitectureTest {
                         resideInAnyPackage("io.penstock.writeback..", "io.penstock.cli..", "io.penstock.benchmarks..")))
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(
-                        "io.penstock.writeback.content..",
-                        "io.penstock.writeback.upload..",
-                        "io.penstock.writeback.staging.."))
-                .because("they are public for each other only")
+                                "io.penstock.writeback.content..",
+                                "io.penstock.writeback.upload..",
+                                "io.penstock.writeback.staging..",
+                                "io.penstock.writeback.bytes..")
+                        .and(not(nameMatching(BaseContent.class.getName() + "(\\$.*)?"))))
+                .because("they are public for each other only; others bring the bytes of the base version")
                 .check(CLASSES);
+    }
+
+    /** A file is at what its states say: FileState, and the sealed types of what it consists of (ADR 23). */
+    @Test
+    void writeback_hasNoFlagsButThese() {
+        assertThat(CLASSES.stream()
+                        .filter(type -> type.getPackageName().startsWith("io.penstock.writeback"))
+                        .filter(type -> !type.isAssignableTo(Record.class))
+                        .flatMap(type -> type.getFields().stream())
+                        .filter(field -> field.getRawType().isEquivalentTo(boolean.class))
+                        .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))
+                        .map(field -> field.getOwner().getSimpleName() + "." + field.getName()))
+                .containsExactlyInAnyOrder(
+                        "BaseLayer.retired",
+                        "Block.journalled",
+                        "BlockMemory.saidShort",
+                        "CommitPlan.isObjectsEnd",
+                        "PartSender.early",
+                        "Parts.large",
+                        "Reclaim.closed",
+                        "Reclaim.fruitless",
+                        "Reclaim.wanted",
+                        "RenameJournal.isDecided",
+                        "StagedFile.suspect",
+                        "UploadGate.looksAgain",
+                        "Waiter.refused");
     }
 
     @Test

@@ -13,10 +13,15 @@ final class Await {
 
     /** Fails if it is not so within a minute. */
     static void until(String what, Callable<Boolean> condition) throws Exception {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
+        until(what, LIMIT, Duration.ofMillis(20), condition);
+    }
+
+    /** Fails if it is not so within this limit. */
+    static void until(String what, Duration limit, Duration pause, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + limit.toNanos();
         while (!condition.call()) {
             assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-            Thread.sleep(20);
+            Thread.sleep(pause);
         }
     }
 }

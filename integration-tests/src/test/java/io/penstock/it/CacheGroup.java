@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -23,6 +24,9 @@ import java.util.stream.Collectors;
 
 /** Mounts of one bucket that share their caches, and the certificates of their group, made as docs/SHARING.md makes them. */
 final class CacheGroup implements AutoCloseable {
+    /** Members are missed after seconds, and asked again after a minute: on a machine that is busy it may take longer. */
+    static final Duration PATIENCE = Duration.ofMinutes(3);
+
     /** What the store may have to send of each byte that all nodes read. */
     private static final double ONCE = 1.05;
 
@@ -139,7 +143,7 @@ final class CacheGroup implements AutoCloseable {
     }
 
     static void awaitMembers(MountedBucket node, int count) throws Exception {
-        Await.until(count + " members", () -> members(node) == count);
+        Await.until(count + " members", PATIENCE, Duration.ofMillis(500), () -> members(node) == count);
     }
 
     static int members(MountedBucket node) {

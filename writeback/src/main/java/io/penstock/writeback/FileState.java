@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  *             WITHDRAWN ──reinstate──▶ as before            it did not
  *             WITHDRAWN ──detach──▶ DETACHED                it did: nothing is committed any more
  *             NAMED, DETACHED ──last handle, nothing to commit──▶ ENDED
+ *             any ──the mount ends, and no commit runs──▶ ENDED
  *
  *   commits:  IDLE ──begin──▶ RUNNING ──ended──▶ IDLE
  *                               └─makeWay─▶ YIELDING ──staged──▶ IDLE or RUNNING     fsync does not wait for the store
@@ -154,6 +155,10 @@ final class FileState {
     }
 
     // ---- the name
+
+    Name name() {
+        return name;
+    }
 
     /** Whether the file is committed under a name, or may be again. */
     boolean hasName() {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The transitions of a file's state that no caller waits for. */
+/** The transitions of a file's state. */
 final class FileStateTest {
     private final FileState state = new FileState("key", Instant.EPOCH);
 
@@ -17,6 +19,69 @@ final class FileStateTest {
     @AfterEach
     void check() {
         state.checkInvariants();
+    }
+
+    /** The table of docs/CONCURRENCY.md, as far as it is about names: a state, and what each command makes of it. */
+    @ParameterizedTest
+    @CsvSource({
+        "'',            hold,      HELD",
+        "'',            resume,    NAMED",
+        "'',            withdraw,  WITHDRAWN(NAMED)",
+        "'',            reinstate, NAMED",
+        "'',            end,       ENDED(NAMED)",
+        "hold,          hold,      HELD",
+        "hold,          resume,    NAMED",
+        "hold,          withdraw,  WITHDRAWN(HELD)",
+        "hold,          reinstate, HELD",
+        "withdraw,      hold,      WITHDRAWN(HELD)",
+        "withdraw,      resume,    WITHDRAWN(NAMED)",
+        "withdraw,      withdraw,  WITHDRAWN(NAMED)",
+        "withdraw,      reinstate, NAMED",
+        "withdraw,      detach,    DETACHED",
+        "hold withdraw, resume,    WITHDRAWN(NAMED)",
+        "hold withdraw, reinstate, HELD",
+        "hold withdraw, detach,    DETACHED",
+        "detach,        hold,      DETACHED",
+        "detach,        resume,    DETACHED",
+        "detach,        withdraw,  DETACHED",
+        "detach,        reinstate, DETACHED",
+        "detach,        end,       ENDED(DETACHED)",
+        "end,           hold,      ENDED(NAMED)",
+        "end,           resume,    ENDED(NAMED)",
+        "end,           withdraw,  ENDED(NAMED)",
+        "end,           reinstate, ENDED(NAMED)",
+        "end,           detach,    ENDED(NAMED)"
+    })
+    void name_isMovedByEachCommandAsTheTableSays(String before, String command, String after) {
+        for (String each : before.isEmpty() ? new String[0] : before.split(" ")) {
+            make(each);
+        }
+
+        make(command);
+
+        assertThat(words(state.name())).isEqualTo(after);
+    }
+
+    private void make(String command) {
+        switch (command) {
+            case "hold" -> state.hold();
+            case "resume" -> state.resume();
+            case "withdraw" -> state.withdraw();
+            case "reinstate" -> state.reinstate();
+            case "detach" -> state.detach();
+            case "end" -> state.end();
+            default -> throw new IllegalArgumentException(command);
+        }
+    }
+
+    private static String words(FileState.Name name) {
+        return switch (name) {
+            case FileState.Name.Named() -> "NAMED";
+            case FileState.Name.Held() -> "HELD";
+            case FileState.Name.Withdrawn(FileState.Name of) -> "WITHDRAWN(" + words(of) + ")";
+            case FileState.Name.Detached() -> "DETACHED";
+            case FileState.Name.Ended(FileState.Name of) -> "ENDED(" + words(of) + ")";
+        };
     }
 
     @Test
