@@ -266,6 +266,27 @@ class ArchitectureTest {
                         "Waiter.refused");
     }
 
+    /** Each hop of the walks in docs/ARCHITECTURE.md is a class, and has the method that is named with it. */
+    @Test
+    void walks_nameClassesAndMethodsThatThereAre() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "ARCHITECTURE.md"));
+        String walks = page.substring(page.indexOf("### READ, hop by hop"), page.indexOf("## Where names come from"));
+        List<String> hops = Pattern.compile("`(?:[a-z.]+\\.)?([A-Z]\\w+)(?:\\.([a-zA-Z]\\w*))?`")
+                .matcher(walks)
+                .results()
+                .map(match -> match.group(1) + (match.group(2) == null ? "" : "." + match.group(2)))
+                .toList();
+        Set<String> there = CLASSES.stream()
+                .flatMap(type -> Stream.concat(
+                        Stream.of(
+                                type.getSimpleName(),
+                                type.getName().replaceAll(".*\\.", "").replace('$', '.')),
+                        type.getMethods().stream().map(method -> type.getSimpleName() + "." + method.getName())))
+                .collect(Collectors.toSet());
+        assertThat(hops).hasSizeGreaterThan(30);
+        assertThat(there).containsAll(hops);
+    }
+
     @Test
     void cli_isUsedByNobody() {
         noClasses()
