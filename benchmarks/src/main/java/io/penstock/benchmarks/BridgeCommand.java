@@ -31,7 +31,7 @@ final class BridgeCommand implements Callable<Integer> {
     @Mixin
     private RunOptions run;
 
-    private final Results results = new Results(System.err::println);
+    private final Measurements results = new Measurements(System.err::println);
 
     /** Bytes allocated by a request, of the last round, by the name of its figures. */
     private final Map<String, Double> allocated = new LinkedHashMap<>();
@@ -45,7 +45,7 @@ final class BridgeCommand implements Callable<Integer> {
             Scratch scratch = resources.add(run.openScratch(2 * size));
             S3Target server = servers.open(scratch, resources);
             heading = run.heading(
-                    "bridge", Machine.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
+                    "bridge", Conditions.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");
             System.err.println(heading);
             Optional<Path> reference = Reference.compile(home, scratch);
             FreeMemory freeMemory = resources.add(new FreeMemory(scratch.root()));
@@ -56,15 +56,15 @@ final class BridgeCommand implements Callable<Integer> {
             FirstListing listing = new FirstListing(home.resolve("bin/penstock"), servers.bucket(), server);
             heading += "\n\n" + allocations() + "\n" + listing.measure(scratch, resources, run.rounds());
         }
-        run.publish(home, "bridge", heading, "Bindings, as a part of C", new Report(results, rows()));
+        run.publish(home, "bridge", heading, "Bindings, as a part of C", new ReportTable(results, rows()));
         return 0;
     }
 
-    private static List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    private static List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (String binding : BINDINGS) {
             for (BridgeShapes shape : BridgeShapes.values()) {
-                rows.add(new Row(shape.title(name(binding)), new Row.Ceiling(shape.title(REFERENCE))));
+                rows.add(new ReportRow(shape.title(name(binding)), new ReportRow.Ceiling(shape.title(REFERENCE))));
             }
         }
         return rows;

@@ -11,11 +11,11 @@ final class CallSizes implements WriteScenario {
     private static final int PART = 4;
 
     @Override
-    public List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    public List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (int kib : KIB) {
-            rows.add(new Row(name(kib, false)));
-            rows.add(new Row(name(kib, true), new Row.Ceiling(name(kib, false))));
+            rows.add(new ReportRow(name(kib, false)));
+            rows.add(new ReportRow(name(kib, true), new ReportRow.Ceiling(name(kib, false))));
         }
         return rows;
     }

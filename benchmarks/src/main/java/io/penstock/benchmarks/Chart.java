@@ -15,7 +15,7 @@ final class Chart {
 
     private Chart() {}
 
-    static String svg(String title, List<Report.Bar> bars) {
+    static String svg(String title, List<ReportTable.Bar> bars) {
         int width = LABELS + (int) (UNIT * MOST) + 60;
         int height = TOP + LINE * bars.size() + 34;
         StringBuilder svg = new StringBuilder(String.format(Locale.ROOT, """
@@ -60,7 +60,7 @@ final class Chart {
                 mark == 1 ? "ceiling" : String.format(Locale.ROOT, "%.2f", mark)));
     }
 
-    private static void bar(StringBuilder svg, Report.Bar bar, int y) {
+    private static void bar(StringBuilder svg, ReportTable.Bar bar, int y) {
         int end = x(Math.min(bar.ratio(), MOST));
         svg.append(String.format(
                 Locale.ROOT,

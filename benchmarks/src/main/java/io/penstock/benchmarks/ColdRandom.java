@@ -16,9 +16,9 @@ final class ColdRandom implements Scenario {
     private static final int MIB = 1 << 20;
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return LENGTHS.stream()
-                .map(length -> new Row(name(length), new Row.Ceiling(rawName(length))))
+                .map(length -> new ReportRow(name(length), new ReportRow.Ceiling(rawName(length))))
                 .toList();
     }
 

@@ -9,9 +9,10 @@ final class ColdSequential implements Scenario {
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(name(1), rawCeiling(1, 16), bestRaw(1)), new Row(name(4), rawCeiling(4, 64), bestRaw(4)));
+                new ReportRow(name(1), rawCeiling(1, 16), bestRaw(1)),
+                new ReportRow(name(4), rawCeiling(4, 64), bestRaw(4)));
     }
 
     private static String name(int files) {
@@ -22,12 +23,12 @@ final class ColdSequential implements Scenario {
         return count == 1 ? "1 file" : count + " files";
     }
 
-    static Row.Ceiling rawCeiling(int files, int concurrency) {
-        return new Row.Ceiling(rawName(files, concurrency));
+    static ReportRow.Ceiling rawCeiling(int files, int concurrency) {
+        return new ReportRow.Ceiling(rawName(files, concurrency));
     }
 
-    static Row.Ceiling bestRaw(int files) {
-        return new Row.Ceiling(CONCURRENCIES.stream()
+    static ReportRow.Ceiling bestRaw(int files) {
+        return new ReportRow.Ceiling(CONCURRENCIES.stream()
                 .map(concurrency -> rawName(files, concurrency))
                 .toList());
     }

@@ -28,7 +28,7 @@ final class DataOptions {
         }
     }
 
-    BucketFolder folder(String bucket, boolean quick) {
-        return new BucketFolder(bucket, prefix != null ? prefix : quick ? "penstock-bench-quick" : "penstock-bench");
+    BenchmarkFolder folder(String bucket, boolean quick) {
+        return new BenchmarkFolder(bucket, prefix != null ? prefix : quick ? "penstock-bench-quick" : "penstock-bench");
     }
 }

@@ -12,8 +12,9 @@ final class ExtractedArchive implements NamesScenario {
     private static final int PER_FOLDER = 1000;
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(VISIBLE, new Row.Ceiling(RAW)), new Row(STAGED, new Row.Ceiling(RAW)));
+    public List<ReportRow> rows() {
+        return List.of(
+                new ReportRow(VISIBLE, new ReportRow.Ceiling(RAW)), new ReportRow(STAGED, new ReportRow.Ceiling(RAW)));
     }
 
     @Override

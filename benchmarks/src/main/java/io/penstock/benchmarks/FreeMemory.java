@@ -50,7 +50,7 @@ final class FreeMemory implements AutoCloseable {
     }
 
     private static long bytes() throws IOException {
-        return Machine.bytes(Files.readString(Path.of("/proc/meminfo")), "MemFree");
+        return Conditions.bytes(Files.readString(Path.of("/proc/meminfo")), "MemFree");
     }
 
     @Override

@@ -14,10 +14,10 @@ final class InterleavedStreams implements Scenario {
     private static final String EIGHT = "cold, 8 streams on one descriptor, 1 MiB in turn";
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(ONE, ColdSequential.rawCeiling(1, 16)),
-                new Row(EIGHT, new Row.Ceiling(ONE), ColdSequential.rawCeiling(1, 16)));
+                new ReportRow(ONE, ColdSequential.rawCeiling(1, 16)),
+                new ReportRow(EIGHT, new ReportRow.Ceiling(ONE), ColdSequential.rawCeiling(1, 16)));
     }
 
     @Override

@@ -20,8 +20,8 @@ final class KilledPeer implements ShareScenario {
     private static final String UNHARMED = "large files, all nodes but one, which is well";
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(KILLED, new Row.Ceiling(UNHARMED)));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(KILLED, new ReportRow.Ceiling(UNHARMED)));
     }
 
     @Override

@@ -32,14 +32,14 @@ final class LargeFolder implements TreeScenario {
     }
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(
+                new ReportRow(
                         first,
-                        new Row.Ceiling(rawListing(concurrency)),
-                        new Row.Ceiling(rawListing(ONE_AFTER_ANOTHER))),
-                new Row(again, new Row.Ceiling(LOCAL_LS)),
-                new Row(withAttributes, new Row.Ceiling(LOCAL_LS_L)));
+                        new ReportRow.Ceiling(rawListing(concurrency)),
+                        new ReportRow.Ceiling(rawListing(ONE_AFTER_ANOTHER))),
+                new ReportRow(again, new ReportRow.Ceiling(LOCAL_LS)),
+                new ReportRow(withAttributes, new ReportRow.Ceiling(LOCAL_LS_L)));
     }
 
     private String rawListing(int concurrency) {

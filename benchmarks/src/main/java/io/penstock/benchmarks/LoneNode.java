@@ -9,8 +9,8 @@ final class LoneNode implements ShareScenario {
     private static final String NAME = "large files, 1 node, alone in its group";
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(NAME, new Row.Ceiling(DIRECT)));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(NAME, new ReportRow.Ceiling(DIRECT)));
     }
 
     @Override

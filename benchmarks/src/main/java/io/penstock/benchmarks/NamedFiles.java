@@ -23,14 +23,14 @@ final class NamedFiles implements NamesScenario {
     private static final String RAW_RENAMES_IN_TURN = "raw CopyObject and DeleteObject, one after another";
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(CREATE, new Row.Ceiling(RAW_PUTS)),
-                new Row(STAGED, new Row.Ceiling(RAW_PUTS)),
-                new Row(STAT, new Row.Ceiling(RAW_HEADS)),
-                new Row(STAT_AGAIN, new Row.Ceiling(RAW_HEADS)),
-                new Row(RENAME, new Row.Ceiling(RAW_RENAMES), new Row.Ceiling(RAW_RENAMES_IN_TURN)),
-                new Row(UNLINK, new Row.Ceiling(RAW_DELETES)));
+                new ReportRow(CREATE, new ReportRow.Ceiling(RAW_PUTS)),
+                new ReportRow(STAGED, new ReportRow.Ceiling(RAW_PUTS)),
+                new ReportRow(STAT, new ReportRow.Ceiling(RAW_HEADS)),
+                new ReportRow(STAT_AGAIN, new ReportRow.Ceiling(RAW_HEADS)),
+                new ReportRow(RENAME, new ReportRow.Ceiling(RAW_RENAMES), new ReportRow.Ceiling(RAW_RENAMES_IN_TURN)),
+                new ReportRow(UNLINK, new ReportRow.Ceiling(RAW_DELETES)));
     }
 
     @Override

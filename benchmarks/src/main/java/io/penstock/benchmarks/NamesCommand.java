@@ -80,11 +80,11 @@ final class NamesCommand implements Callable<Integer> {
             S3Target server = servers.open(scratch, resources);
             heading = run.heading(
                     "names",
-                    Machine.current(home, scratch.root()),
+                    Conditions.current(home, scratch.root()),
                     server,
                     String.format(Locale.ROOT, "%,d files of %d bytes", count, NamesRig.SIZE));
             System.err.println(heading);
-            BucketFolder folder = new BucketFolder(servers.bucket(), prefix);
+            BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
             ObjectStore store = folder.connect(server, run, resources);
             measure(
                     scenarios,
@@ -97,7 +97,7 @@ final class NamesCommand implements Callable<Integer> {
                             scratch,
                             results));
         }
-        List<Row> rows =
+        List<ReportRow> rows =
                 scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
         String text = heading + "\n\n" + results.markdown(rows);
         run.publish(home, "names", text, "Operations on names, beside their ceilings", results.bars(rows));

@@ -160,7 +160,7 @@ final class NamesRig {
         OptionalLong after = requests();
         results.add(
                 name,
-                new Step(
+                new NamesSample(
                         sample,
                         before.isPresent() && after.isPresent()
                                 ? OptionalLong.of(after.getAsLong() - before.getAsLong())

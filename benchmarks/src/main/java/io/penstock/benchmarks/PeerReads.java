@@ -16,8 +16,8 @@ final class PeerReads implements ShareScenario {
             "raw GETs of 8 MiB × " + CONNECTIONS + ", " + ColdSequential.files(DataSet.SHARDS);
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(NAME, new Row.Ceiling(RAW), new Row.Ceiling(LoneNode.DIRECT)));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(NAME, new ReportRow.Ceiling(RAW), new ReportRow.Ceiling(LoneNode.DIRECT)));
     }
 
     @Override

@@ -9,8 +9,8 @@ final class RandomWrites implements WriteScenario {
     private static final String RANDOM = "write 4 KiB at random into 1 file, until closed";
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(RANDOM));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(RANDOM));
     }
 
     @Override

@@ -63,22 +63,22 @@ final class ReadCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
-        Results results = new Results(System.err::println);
+        Measurements results = new Measurements(System.err::println);
         List<Scenario> scenarios =
                 only.stream().distinct().sorted().map(this::scenario).toList();
         String heading;
         try (Resources resources = new Resources()) {
             // The data is there up to three times: the server's, the cache and the bare files.
             Scratch scratch = resources.add(run.openScratch(3 * data.totalBytes()));
-            Machine machine = Machine.current(home, scratch.root());
+            Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("read", machine, server, describe(data));
             System.err.println(heading);
             measure(scenarios, rig(home, data, server, scratch, resources, results));
         }
-        List<Row> rows = new ArrayList<>(List.of(ReadRig.FIRST_READ));
+        List<ReportRow> rows = new ArrayList<>(List.of(ReadRig.FIRST_READ));
         scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
-        run.publish(home, "read", heading, "Reads, as a part of their ceilings", new Report(results, rows));
+        run.publish(home, "read", heading, "Reads, as a part of their ceilings", new ReportTable(results, rows));
         return 0;
     }
 
@@ -91,9 +91,10 @@ final class ReadCommand implements Callable<Integer> {
                 KernelCaches.canBeDropped() ? "dropped" : "NOT DROPPED, for lack of root's rights,");
     }
 
-    private ReadRig rig(Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Results results)
+    private ReadRig rig(
+            Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Measurements results)
             throws Exception {
-        BucketFolder folder = dataOptions.folder(servers.bucket(), run.quick());
+        BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
         ObjectStore store = folder.connect(server, run, resources);
         Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
         FreshMounts mounts = folder.mounts(home, server, run, scratch, resources);

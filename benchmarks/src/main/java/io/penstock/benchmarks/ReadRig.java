@@ -24,8 +24,8 @@ final class ReadRig {
     /** Threads that read at random, and threads that read small files. */
     static final int THREADS = 16;
 
-    static final Row FIRST_READ =
-            new Row("cold sequential, 1 file, by a process just started", ColdSequential.rawCeiling(1, 16));
+    static final ReportRow FIRST_READ =
+            new ReportRow("cold sequential, 1 file, by a process just started", ColdSequential.rawCeiling(1, 16));
 
     private final FreshMounts mounts;
     private final DataSet data;
@@ -33,7 +33,7 @@ final class ReadRig {
     private final RawGets raw;
     private final Fio fio;
     private final Scratch scratch;
-    private final Results results;
+    private final Measurements results;
 
     /** @param objects the data set's objects by name */
     ReadRig(
@@ -42,7 +42,7 @@ final class ReadRig {
             Map<String, StoredObject> objects,
             ObjectStore store,
             Scratch scratch,
-            Results results)
+            Measurements results)
             throws Exception {
         this.mounts = mounts;
         this.data = data;

@@ -17,8 +17,10 @@ final class ReadsDuringWrites implements WriteScenario {
     private static final String WRITTEN_ALONE = "write 1 file, while nothing is read";
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(READ, new Row.Ceiling(READ_ALONE)), new Row(WRITTEN, new Row.Ceiling(WRITTEN_ALONE)));
+    public List<ReportRow> rows() {
+        return List.of(
+                new ReportRow(READ, new ReportRow.Ceiling(READ_ALONE)),
+                new ReportRow(WRITTEN, new ReportRow.Ceiling(WRITTEN_ALONE)));
     }
 
     @Override

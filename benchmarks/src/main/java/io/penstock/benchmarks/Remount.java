@@ -51,11 +51,11 @@ final class Remount implements TreeScenario {
     }
 
     @Override
-    public List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    public List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (Question question : Question.values()) {
-            rows.add(new Row(fromCommand(AGAIN, question), new Row.Ceiling(fromCommand(FIRST, question))));
-            rows.add(new Row(onceMounted(AGAIN, question), new Row.Ceiling(onceMounted(FIRST, question))));
+            rows.add(new ReportRow(fromCommand(AGAIN, question), new ReportRow.Ceiling(fromCommand(FIRST, question))));
+            rows.add(new ReportRow(onceMounted(AGAIN, question), new ReportRow.Ceiling(onceMounted(FIRST, question))));
         }
         return rows;
     }

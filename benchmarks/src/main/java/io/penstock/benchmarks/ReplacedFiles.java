@@ -10,11 +10,11 @@ final class ReplacedFiles implements NamesScenario {
     private static final List<String> CLOSES = List.of("visible", "staged");
 
     @Override
-    public List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    public List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (String close : CLOSES) {
             for (Rename order : Rename.values()) {
-                rows.add(new Row(name(order, close), new Row.Ceiling(NamedFiles.RAW_PUTS)));
+                rows.add(new ReportRow(name(order, close), new ReportRow.Ceiling(NamedFiles.RAW_PUTS)));
             }
         }
         return rows;

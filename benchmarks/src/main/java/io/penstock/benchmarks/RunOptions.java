@@ -44,7 +44,7 @@ final class RunOptions {
     }
 
     /** The circumstances that a reader of the figures has to know. */
-    String heading(String command, Machine machine, S3Target server, String data) {
+    String heading(String command, Conditions machine, S3Target server, String data) {
         return String.format(
                 Locale.ROOT,
                 "`bin/bench %s` on %s, %s. %s, %s. Mount options: %s.",
@@ -57,12 +57,12 @@ final class RunOptions {
     }
 
     /** Prints the tables, and writes them and the chart as {@code NAME.md} and {@code NAME.svg}. */
-    void publish(Path home, String name, String heading, String title, Report report) throws IOException {
+    void publish(Path home, String name, String heading, String title, ReportTable report) throws IOException {
         publish(home, name, heading + "\n\n" + report.markdown(), title, report.bars());
     }
 
     /** @param text headings and tables */
-    void publish(Path home, String name, String text, String title, List<Report.Bar> bars) throws IOException {
+    void publish(Path home, String name, String text, String title, List<ReportTable.Bar> bars) throws IOException {
         Path folder = place.results(home);
         Files.writeString(folder.resolve(name + ".svg"), Chart.svg(title, bars));
         place.publish(home, name, text);

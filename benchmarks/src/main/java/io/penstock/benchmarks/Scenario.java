@@ -5,7 +5,7 @@ import java.util.List;
 /** Rows that are measured together, with their ceilings. */
 interface Scenario {
     /** Its rows in the report. */
-    List<Row> rows();
+    List<ReportRow> rows();
 
     /** Measures each row and each ceiling once. */
     void round(ReadRig rig) throws Exception;

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 
 /** Where the bytes of each row came from, all rounds together, beside the other results. Confined to one thread. */
 final class ShareResults {
-    private final Results results;
+    private final Measurements results;
     private final Consumer<String> progress;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, List<String>> notes = new LinkedHashMap<>();
@@ -26,7 +26,7 @@ final class ShareResults {
     }
 
     /** @param progress gets a line for each addition */
-    ShareResults(Results results, Consumer<String> progress) {
+    ShareResults(Measurements results, Consumer<String> progress) {
         this.results = results;
         this.progress = progress;
     }
@@ -49,7 +49,7 @@ final class ShareResults {
     }
 
     /** @param rows those measured in groups have a line */
-    String markdown(List<Row> rows) {
+    String markdown(List<ReportRow> rows) {
         StringBuilder text = new StringBuilder("""
             | | copies | GETs | from other nodes | fell back to the store | members | p99, of its ceiling's |
             |---|--:|--:|--:|---|--:|--:|
@@ -63,7 +63,7 @@ final class ShareResults {
         return text.toString();
     }
 
-    private String line(String name, Entry entry, List<Row> rows) {
+    private String line(String name, Entry entry, List<ReportRow> rows) {
         GroupTraffic traffic = entry.traffic();
         return String.format(
                 Locale.ROOT,
@@ -74,10 +74,10 @@ final class ShareResults {
                 entry.percentFromPeers(),
                 traffic.causes(),
                 traffic.members(),
-                slowest(name, rows).map(Report::significant).orElse("–"));
+                slowest(name, rows).map(ReportTable::significant).orElse("–"));
     }
 
-    private Optional<Double> slowest(String name, List<Row> rows) {
+    private Optional<Double> slowest(String name, List<ReportRow> rows) {
         return rows.stream()
                 .filter(row -> row.name().equals(name))
                 .flatMap(row -> row.ceilings().stream())

@@ -45,8 +45,8 @@ final class SharedReads implements ShareScenario {
     }
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(name, new Row.Ceiling(name + DIRECT)));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(name, new ReportRow.Ceiling(name + DIRECT)));
     }
 
     @Override

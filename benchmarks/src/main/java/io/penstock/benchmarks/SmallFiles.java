@@ -19,11 +19,11 @@ final class SmallFiles implements Scenario {
     private final Random random = new Random(1);
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(COLD, new Row.Ceiling(RAW)),
-                new Row(NVME, new Row.Ceiling(BARE_DISK)),
-                new Row(PAGE_CACHE, new Row.Ceiling(BARE_PAGE_CACHE)));
+                new ReportRow(COLD, new ReportRow.Ceiling(RAW)),
+                new ReportRow(NVME, new ReportRow.Ceiling(BARE_DISK)),
+                new ReportRow(PAGE_CACHE, new ReportRow.Ceiling(BARE_PAGE_CACHE)));
     }
 
     @Override

@@ -9,8 +9,8 @@ final class SmallWrites implements WriteScenario {
     private static final String RAW = "raw PUTs of 100 KiB × " + WriteRig.THREADS;
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(SMALL, new Row.Ceiling(RAW)));
+    public List<ReportRow> rows() {
+        return List.of(new ReportRow(SMALL, new ReportRow.Ceiling(RAW)));
     }
 
     @Override

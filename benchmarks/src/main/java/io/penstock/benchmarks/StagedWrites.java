@@ -10,8 +10,10 @@ final class StagedWrites implements WriteScenario {
     private static final String BARE = "bare disk, 1 file, until fdatasync";
 
     @Override
-    public List<Row> rows() {
-        return List.of(new Row(STAGED, new Row.Ceiling(BARE)), new Row(FSYNCED, new Row.Ceiling(BARE)));
+    public List<ReportRow> rows() {
+        return List.of(
+                new ReportRow(STAGED, new ReportRow.Ceiling(BARE)),
+                new ReportRow(FSYNCED, new ReportRow.Ceiling(BARE)));
     }
 
     @Override

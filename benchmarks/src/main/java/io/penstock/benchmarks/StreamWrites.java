@@ -11,10 +11,10 @@ final class StreamWrites implements WriteScenario {
     private static final int STREAMS = 8;
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(name(1), new Row.Ceiling(rawName(1, PER_FILE)), best(1)),
-                new Row(name(STREAMS), new Row.Ceiling(rawName(STREAMS, IN_ALL)), best(STREAMS)));
+                new ReportRow(name(1), new ReportRow.Ceiling(rawName(1, PER_FILE)), best(1)),
+                new ReportRow(name(STREAMS), new ReportRow.Ceiling(rawName(STREAMS, IN_ALL)), best(STREAMS)));
     }
 
     private static String name(int files) {
@@ -25,8 +25,8 @@ final class StreamWrites implements WriteScenario {
         return "raw parts of 8 MiB × " + concurrency + ", " + ColdSequential.files(files);
     }
 
-    private static Row.Ceiling best(int files) {
-        return new Row.Ceiling(List.of(rawName(files, PER_FILE), rawName(files, IN_ALL)));
+    private static ReportRow.Ceiling best(int files) {
+        return new ReportRow.Ceiling(List.of(rawName(files, PER_FILE), rawName(files, IN_ALL)));
     }
 
     @Override

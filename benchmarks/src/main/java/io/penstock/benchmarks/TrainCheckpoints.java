@@ -140,7 +140,7 @@ final class TrainCheckpoints implements AutoCloseable {
     /** What has been written by now, and how fast. */
     String describe() {
         double seconds = (System.nanoTime() - start) / 1e9;
-        return Report.significant(bytes.sum() / (double) (1 << 20) / seconds) + " MiB/s of checkpoints";
+        return ReportTable.significant(bytes.sum() / (double) (1 << 20) / seconds) + " MiB/s of checkpoints";
     }
 
     /**

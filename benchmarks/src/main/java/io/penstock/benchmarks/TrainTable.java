@@ -43,9 +43,9 @@ final class TrainTable {
                             String.format(Locale.ROOT, "%.1f", run.utilisation().percent()),
                             Integer.toString(line.workload().model().requiredPercent()),
                             steps(line),
-                            Report.significant(run.mibPerSecond()),
-                            Report.significant(run.samplesPerSecond()),
-                            Report.significant(run.readerCores()),
+                            ReportTable.significant(run.mibPerSecond()),
+                            ReportTable.significant(run.samplesPerSecond()),
+                            ReportTable.significant(run.readerCores()),
                             optional(run.clientCores()),
                             line.kept().most() == 0 ? "0" : optional(run.perClientCore()),
                             line.beside()))
@@ -60,6 +60,6 @@ final class TrainTable {
     }
 
     private static String optional(OptionalDouble value) {
-        return value.isPresent() ? Report.significant(value.getAsDouble()) : "–";
+        return value.isPresent() ? ReportTable.significant(value.getAsDouble()) : "–";
     }
 }

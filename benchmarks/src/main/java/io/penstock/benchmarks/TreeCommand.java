@@ -71,7 +71,7 @@ final class TreeCommand implements Callable<Integer> {
             Scratch scratch = resources.add(run.openScratch(SPACE));
             ListServerProcess server = resources.add(ListServerProcess.start(
                     Map.of(WholeBucket.BUCKET, whole, LargeFolder.BUCKET, folder), listLatency));
-            heading = run.heading("tree", Machine.current(home, scratch.root()), server.server(), describe(whole));
+            heading = run.heading("tree", Conditions.current(home, scratch.root()), server.server(), describe(whole));
             System.err.println(heading);
             Optional<Path> reference = Reference.compile(home, scratch);
             RawListing rawWhole = raw(WholeBucket.BUCKET, whole, server, resources);
@@ -91,7 +91,7 @@ final class TreeCommand implements Callable<Integer> {
                             .map(note -> note.getKey() + ": " + note.getValue() + ".")
                             .collect(Collectors.joining(" "));
         }
-        List<Row> rows =
+        List<ReportRow> rows =
                 scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
         run.publish(
                 home,

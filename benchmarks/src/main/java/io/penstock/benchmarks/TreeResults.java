@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 final class TreeResults {
     private static final double MIB = 1 << 20;
 
-    private final Map<String, List<Step>> steps = new LinkedHashMap<>();
+    private final Map<String, List<NamesSample>> steps = new LinkedHashMap<>();
     private final Consumer<String> progress;
 
     /** @param progress gets a line for each step */
@@ -23,7 +23,7 @@ final class TreeResults {
         this.progress = progress;
     }
 
-    void add(String name, Step step) {
+    void add(String name, NamesSample step) {
         steps.computeIfAbsent(name, _ -> new ArrayList<>()).add(step);
         progress.accept(String.format(
                 Locale.ROOT,
@@ -37,34 +37,34 @@ final class TreeResults {
     }
 
     /** The median rate of the row as a share of that of the ceiling. Empty if one of them was not measured. */
-    OptionalDouble ratio(Row row, Row.Ceiling ceiling) {
+    OptionalDouble ratio(ReportRow row, ReportRow.Ceiling ceiling) {
         double of = ceiling.names().stream()
                 .filter(steps::containsKey)
-                .mapToDouble(name -> median(name, Step::perSecond))
+                .mapToDouble(name -> median(name, NamesSample::perSecond))
                 .max()
                 .orElse(Double.NaN);
         return Double.isNaN(of) || !steps.containsKey(row.name())
                 ? OptionalDouble.empty()
-                : OptionalDouble.of(median(row.name(), Step::perSecond) / of);
+                : OptionalDouble.of(median(row.name(), NamesSample::perSecond) / of);
     }
 
-    List<Report.Bar> bars(List<Row> rows) {
-        List<Report.Bar> bars = new ArrayList<>();
-        for (Row row : rows) {
+    List<ReportTable.Bar> bars(List<ReportRow> rows) {
+        List<ReportTable.Bar> bars = new ArrayList<>();
+        for (ReportRow row : rows) {
             row.ceilings().stream()
                     .findFirst()
                     .map(ceiling -> ratio(row, ceiling))
                     .flatMap(ratio -> ratio.stream().boxed().findFirst())
-                    .ifPresent(ratio -> bars.add(new Report.Bar(row.name(), ratio)));
+                    .ifPresent(ratio -> bars.add(new ReportTable.Bar(row.name(), ratio)));
         }
         return bars;
     }
 
     /** A table of the measured rows, and one of their ceilings. */
-    String markdown(List<Row> rows) {
+    String markdown(List<ReportRow> rows) {
         StringBuilder text = new StringBuilder(head("", " | of its ceiling |", "|---|\n"));
-        List<String> shown = rows.stream().map(Row::name).toList();
-        for (Row row : rows) {
+        List<String> shown = rows.stream().map(ReportRow::name).toList();
+        for (ReportRow row : rows) {
             if (steps.containsKey(row.name())) {
                 text.append(figures(row.name()))
                         .append(" | ")
@@ -91,23 +91,25 @@ final class TreeResults {
                 + String.join(
                         " | ",
                         name,
-                        Report.significant(median(name, Step::seconds)),
-                        median(name, TreeResults::names) > 1 ? Report.significant(median(name, Step::perSecond)) : "–",
+                        ReportTable.significant(median(name, NamesSample::seconds)),
+                        median(name, TreeResults::names) > 1
+                                ? ReportTable.significant(median(name, NamesSample::perSecond))
+                                : "–",
                         steps(name).stream().allMatch(step -> step.requests().isPresent())
                                 ? String.format(
                                         Locale.ROOT,
                                         "%,.0f",
                                         median(name, step -> step.requests().orElseThrow()))
                                 : "–",
-                        served ? Report.significant(cpuSeconds) : "–",
-                        cpuSeconds > 0 ? Report.significant(median(name, TreeResults::names) / cpuSeconds) : "–",
+                        served ? ReportTable.significant(cpuSeconds) : "–",
+                        cpuSeconds > 0 ? ReportTable.significant(median(name, TreeResults::names) / cpuSeconds) : "–",
                         served
-                                ? Report.significant(
+                                ? ReportTable.significant(
                                         median(name, step -> cost(step).peakResidentBytes() / MIB))
                                 : "–");
     }
 
-    private String ratios(Row row) {
+    private String ratios(ReportRow row) {
         return row.ceilings().stream()
                 .flatMap(ceiling -> ratio(row, ceiling).stream()
                         .mapToObj(ratio -> String.format(
@@ -118,21 +120,21 @@ final class TreeResults {
                 .collect(Collectors.joining("; "));
     }
 
-    private double median(String name, ToDoubleFunction<Step> figure) {
+    private double median(String name, ToDoubleFunction<NamesSample> figure) {
         double[] sorted = steps(name).stream().mapToDouble(figure).sorted().toArray();
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    private List<Step> steps(String name) {
+    private List<NamesSample> steps(String name) {
         return Objects.requireNonNull(steps.get(name), name);
     }
 
-    private static double names(Step step) {
+    private static double names(NamesSample step) {
         return step.sample().measurement().operations();
     }
 
-    private static Sample.Cost cost(Step step) {
+    private static Sample.Cost cost(NamesSample step) {
         return Objects.requireNonNull(step.sample().cost());
     }
 }

@@ -95,7 +95,7 @@ final class TreeRig {
     void measure(String name, long pid, Sample.Work work) throws Exception {
         long before = requests();
         Sample sample = ProcessUsage.measure(pid, work);
-        results.add(name, new Step(sample, requests() - before));
+        results.add(name, new NamesSample(sample, requests() - before));
     }
 
     /** Measures work without a server, whose processes do not count. */
@@ -115,7 +115,7 @@ final class TreeRig {
 
     /** Adds the caller's measurement. */
     void add(String name, Measurement measurement, long requests) {
-        results.add(name, new Step(new Sample(measurement, null), requests));
+        results.add(name, new NamesSample(new Sample(measurement, null), requests));
     }
 
     /** Runs a shell's command line, whose output is dropped; each of so many names counts as an operation. */

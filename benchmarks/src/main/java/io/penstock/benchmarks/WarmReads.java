@@ -27,30 +27,31 @@ final class WarmReads implements Scenario {
     }
 
     @Override
-    public List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    public List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (int files : FILES) {
-            rows.add(new Row(
+            rows.add(new ReportRow(
                     sequential(THROUGH_FUSE, files, "NVMe"),
                     bareCeiling("disk", files, ReadRig.FUSE_REQUEST),
                     bareCeiling("disk", files, ReadRig.CALL)));
-            rows.add(new Row(
+            rows.add(new ReportRow(
                     sequential(THROUGH_FUSE, files, "memory"), bareCeiling("page cache", files, ReadRig.FUSE_REQUEST)));
-            rows.add(new Row(
+            rows.add(new ReportRow(
                     sequential(THROUGH_FUSE, files, "the page cache"), bareCeiling("page cache", files, ReadRig.CALL)));
         }
         for (int block : BLOCKS) {
-            rows.add(new Row(random(THROUGH_FUSE, block), new Row.Ceiling(bareRandom(block))));
+            rows.add(new ReportRow(random(THROUGH_FUSE, block), new ReportRow.Ceiling(bareRandom(block))));
         }
         if (passesThrough) {
             for (int files : FILES) {
-                rows.add(new Row(sequential(PASSED_THROUGH, files, "NVMe"), bareCeiling("disk", files, ReadRig.CALL)));
-                rows.add(new Row(
+                rows.add(new ReportRow(
+                        sequential(PASSED_THROUGH, files, "NVMe"), bareCeiling("disk", files, ReadRig.CALL)));
+                rows.add(new ReportRow(
                         sequential(PASSED_THROUGH, files, "the page cache"),
                         bareCeiling("page cache", files, ReadRig.CALL)));
             }
             for (int block : BLOCKS) {
-                rows.add(new Row(random(PASSED_THROUGH, block), new Row.Ceiling(bareRandom(block))));
+                rows.add(new ReportRow(random(PASSED_THROUGH, block), new ReportRow.Ceiling(bareRandom(block))));
             }
         }
         return rows;
@@ -64,8 +65,8 @@ final class WarmReads implements Scenario {
         return way + " random " + (block >> 10) + " KiB, " + ReadRig.THREADS + " threads, from NVMe";
     }
 
-    private static Row.Ceiling bareCeiling(String place, int files, int call) {
-        return new Row.Ceiling(bare(place, files, call));
+    private static ReportRow.Ceiling bareCeiling(String place, int files, int call) {
+        return new ReportRow.Ceiling(bare(place, files, call));
     }
 
     private static String bare(String place, int files, int call) {

@@ -54,16 +54,16 @@ final class WholeBucket implements TreeScenario {
     }
 
     @Override
-    public List<Row> rows() {
-        List<Row> rows = new ArrayList<>();
+    public List<ReportRow> rows() {
+        List<ReportRow> rows = new ArrayList<>();
         for (String name : List.of(listed, FIND_FIRST, FIND_AGAIN)) {
-            rows.add(new Row(name, new Row.Ceiling(rawListing)));
+            rows.add(new ReportRow(name, new ReportRow.Ceiling(rawListing)));
         }
         for (int threads : THREADS) {
-            rows.add(new Row(
+            rows.add(new ReportRow(
                     stat("known to the tree", threads),
-                    new Row.Ceiling(stat("that C looks up", threads)),
-                    new Row.Ceiling(stat("of a local folder", threads))));
+                    new ReportRow.Ceiling(stat("that C looks up", threads)),
+                    new ReportRow.Ceiling(stat("of a local folder", threads))));
         }
         return rows;
     }

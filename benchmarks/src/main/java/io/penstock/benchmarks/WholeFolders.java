@@ -14,10 +14,10 @@ final class WholeFolders implements NamesScenario {
     private static final String RAW_MOVE = "raw CopyObject × 64, then DeleteObjects by the thousand";
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(REMOVE, new Row.Ceiling(RAW_REMOVE), new Row.Ceiling(NamedFiles.RAW_DELETES)),
-                new Row(MOVE, new Row.Ceiling(RAW_MOVE)));
+                new ReportRow(REMOVE, new ReportRow.Ceiling(RAW_REMOVE), new ReportRow.Ceiling(NamedFiles.RAW_DELETES)),
+                new ReportRow(MOVE, new ReportRow.Ceiling(RAW_MOVE)));
     }
 
     @Override

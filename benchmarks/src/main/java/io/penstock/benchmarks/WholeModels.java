@@ -14,10 +14,10 @@ final class WholeModels implements Scenario {
     private static final String QUEUED_ROW = "cold, O_DIRECT, 16 reads of 16 MiB at once, 1 file";
 
     @Override
-    public List<Row> rows() {
+    public List<ReportRow> rows() {
         return List.of(
-                new Row(MAPPED_ROW, ColdSequential.rawCeiling(1, 16), ColdSequential.bestRaw(1)),
-                new Row(QUEUED_ROW, ColdSequential.rawCeiling(1, 16), ColdSequential.bestRaw(1)));
+                new ReportRow(MAPPED_ROW, ColdSequential.rawCeiling(1, 16), ColdSequential.bestRaw(1)),
+                new ReportRow(QUEUED_ROW, ColdSequential.rawCeiling(1, 16), ColdSequential.bestRaw(1)));
     }
 
     @Override

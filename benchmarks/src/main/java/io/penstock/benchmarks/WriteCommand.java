@@ -73,22 +73,22 @@ final class WriteCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         WriteRig.Sizes sizes = sizes();
-        Results results = new Results(System.err::println);
+        Measurements results = new Measurements(System.err::println);
         List<WriteScenario> scenarios =
                 only.stream().distinct().sorted().map(WriteCommand::scenario).toList();
         String heading;
         try (Resources resources = new Resources()) {
             // Up to six large files are there at once: two with the server, two in the cache, two bare.
             Scratch scratch = resources.add(run.openScratch(6 * sizes.file()));
-            Machine machine = Machine.current(home, scratch.root());
+            Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("write", machine, server, describe(sizes));
             System.err.println(heading);
             measure(scenarios, rig(home, sizes, server, scratch, resources, results));
         }
-        List<Row> rows = new ArrayList<>(List.of(WriteRig.FIRST_WRITE));
+        List<ReportRow> rows = new ArrayList<>(List.of(WriteRig.FIRST_WRITE));
         scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
-        run.publish(home, "write", heading, "Writes, as a part of their ceilings", new Report(results, rows));
+        run.publish(home, "write", heading, "Writes, as a part of their ceilings", new ReportTable(results, rows));
         return 0;
     }
 
@@ -111,9 +111,14 @@ final class WriteCommand implements Callable<Integer> {
     }
 
     private WriteRig rig(
-            Path home, WriteRig.Sizes sizes, S3Target server, Scratch scratch, Resources resources, Results results)
+            Path home,
+            WriteRig.Sizes sizes,
+            S3Target server,
+            Scratch scratch,
+            Resources resources,
+            Measurements results)
             throws Exception {
-        BucketFolder folder = new BucketFolder(servers.bucket(), prefix);
+        BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
         ObjectStore store = folder.connect(server, run, resources);
         return new WriteRig(
                 folder.mounts(home, server, run, scratch, resources),

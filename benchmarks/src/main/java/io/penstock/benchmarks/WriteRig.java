@@ -20,8 +20,9 @@ final class WriteRig {
 
     private static final Duration UPLOAD_TIMEOUT = Duration.ofMinutes(10);
 
-    static final Row FIRST_WRITE = new Row(
-            "write 1 file, by a process just started", new Row.Ceiling(StreamWrites.rawName(1, StreamWrites.PER_FILE)));
+    static final ReportRow FIRST_WRITE = new ReportRow(
+            "write 1 file, by a process just started",
+            new ReportRow.Ceiling(StreamWrites.rawName(1, StreamWrites.PER_FILE)));
 
     private final FreshMounts mounts;
     private final Sizes sizes;
@@ -29,7 +30,7 @@ final class WriteRig {
     private final ObjectStore store;
     private final RawPuts raw;
     private final Scratch scratch;
-    private final Results results;
+    private final Measurements results;
 
     /** Keys that were there before. */
     private final Set<String> kept = new HashSet<>();
@@ -44,7 +45,7 @@ final class WriteRig {
     record Sizes(long file, int smallFiles, int randomWrites) {}
 
     /** @param prefix of the keys that the ceilings write, with its slash; the mounted one */
-    WriteRig(FreshMounts mounts, Sizes sizes, String prefix, ObjectStore store, Scratch scratch, Results results) {
+    WriteRig(FreshMounts mounts, Sizes sizes, String prefix, ObjectStore store, Scratch scratch, Measurements results) {
         this.mounts = mounts;
         this.sizes = sizes;
         this.prefix = prefix;

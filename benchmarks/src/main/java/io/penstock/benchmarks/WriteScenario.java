@@ -5,7 +5,7 @@ import java.util.List;
 /** Rows of writing that are measured together, with their ceilings. */
 interface WriteScenario {
     /** Its rows in the report. */
-    List<Row> rows();
+    List<ReportRow> rows();
 
     /** Called once, before anything is measured or removed. */
     default void prepare(WriteRig rig) throws Exception {}

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ShareResultsTest {
-    private static final Row ROW = new Row("in step", new Row.Ceiling("alone"));
+    private static final ReportRow ROW = new ReportRow("in step", new ReportRow.Ceiling("alone"));
 
-    private final Results results = new Results(_ -> {});
+    private final Measurements results = new Measurements(_ -> {});
     private final ShareResults shared = new ShareResults(results, _ -> {});
 
     private void measured(String name, long p99Nanos) {

@@ -3,19 +3,19 @@ package io.penstock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.penstock.benchmarks.Row.Ceiling;
+import io.penstock.benchmarks.ReportRow.Ceiling;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class TreeResultsTest {
-    private static final Row ROW = new Row("find", new Ceiling("raw"), new Ceiling("local"));
+    private static final ReportRow ROW = new ReportRow("find", new Ceiling("raw"), new Ceiling("local"));
 
     private final TreeResults results = new TreeResults(_ -> {});
 
     private void measured(String name, long names, int seconds, long requests) {
-        results.add(name, new Step(new Sample(run(names, seconds), null), requests));
+        results.add(name, new NamesSample(new Sample(run(names, seconds), null), requests));
     }
 
     private static Measurement run(long names, int seconds) {
@@ -29,7 +29,7 @@ class TreeResultsTest {
         measured("find", 1000, 1, 0);
         measured("raw", 100, 1, 0);
         assertThat(results.ratio(ROW, ROW.ceilings().getFirst()).orElseThrow()).isCloseTo(2.5, within(1e-9));
-        assertThat(results.bars(List.of(ROW))).containsExactly(new Report.Bar("find", 2.5));
+        assertThat(results.bars(List.of(ROW))).containsExactly(new ReportTable.Bar("find", 2.5));
     }
 
     @Test
@@ -41,7 +41,7 @@ class TreeResultsTest {
 
     @Test
     void markdown_ofAServedStep_hasItsCost() {
-        results.add("find", new Step(new Sample(run(1_000_000, 4), new Sample.Cost(2, 300L << 20)), 1_179));
+        results.add("find", new NamesSample(new Sample(run(1_000_000, 4), new Sample.Cost(2, 300L << 20)), 1_179));
         measured("raw", 1_000_000, 1, 1_000);
         assertThat(results.markdown(List.of(ROW)).lines())
                 .contains(
@@ -51,7 +51,7 @@ class TreeResultsTest {
 
     @Test
     void markdown_ofAServerThatDoesNotCount_leavesTheRequestsOpen() {
-        results.add("find", new Step(new Sample(run(1000, 4), null), OptionalLong.empty()));
+        results.add("find", new NamesSample(new Sample(run(1000, 4), null), OptionalLong.empty()));
         assertThat(results.markdown(List.of(ROW)).lines()).contains("| find | 4.00 | 250 | – | – | – | – |  |");
     }
 

@@ -37,12 +37,12 @@ final class DataFiles {
         return folder.usableBytes();
     }
 
-    Path path(StoredObject object) {
+    Path path(ObjectExtents object) {
         return folder.path(object.dataFile());
     }
 
     /** The object's file. For those who have a reference to the object, or have pinned an extent of it if it is a pack. */
-    DataFile open(StoredObject object) throws IOException {
+    DataFile open(ObjectExtents object) throws IOException {
         DataFile file = object.file(folder);
         if (object.isPack()) {
             openPacks.used(file);
@@ -56,7 +56,7 @@ final class DataFiles {
     }
 
     /** Closes a pack's file, which no reader does. */
-    void closePack(StoredObject pack) {
+    void closePack(ObjectExtents pack) {
         DataFile open = pack.takeFile();
         if (open != null) {
             openPacks.closed(open);
@@ -65,7 +65,7 @@ final class DataFiles {
     }
 
     /** The same, but makes the file if it is not there. */
-    DataFile openForWriting(StoredObject object) throws IOException {
+    DataFile openForWriting(ObjectExtents object) throws IOException {
         try {
             return open(object);
         } catch (NoSuchFileException _) {
@@ -75,7 +75,7 @@ final class DataFiles {
         }
     }
 
-    private DataFile make(StoredObject object) throws IOException {
+    private DataFile make(ObjectExtents object) throws IOException {
         try {
             return open(object); // another thread was faster
         } catch (NoSuchFileException _) {
@@ -101,7 +101,7 @@ final class DataFiles {
      * Somebody has removed the object's file: no page of it is stored. The log says so before it says that there is a new
      * file, which does not have these pages.
      */
-    private void gone(StoredObject object) throws IOException {
+    private void gone(ObjectExtents object) throws IOException {
         for (Extent extent : object.stored().extents()) {
             for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
                 extent.drop(page);
@@ -111,7 +111,7 @@ final class DataFiles {
     }
 
     /** Makes the file this object's. False, and nothing has changed, if it has one. */
-    boolean adopt(StoredObject object, Path source) throws IOException {
+    boolean adopt(ObjectExtents object, Path source) throws IOException {
         synchronized (object.making()) {
             if (object.hasFile()) {
                 return false; // a fill was faster
@@ -130,7 +130,7 @@ final class DataFiles {
     }
 
     /** The object's file is about to be made. */
-    private void note(StoredObject object) throws IOException {
+    private void note(ObjectExtents object) throws IOException {
         setKnown(object);
         index.append(ObjectAdded.of(object));
         if (object.readShape() != ReadShape.UNKNOWN) {
@@ -143,14 +143,14 @@ final class DataFiles {
         if (extent.isEmpty()) {
             return true; // nothing of it was ever written
         }
-        StoredObject object = extent.object();
+        ObjectExtents object = extent.object();
         return index.appendBefore(
                 new PagesDropped(object.fileName(), extent.firstPage(), extent.allPages()),
                 () -> punch(object, extent.firstPage(), extent.pages()));
     }
 
     /** The same for pages that the index does not have. */
-    boolean punch(StoredObject object, int firstPage, int pages) throws IOException {
+    boolean punch(ObjectExtents object, int firstPage, int pages) throws IOException {
         if (object.wasLent()) {
             return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
         }
@@ -167,7 +167,7 @@ final class DataFiles {
         }
     }
 
-    void remove(StoredObject object) throws IOException {
+    void remove(ObjectExtents object) throws IOException {
         closePack(object); // if it is one: others are closed
         index.appendBefore(new ObjectRemoved(object.fileName()), () -> {
             folder.remove(object.dataFile());
@@ -176,7 +176,7 @@ final class DataFiles {
     }
 
     /** The object has a file, or is about to. */
-    void setKnown(StoredObject object) {
+    void setKnown(ObjectExtents object) {
         Set<Long> names = known;
         if (names != null) {
             names.add(object.fileName());

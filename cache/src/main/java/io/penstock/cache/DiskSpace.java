@@ -154,7 +154,7 @@ final class DiskSpace {
         if (!extent.allocate(page)) {
             return true;
         }
-        StoredObject object = extent.object();
+        ObjectExtents object = extent.object();
         long bytes = object.allocatedBytes(page);
         if (isNew) {
             policy.add(extent, limitOfPolicy());
@@ -191,7 +191,7 @@ final class DiskSpace {
     synchronized void pinsChanged(Collection<ObjectId> ids) {
         Set<Extent> changed = new HashSet<>();
         for (ObjectId id : ids) {
-            StoredObject object = table.find(id);
+            ObjectExtents object = table.find(id);
             if (object != null) {
                 changed.addAll(object.stored().extents());
             }
@@ -238,7 +238,7 @@ final class DiskSpace {
     }
 
     private boolean hasPinned(Extent extent) {
-        StoredObject object = extent.object();
+        ObjectExtents object = extent.object();
         return object.isPack() ? packs.hasAny(extent, pins::contains) : pins.contains(object.id());
     }
 
@@ -419,7 +419,7 @@ final class DiskSpace {
 
     @GuardedBy("this")
     private void freeNow(Extent extent) throws IOException {
-        StoredObject object = extent.object();
+        ObjectExtents object = extent.object();
         // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
         if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
             if (object.hasFile()) {
@@ -448,7 +448,7 @@ final class DiskSpace {
     /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
     @GuardedBy("this")
     private void leaveInFile(Extent extent) {
-        StoredObject object = extent.object();
+        ObjectExtents object = extent.object();
         stranded.add(object, extent.allocatedPages());
         for (Extent other : object.stored().extents()) {
             if (!other.isHeld()) {
@@ -458,7 +458,7 @@ final class DiskSpace {
     }
 
     /** Frees a page of a file that was taken over, unless space was taken for it here. */
-    synchronized void freeUncounted(StoredObject object, int page) throws IOException {
+    synchronized void freeUncounted(ObjectExtents object, int page) throws IOException {
         Extent extent = object.extent(page);
         if (extent != null && extent.isAllocated(page)) {
             return;
@@ -470,7 +470,7 @@ final class DiskSpace {
     }
 
     /** Removes the file of an object that has been forgotten. */
-    synchronized void removeFile(StoredObject object) throws IOException {
+    synchronized void removeFile(ObjectExtents object) throws IOException {
         files.remove(object);
         usedBytes.addAndGet(-stranded.removeAll(object));
     }

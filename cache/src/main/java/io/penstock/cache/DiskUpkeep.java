@@ -46,8 +46,8 @@ final class DiskUpkeep {
     }
 
     /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
-    void start(Collection<? extends StoredObject> found, Duration freeSpaceInterval) {
-        for (StoredObject object : found) {
+    void start(Collection<? extends ObjectExtents> found, Duration freeSpaceInterval) {
+        for (ObjectExtents object : found) {
             files.setKnown(object);
             object.stored().extents().forEach(space::add);
         }
@@ -92,7 +92,7 @@ final class DiskUpkeep {
 
     /** Others are closed by their readers. */
     private void closePacks() {
-        for (StoredObject object : table.all()) {
+        for (ObjectExtents object : table.all()) {
             if (object.isPack()) {
                 files.closePack(object);
             }

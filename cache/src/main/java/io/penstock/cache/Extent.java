@@ -36,7 +36,7 @@ final class Extent {
     private static final AtomicIntegerFieldUpdater<Extent> LAST_USE =
             AtomicIntegerFieldUpdater.newUpdater(Extent.class, "lastUse");
 
-    private final StoredObject object;
+    private final ObjectExtents object;
     private final int firstPage;
 
     /** CRC32C of each stored page; written before its bit in {@link #stored}. */
@@ -78,13 +78,13 @@ final class Extent {
         return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
     }
 
-    Extent(StoredObject object, int firstPage, int pages) {
+    Extent(ObjectExtents object, int firstPage, int pages) {
         this.object = object;
         this.firstPage = firstPage;
         this.checksums = new int[pages];
     }
 
-    StoredObject object() {
+    ObjectExtents object() {
         return object;
     }
 

@@ -13,7 +13,7 @@ sealed interface IndexRecord {
 
     /** From now on the file belongs to this object version. May be said again. */
     record ObjectAdded(long file, ObjectId object, long size, PageGeometry geometry) implements IndexRecord {
-        static ObjectAdded of(StoredObject object) {
+        static ObjectAdded of(ObjectExtents object) {
             return new ObjectAdded(object.fileName(), object.id(), object.size(), object.geometry());
         }
     }
@@ -38,7 +38,7 @@ sealed interface IndexRecord {
     /** Whether the object was read in long runs when it was last read; not until this is said. */
     record ObjectStreamed(long file, boolean is) implements IndexRecord {
         /** Of one whose shape is known. */
-        static ObjectStreamed of(StoredObject object) {
+        static ObjectStreamed of(ObjectExtents object) {
             return new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS);
         }
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A page is claimed by putting a frame where none is, and then looking again whether it is on disk: a page is marked
  * as stored before its frame goes, so that no claim can slip between.
  */
-final class ObjectPages extends StoredObject implements PageFrame.Owner {
+final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     private final Shared shared;
 
     /** Null while nobody has the object open and nothing of it is in memory. Set under {@link ObjectTable}'s lock. */

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * step.
  */
 @SuppressWarnings("ReferenceEquality") // Whether it is still that very object.
-final class ObjectTable<T extends StoredObject> {
+final class ObjectTable<T extends ObjectExtents> {
     private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
 
     private final ConcurrentHashMap<ObjectId, T> objects = new ConcurrentHashMap<>();
@@ -39,7 +39,7 @@ final class ObjectTable<T extends StoredObject> {
     }
 
     /** False if the object has been forgotten meanwhile. Each true is followed by one {@link #release}. */
-    boolean retain(StoredObject object) {
+    boolean retain(ObjectExtents object) {
         return object
                 == objects.computeIfPresent(object.id(), (id, known) -> {
                     if (known == object) {
@@ -49,7 +49,7 @@ final class ObjectTable<T extends StoredObject> {
                 });
     }
 
-    void release(StoredObject object) {
+    void release(ObjectExtents object) {
         @Nullable DataFile[] unused = new @Nullable DataFile[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             unused[0] = known.released();
@@ -68,7 +68,7 @@ final class ObjectTable<T extends StoredObject> {
     }
 
     /** Whether somebody but the caller, who has retained it, has the object open or works on it. */
-    boolean isUsedByOthers(StoredObject object) {
+    boolean isUsedByOthers(ObjectExtents object) {
         boolean[] used = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             used[0] = object.references() > 1;
@@ -78,12 +78,12 @@ final class ObjectTable<T extends StoredObject> {
     }
 
     /** After a frame or an extent of the object went. */
-    void forgetIfUnusedNow(StoredObject object) {
+    void forgetIfUnusedNow(ObjectExtents object) {
         objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);
     }
 
     /** True if nothing but this extent kept the object, and it is forgotten now; its file is the caller's to remove. */
-    boolean forgetIfOnly(StoredObject object, Extent extent) {
+    boolean forgetIfOnly(ObjectExtents object, Extent extent) {
         boolean[] forgotten = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
             forgotten[0] = known == object && object.isHeldOnlyBy(extent);

@@ -18,7 +18,7 @@ final class Packs {
     /** Extents in a pack: many, so that there are few files, which stay open. */
     private static final int EXTENTS = 128;
 
-    private final Supplier<? extends StoredObject> creation;
+    private final Supplier<? extends ObjectExtents> creation;
     private final ObjectTable<?> objects;
     private final PackTable table;
     private final PageStore store;
@@ -35,8 +35,8 @@ final class Packs {
      * @param pack retained
      * @param extent of the place: if it is evicted, the pack is left
      */
-    private record Place(StoredObject pack, Extent extent, long position) {
-        static Place in(StoredObject pack, long position) {
+    private record Place(ObjectExtents pack, Extent extent, long position) {
+        static Place in(ObjectExtents pack, long position) {
             return new Place(pack, pack.stored().extentForWriting(PageGeometry.PACKS.pageAt(position)), position);
         }
 
@@ -65,7 +65,7 @@ final class Packs {
 
     /** @param creation makes a pack, retained, of {@link #bytes} */
     Packs(
-            Supplier<? extends StoredObject> creation,
+            Supplier<? extends ObjectExtents> creation,
             ObjectTable<?> objects,
             PackTable table,
             PageStore store,
@@ -85,7 +85,7 @@ final class Packs {
 
     /** Writes the small object's bytes. */
     interface Writing {
-        void to(StoredObject pack, long position) throws IOException;
+        void to(ObjectExtents pack, long position) throws IOException;
     }
 
     /** Appends a small object. False if there is no space for it. */
@@ -154,7 +154,7 @@ final class Packs {
     }
 
     /** Nothing is appended to the pack any more. */
-    private synchronized void leave(StoredObject pack) {
+    private synchronized void leave(ObjectExtents pack) {
         if (place != null && place.pack().equals(pack)) {
             place = null;
             objects.release(pack);

@@ -77,7 +77,7 @@ final class PageIndex {
 
     /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
     private void snapshot(RecordLog.Sink<IndexRecord> to) throws IOException {
-        for (StoredObject object : table.all()) {
+        for (ObjectExtents object : table.all()) {
             if (object.hasFile()) {
                 to.add(ObjectAdded.of(object));
                 if (object.readShape() != ReadShape.UNKNOWN) {

@@ -66,7 +66,7 @@ final class PageStore {
 
     /** Where the page can be read from disk; null if it cannot. */
     @Nullable
-    StoredPage find(StoredObject object, int page) {
+    StoredPage find(ObjectExtents object, int page) {
         if (!health.isWell()) {
             return null;
         }
@@ -83,12 +83,12 @@ final class PageStore {
         return health.isWell() && packs.find(id) != null;
     }
 
-    boolean has(StoredObject object, int page) {
+    boolean has(ObjectExtents object, int page) {
         return find(object, page) != null;
     }
 
     /** Whether all of the object is stored. */
-    boolean isWhole(StoredObject object) {
+    boolean isWhole(ObjectExtents object) {
         if (object.size() == 0) {
             return false;
         }
@@ -194,7 +194,7 @@ final class PageStore {
     }
 
     /** Has pages read on another thread than those that write, which a reader would have to wait for. */
-    void loadAhead(StoredObject object, Runnable load) {
+    void loadAhead(ObjectExtents object, Runnable load) {
         if (!table.retain(object)) {
             load.run();
             return;
@@ -221,7 +221,7 @@ final class PageStore {
     }
 
     /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #letGo} must follow. */
-    void hold(StoredObject object, List<Extent> extents) {
+    void hold(ObjectExtents object, List<Extent> extents) {
         if (object.setLent()) {
             index.appendSoon(new ObjectLent(object.fileName()));
         }
@@ -233,7 +233,7 @@ final class PageStore {
     }
 
     /** How the object was read: kept with its pages. */
-    void setReadShape(StoredObject object, ReadShape shape) {
+    void setReadShape(ObjectExtents object, ReadShape shape) {
         if (object.readShape() != shape) {
             object.setReadShape(shape);
             if (object.hasFile()) { // else it is said once it has one
@@ -264,7 +264,7 @@ final class PageStore {
     }
 
     /** The object has been forgotten. */
-    void removeFile(StoredObject object) {
+    void removeFile(ObjectExtents object) {
         tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
@@ -281,7 +281,7 @@ final class PageStore {
     }
 
     /** For pages that are found to be of no use. */
-    void discard(StoredObject object) {
+    void discard(ObjectExtents object) {
         object.stored().extents().forEach(space::discard);
         tasks.execute("evict", space::freeUnpinned);
     }

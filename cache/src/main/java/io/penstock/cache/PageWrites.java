@@ -56,7 +56,7 @@ final class PageWrites {
     }
 
     /** False if there is no space for the page. */
-    boolean write(StoredObject object, int page, ByteBuffer bytes) throws IOException {
+    boolean write(ObjectExtents object, int page, ByteBuffer bytes) throws IOException {
         int checksum = PageStore.checksumOf(bytes.duplicate());
         boolean stored =
                 object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
@@ -67,13 +67,13 @@ final class PageWrites {
         return stored;
     }
 
-    private boolean writeInPack(StoredObject object, int checksum, ByteBuffer bytes) throws IOException {
+    private boolean writeInPack(ObjectExtents object, int checksum, ByteBuffer bytes) throws IOException {
         Packs to = pins.hasPin(object.id()) ? pinnedPacks : packs;
         return to.append(
                 object.id(), bytes.remaining(), checksum, (pack, position) -> writeData(pack, position, bytes));
     }
 
-    private boolean writeInOwnFile(StoredObject object, int page, int checksum, ByteBuffer bytes) throws IOException {
+    private boolean writeInOwnFile(ObjectExtents object, int page, int checksum, ByteBuffer bytes) throws IOException {
         Extent extent = object.stored().extentForWriting(page);
         if (!extent.pin()) {
             return false; // being evicted just now
@@ -91,7 +91,7 @@ final class PageWrites {
         }
     }
 
-    private void writeData(StoredObject file, long position, ByteBuffer bytes) throws IOException {
+    private void writeData(ObjectExtents file, long position, ByteBuffer bytes) throws IOException {
         try {
             files.openForWriting(file).write(position, bytes.duplicate());
         } catch (IOException e) {
@@ -103,7 +103,7 @@ final class PageWrites {
     }
 
     /** Takes over a file with the object's pages. False if it is not the object's then. */
-    boolean adopt(StoredObject object, Path source, BitSet pages, int[] checksums) {
+    boolean adopt(ObjectExtents object, Path source, BitSet pages, int[] checksums) {
         try {
             if (object.isSmall() || !health.allowsWrite() || !files.adopt(object, source)) {
                 return false;
@@ -154,7 +154,7 @@ final class PageWrites {
     }
 
     /** The page is in the file that was taken over, but there is no space for it. */
-    private void leaveOut(StoredObject object, int page) throws IOException {
+    private void leaveOut(ObjectExtents object, int page) throws IOException {
         counters.unstoredPages.increment();
         space.freeUncounted(object, page);
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The extents of one object that have pages on disk, by page number. */
 final class StoredPages {
-    private final StoredObject object;
+    private final ObjectExtents object;
     private final int pagesPerExtent;
 
     /** One slot for each extent that the object could have; null while it has none. Guarded by this for writing. */
@@ -17,7 +17,7 @@ final class StoredPages {
     @GuardedBy("this")
     private int count;
 
-    StoredPages(StoredObject object, int pagesPerExtent) {
+    StoredPages(ObjectExtents object, int pagesPerExtent) {
         this.object = object;
         this.pagesPerExtent = pagesPerExtent;
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * {@link DiskSpace}'s monitor.
  */
 final class StrandedPages {
-    private final Map<StoredObject, BitSet> pages = new HashMap<>();
+    private final Map<ObjectExtents, BitSet> pages = new HashMap<>();
     private long bytes;
 
     /** Bytes that they take on disk. */
@@ -19,7 +19,7 @@ final class StrandedPages {
         return bytes;
     }
 
-    void add(StoredObject object, IntStream stranded) {
+    void add(ObjectExtents object, IntStream stranded) {
         BitSet ofObject = pages.computeIfAbsent(object, none -> new BitSet());
         stranded.forEach(page -> {
             ofObject.set(page);
@@ -28,7 +28,7 @@ final class StrandedPages {
     }
 
     /** True if the page was stranded: an extent counts it from now on. */
-    boolean remove(StoredObject object, int page) {
+    boolean remove(ObjectExtents object, int page) {
         BitSet ofObject = pages.get(object);
         if (ofObject == null || !ofObject.get(page)) {
             return false;
@@ -39,7 +39,7 @@ final class StrandedPages {
     }
 
     /** The object's file is gone. Returns the bytes that its stranded pages took. */
-    long removeAll(StoredObject object) {
+    long removeAll(ObjectExtents object) {
         @Nullable BitSet ofObject = pages.remove(object);
         long freed = ofObject == null
                 ? 0

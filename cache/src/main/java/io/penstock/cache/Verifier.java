@@ -29,7 +29,7 @@ final class Verifier {
     private @Nullable ByteBuffer memory;
 
     /** What waits to be checked, or is being checked now. */
-    private final Set<StoredObject> queued = ConcurrentHashMap.newKeySet();
+    private final Set<ObjectExtents> queued = ConcurrentHashMap.newKeySet();
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("penstock-verify").factory());
@@ -40,7 +40,7 @@ final class Verifier {
     }
 
     /** Has the object's stored pages checked, soon. */
-    void verify(StoredObject object) {
+    void verify(ObjectExtents object) {
         if (!queued.add(object)) {
             return;
         }
@@ -61,12 +61,12 @@ final class Verifier {
         }
     }
 
-    private void ended(StoredObject object) {
+    private void ended(ObjectExtents object) {
         queued.remove(object);
         table.release(object);
     }
 
-    private void verifyAll(StoredObject object) {
+    private void verifyAll(ObjectExtents object) {
         for (Extent extent : object.stored().extents()) {
             for (int page = extent.firstPage(); page < extent.firstPage() + extent.pages(); page++) {
                 if (thread.isShutdown()) {

@@ -12,13 +12,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class WholeFile implements AutoCloseable {
     private final WholeFiles lender;
-    private final StoredObject object;
+    private final ObjectExtents object;
     private final List<Extent> extents;
     private final Path path;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param extents all of the object's, pinned */
-    WholeFile(WholeFiles lender, StoredObject object, List<Extent> extents, Path path) {
+    WholeFile(WholeFiles lender, ObjectExtents object, List<Extent> extents, Path path) {
         this.lender = lender;
         this.object = object;
         this.extents = extents;

@@ -35,7 +35,7 @@ final class WholeFiles {
      * @return null if it cannot be lent now
      */
     @Nullable
-    WholeFile lend(StoredObject object, boolean verified) {
+    WholeFile lend(ObjectExtents object, boolean verified) {
         if (object.pageCount() == 0 || !object.stored().isWhole() || !store.isWell() || !table.retain(object)) {
             return null;
         }
@@ -52,7 +52,7 @@ final class WholeFiles {
     }
 
     /** Pinned, none loses a page but by damage. */
-    private static List<Extent> pinAll(StoredObject object) {
+    private static List<Extent> pinAll(ObjectExtents object) {
         List<Extent> pinned = new ArrayList<>(object.stored().slots());
         for (Extent extent : object.stored().extents()) {
             if (extent.pin()) {
@@ -62,7 +62,7 @@ final class WholeFiles {
         return pinned;
     }
 
-    private boolean isAllowed(StoredObject object, List<Extent> extents, boolean verified) {
+    private boolean isAllowed(ObjectExtents object, List<Extent> extents, boolean verified) {
         if (!extents.stream().allMatch(Extent::isWhole)) {
             return false;
         }
@@ -73,7 +73,7 @@ final class WholeFiles {
         return true;
     }
 
-    private static boolean hasRightLength(Path path, StoredObject object) {
+    private static boolean hasRightLength(Path path, ObjectExtents object) {
         try {
             long length = Files.size(path);
             if (length == object.size()) {
@@ -91,12 +91,12 @@ final class WholeFiles {
         return false;
     }
 
-    void takeBack(StoredObject object, List<Extent> extents) {
+    void takeBack(ObjectExtents object, List<Extent> extents) {
         store.letGo(extents);
         giveUp(object, extents);
     }
 
-    private void giveUp(StoredObject object, List<Extent> extents) {
+    private void giveUp(ObjectExtents object, List<Extent> extents) {
         extents.forEach(store::unpin);
         table.release(object);
     }

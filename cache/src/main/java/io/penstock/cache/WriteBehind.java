@@ -23,7 +23,7 @@ final class WriteBehind {
     }
 
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(StoredObject object, PageFrame frame) {
+    void write(ObjectExtents object, PageFrame frame) {
         frame.setUnwritten(true);
         if (unwrittenBytes.addAndGet(frame.piece().size()) > memory.unwrittenLimit() // more stay in memory only
                 || !writes.areAllowed()

@@ -6,9 +6,9 @@
  * <pre>
  *   terms    PageGeometry, ReadShape, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
  *   memory   Slab, Slabs, PageMemory, PageFrame
- *   disk     StoredObject, StoredPages, Extent, StoredPage, PackedPage, PackTable, ObjectTable, EvictionPolicy, DiskTasks,
+ *   disk     ObjectExtents, StoredPages, Extent, StoredPage, PackedPage, PackTable, ObjectTable, EvictionPolicy, DiskTasks,
  *            PageIndex, OpenPacks, DataFiles, DiskSpace, DiskUpkeep, PageStore, Packs, PageWrites, WholeFiles, Verifier
- *   pages    ObjectPages (frames over a StoredObject), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
+ *   pages    ObjectPages (frames over ObjectExtents), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
  *   cache    CacheFolder, PageCache
  * </pre>
  */

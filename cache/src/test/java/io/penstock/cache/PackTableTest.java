@@ -17,7 +17,7 @@ final class PackTableTest {
             .mapToObj(i -> page(ObjectId.random(), i))
             .toList();
 
-    private static final class Pack extends StoredObject {
+    private static final class Pack extends ObjectExtents {
         Pack() {
             super(ObjectId.random(), (long) OBJECTS * BLOCK, PageGeometry.PACKS, 1, true, Extent.MAX_PAGES);
         }

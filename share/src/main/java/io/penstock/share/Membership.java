@@ -40,13 +40,13 @@ final class Membership implements AutoCloseable {
     /** Bytes of each of a connection's two buffers: JGroups' default of 64 KiB would be 128 MiB for 1,000 members. */
     private static final int BUFFER = 8 << 10;
 
-    private final Node self;
+    private final GroupMember self;
     private final Consumer<Owners> changed;
     private final JChannel channel;
     private volatile Owners owners;
 
     /** @param changed called with each view's owners, one after another */
-    Membership(Node self, TP transport, Protocol discovery, Consumer<Owners> changed) throws Exception {
+    Membership(GroupMember self, TP transport, Protocol discovery, Consumer<Owners> changed) throws Exception {
         this.self = self;
         this.changed = changed;
         this.owners = Owners.alone(self);
@@ -123,7 +123,7 @@ final class Membership implements AutoCloseable {
     }
 
     private void accept(View view) {
-        List<Node> nodes = Stream.of(view.getMembersRaw())
+        List<GroupMember> nodes = Stream.of(view.getMembersRaw())
                 .map(member -> member instanceof ExtendedUUID known ? node(known) : null)
                 .filter(Objects::nonNull)
                 .toList();
@@ -131,10 +131,12 @@ final class Membership implements AutoCloseable {
         changed.accept(owners);
     }
 
-    private static @Nullable Node node(ExtendedUUID member) {
+    private static @Nullable GroupMember node(ExtendedUUID member) {
         byte[] id = member.get(ID);
         byte[] address = member.get(ADDRESS);
-        return id == null || address == null ? null : new Node(new String(id, UTF_8), new String(address, UTF_8));
+        return id == null || address == null
+                ? null
+                : new GroupMember(new String(id, UTF_8), new String(address, UTF_8));
     }
 
     /** Tells the others. */

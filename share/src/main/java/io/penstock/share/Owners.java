@@ -9,7 +9,7 @@ import java.util.List;
  * @param self this node
  * @param nodes all members of the group, this node among them; in the same order on all nodes
  */
-record Owners(Node self, List<Node> nodes) {
+record Owners(GroupMember self, List<GroupMember> nodes) {
     /** Slabs that stand for all when shares are estimated. */
     private static final int SAMPLE = 4096;
 
@@ -18,15 +18,15 @@ record Owners(Node self, List<Node> nodes) {
     }
 
     /** This node alone. */
-    static Owners alone(Node self) {
+    static Owners alone(GroupMember self) {
         return new Owners(self, List.of(self));
     }
 
-    Node of(long slab) {
-        Node owner = self;
+    GroupMember of(long slab) {
+        GroupMember owner = self;
         long top = Long.MIN_VALUE;
-        for (Node node : nodes) {
-            long weight = Slabs.mix(slab ^ node.hash());
+        for (GroupMember node : nodes) {
+            long weight = OwnedSlabs.mix(slab ^ node.hash());
             if (weight > top) {
                 top = weight;
                 owner = node;
@@ -39,7 +39,7 @@ record Owners(Node self, List<Node> nodes) {
     double[] shares() {
         double[] shares = new double[nodes.size()];
         for (int slab = 0; slab < SAMPLE; slab++) {
-            int owner = nodes.indexOf(of(Slabs.mix(slab)));
+            int owner = nodes.indexOf(of(OwnedSlabs.mix(slab)));
             if (owner >= 0) {
                 shares[owner] += 1.0 / SAMPLE;
             }

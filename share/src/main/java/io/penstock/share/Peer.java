@@ -49,7 +49,7 @@ final class Peer implements AutoCloseable {
      */
     Peer(InetSocketAddress address, @Nullable SSLContext tls, Bandwidth bandwidth, ScheduledExecutorService clock) {
         this.bandwidth = bandwidth;
-        this.host = Node.address(address);
+        this.host = GroupMember.address(address);
         this.clock = clock;
         this.connections = new PeerConnections(
                 address,

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Chunks} of the range, or a status without a body.
  *
  * @param namespace of the bucket
- * @param range within the object, {@link Slabs#SIZE} bytes at most
+ * @param range within the object, {@link OwnedSlabs#SIZE} bytes at most
  */
 record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urgency urgency) {
     /** Has the version of the protocol. */
@@ -46,7 +46,7 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
     static final int BUSY = 503;
 
     PeerRequest {
-        if (range.length() > Slabs.SIZE || range.end() > version.size()) {
+        if (range.length() > OwnedSlabs.SIZE || range.end() > version.size()) {
             throw new IllegalArgumentException(range + " of " + version.size() + " bytes");
         }
     }

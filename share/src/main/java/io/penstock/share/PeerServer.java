@@ -106,10 +106,11 @@ final class PeerServer implements AutoCloseable {
             return server;
         } catch (BindException e) {
             throw new ShareException(
-                    "share.listen: " + Node.address(listen) + " is in use, or no address of this machine; name another",
+                    "share.listen: " + GroupMember.address(listen)
+                            + " is in use, or no address of this machine; name another",
                     e);
         } catch (IOException e) {
-            throw new ShareException("share.listen: " + Node.address(listen) + ": " + e, e);
+            throw new ShareException("share.listen: " + GroupMember.address(listen) + ": " + e, e);
         }
     }
 

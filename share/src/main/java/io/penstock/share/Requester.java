@@ -26,11 +26,11 @@ final class Requester implements PeerSource, AutoCloseable {
 
     private final String namespace;
     private final Supplier<Owners> owners;
-    private final Function<Node, Peer> made;
+    private final Function<GroupMember, Peer> made;
     private final Bandwidth bandwidth;
     private final OwnProof proof;
     private final ShareCounters counters;
-    private final Map<Node, Peer> peers = new ConcurrentHashMap<>();
+    private final Map<GroupMember, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
     /** @param tls null for connections in the clear */
@@ -53,9 +53,9 @@ final class Requester implements PeerSource, AutoCloseable {
     public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
             throws InterruptedException {
         for (long at = range.offset(); at < range.end(); ) {
-            long end = Math.min(Slabs.end(at), range.end());
+            long end = Math.min(OwnedSlabs.end(at), range.end());
             Owners now = owners.get();
-            Node owner = now.of(Slabs.of(version, at));
+            GroupMember owner = now.of(OwnedSlabs.of(version, at));
             if (closed || owner.equals(now.self())) {
                 return; // what comes after it is for the store, too: bytes arrive in order
             }
@@ -72,10 +72,10 @@ final class Requester implements PeerSource, AutoCloseable {
 
     @Override
     public long boundary(ObjectVersion version, long position) {
-        return owners.get().nodes().size() > 1 ? Slabs.end(position) : Long.MAX_VALUE;
+        return owners.get().nodes().size() > 1 ? OwnedSlabs.end(position) : Long.MAX_VALUE;
     }
 
-    private void ask(Node owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
+    private void ask(GroupMember owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
         try {
             peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
@@ -98,7 +98,7 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
-    private Peer peer(Node node) throws PeerFailure {
+    private Peer peer(GroupMember node) throws PeerFailure {
         try {
             Peer peer = peers.computeIfAbsent(node, made);
             if (closed) {
@@ -116,7 +116,7 @@ final class Requester implements PeerSource, AutoCloseable {
     }
 
     /** Whether the node is not asked for now. */
-    boolean isSkipped(Node node) {
+    boolean isSkipped(GroupMember node) {
         Peer peer = peers.get(node);
         return peer != null && peer.isSkipped();
     }

@@ -77,7 +77,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         Addresses addresses = Addresses.of(config.discovery());
         try {
             return new Membership(
-                    new Node(id, Node.address(config.listen())),
+                    new GroupMember(id, GroupMember.address(config.listen())),
                     Membership.tcp(config.groupAddress(), tls),
                     new AddressDiscovery(addresses::now),
                     requester::changed);
@@ -121,7 +121,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     /** Whether this node is the one that fetches this byte of the object for the group. */
     public boolean owns(ObjectVersion version, long position) {
         Owners now = owners();
-        return now.of(Slabs.of(version, position)).equals(now.self());
+        return now.of(OwnedSlabs.of(version, position)).equals(now.self());
     }
 
     /**
@@ -153,14 +153,14 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         double[] shares = now.shares();
         List<Member> members = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
-            Node node = now.nodes().get(i);
+            GroupMember node = now.nodes().get(i);
             members.add(new Member(node.id(), node.address(), shares[i], state(now, node)));
         }
         members.sort(Comparator.comparing(Member::address));
         return members;
     }
 
-    private PeerState state(Owners now, Node node) {
+    private PeerState state(Owners now, GroupMember node) {
         if (node.equals(now.self())) {
             return PeerState.SELF;
         }

@@ -85,10 +85,12 @@ class AddressesTest {
     @Test
     void node_hasTheAddressThatItIsGiven() {
         for (InetSocketAddress address : List.of(at("10.1.2.3", 7800), at("2001:db8::1", 7800))) {
-            assertThat(new Node("id", Node.address(address)).socketAddress()).isEqualTo(address);
+            assertThat(new GroupMember("id", GroupMember.address(address)).socketAddress())
+                    .isEqualTo(address);
         }
         for (String odd : List.of("", ":", "example.com:80", "10.1.2.3", "10.1.2.3:x", "10.1.2.3:70000")) {
-            assertThatThrownBy(() -> new Node("id", odd).socketAddress()).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> new GroupMember("id", odd).socketAddress())
+                    .isInstanceOf(IllegalArgumentException.class);
         }
     }
 

@@ -23,7 +23,7 @@ final class FakeGroup implements AutoCloseable {
     private final @Nullable SSLContext tls;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().factory());
-    private volatile List<Node> nodes = List.of();
+    private volatile List<GroupMember> nodes = List.of();
 
     FakeGroup(Path folder, @Nullable SSLContext tls) {
         this.folder = folder;
@@ -32,7 +32,7 @@ final class FakeGroup implements AutoCloseable {
 
     /** A member. */
     final class Member implements AutoCloseable {
-        final Node node;
+        final GroupMember node;
         final TestNode local;
         final ShareCounters counters = new ShareCounters();
         final Requester requester;
@@ -41,7 +41,7 @@ final class FakeGroup implements AutoCloseable {
         Member(String id, String namespace, long bandwidth) throws IOException, ShareException {
             InetSocketAddress listen = freeAddress();
             ShareConfig config = config(listen, namespace, bandwidth);
-            node = new Node(id, Node.address(listen));
+            node = new GroupMember(id, GroupMember.address(listen));
             local = new TestNode(folder.resolve(id), bucket);
             requester = new Requester(config, tls, () -> new Owners(node, nodes), proof, clock, counters);
             server = new PeerServer(
@@ -74,19 +74,19 @@ final class FakeGroup implements AutoCloseable {
     }
 
     /** One that is no Penstock at all. */
-    void joined(Node node) {
-        List<Node> more = new ArrayList<>(nodes);
+    void joined(GroupMember node) {
+        List<GroupMember> more = new ArrayList<>(nodes);
         more.add(node);
         changed(more);
     }
 
-    void changed(List<Node> now) {
+    void changed(List<GroupMember> now) {
         nodes = List.copyOf(now);
         members.forEach(member -> member.requester.changed(new Owners(member.node, nodes)));
     }
 
-    Node owner(ObjectVersion version, long position) {
-        return new Owners(nodes.getFirst(), nodes).of(Slabs.of(version, position));
+    GroupMember owner(ObjectVersion version, long position) {
+        return new Owners(nodes.getFirst(), nodes).of(OwnedSlabs.of(version, position));
     }
 
     long bytesFetched() {

@@ -129,7 +129,7 @@ class GroupTlsTest {
                 TestNode local = new TestNode(folder.resolve("reader"), group.bucket);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
             FakeGroup.Member owner = group.join("owner");
-            Node self = new Node("reader", "127.0.0.1:1");
+            GroupMember self = new GroupMember("reader", "127.0.0.1:1");
             ShareCounters counters = new ShareCounters();
             ShareConfig config = new ShareConfig(
                     new Discovery.Addresses(List.of()),

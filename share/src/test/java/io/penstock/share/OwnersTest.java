@@ -18,28 +18,29 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OwnersTest {
     private static final int OBJECTS = 20_000;
 
-    private static List<Node> nodes(int count) {
+    private static List<GroupMember> nodes(int count) {
         Random random = new Random(count);
-        List<Node> nodes = new ArrayList<>();
+        List<GroupMember> nodes = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            nodes.add(new Node(new UUID(random.nextLong(), random.nextLong()).toString(), "10.0.0." + i + ":7800"));
+            nodes.add(new GroupMember(
+                    new UUID(random.nextLong(), random.nextLong()).toString(), "10.0.0." + i + ":7800"));
         }
         return nodes;
     }
 
-    private static Owners owners(List<Node> nodes) {
+    private static Owners owners(List<GroupMember> nodes) {
         return new Owners(nodes.getFirst(), nodes);
     }
 
     private static long slab(int i) {
         ObjectVersion version = new ObjectVersion("train/part-" + i / 4, "\"tag\"", 64 << 20, Instant.EPOCH);
-        return Slabs.of(version, i % 4 * Slabs.SIZE + 17);
+        return OwnedSlabs.of(version, i % 4 * OwnedSlabs.SIZE + 17);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {3, 50, 200})
     void of_manySlabs_isBalanced(int count) {
-        List<Node> nodes = nodes(count);
+        List<GroupMember> nodes = nodes(count);
         Owners owners = owners(nodes);
         int[] owned = new int[count];
         for (int i = 0; i < OBJECTS; i++) {
@@ -55,13 +56,13 @@ class OwnersTest {
     @ParameterizedTest
     @ValueSource(ints = {3, 50, 200})
     void of_oneNodeFewer_movesItsSlabsAlone(int count) {
-        List<Node> nodes = nodes(count);
-        List<Node> left = new ArrayList<>(nodes);
-        Node gone = left.remove(count / 2);
+        List<GroupMember> nodes = nodes(count);
+        List<GroupMember> left = new ArrayList<>(nodes);
+        GroupMember gone = left.remove(count / 2);
         int moved = 0;
         for (int i = 0; i < OBJECTS; i++) {
-            Node before = owners(nodes).of(slab(i));
-            Node after = owners(left).of(slab(i));
+            GroupMember before = owners(nodes).of(slab(i));
+            GroupMember after = owners(left).of(slab(i));
             if (!before.equals(after)) {
                 assertThat(before).isEqualTo(gone);
                 moved++;
@@ -73,10 +74,10 @@ class OwnersTest {
 
     @Test
     void of_isTheSameOnAllNodes_andAfterARestartElsewhere() {
-        List<Node> nodes = nodes(10);
-        List<Node> others = new ArrayList<>(nodes);
+        List<GroupMember> nodes = nodes(10);
+        List<GroupMember> others = new ArrayList<>(nodes);
         Collections.shuffle(others, new Random(1));
-        others.replaceAll(node -> new Node(node.id(), "192.168.0.1:1"));
+        others.replaceAll(node -> new GroupMember(node.id(), "192.168.0.1:1"));
         for (int i = 0; i < 1_000; i++) {
             assertThat(owners(others).of(slab(i)).id())
                     .isEqualTo(owners(nodes).of(slab(i)).id());
@@ -85,7 +86,7 @@ class OwnersTest {
 
     @Test
     void of_whereNobodyElseIs_isTheNodeItself() {
-        Node self = new Node("self", "10.0.0.1:7800");
+        GroupMember self = new GroupMember("self", "10.0.0.1:7800");
         assertThat(Owners.alone(self).of(slab(1))).isSameAs(self);
         assertThat(new Owners(self, List.of()).of(slab(1))).isSameAs(self);
     }

@@ -92,11 +92,11 @@ class PeerBytesTest {
     }
 
     /** A file of which the fake node owns the first slab. */
-    private ObjectVersion ownedBy(Node owner, FakeGroup.Member reader, long size) {
+    private ObjectVersion ownedBy(GroupMember owner, FakeGroup.Member reader, long size) {
         for (int i = 0; ; i++) {
             ObjectVersion version = group.bucket.putTestData("file-" + i, size);
             if (new Owners(reader.node, List.of(reader.node, owner))
-                    .of(Slabs.of(version, 0))
+                    .of(OwnedSlabs.of(version, 0))
                     .equals(owner)) {
                 return version;
             }
@@ -307,12 +307,12 @@ class PeerBytesTest {
 
     private FakeGroup.Member readerBeside(ScriptedServer server) throws Exception {
         FakeGroup.Member reader = group.join("node-0");
-        group.joined(new Node("scripted", Node.address(server.address())));
+        group.joined(new GroupMember("scripted", GroupMember.address(server.address())));
         return reader;
     }
 
     private ObjectVersion scripted(ScriptedServer server, FakeGroup.Member reader, long size) {
-        return ownedBy(new Node("scripted", Node.address(server.address())), reader, size);
+        return ownedBy(new GroupMember("scripted", GroupMember.address(server.address())), reader, size);
     }
 
     private void readOnce(ScriptedServer.Script script, Fallback cause) throws Exception {
@@ -381,7 +381,7 @@ class PeerBytesTest {
     void read_ofBrokenResponses_isNeverWrong() throws Exception {
         try (ScriptedServer server = new ScriptedServer((request, to) -> {})) {
             FakeGroup.Member reader = readerBeside(server);
-            Node node = new Node("scripted", Node.address(server.address()));
+            GroupMember node = new GroupMember("scripted", GroupMember.address(server.address()));
             ObjectVersion file = scripted(server, reader, 300_000);
             AtomicInteger runs = new AtomicInteger();
             Seeded.check(200, random -> {
@@ -427,7 +427,7 @@ class PeerBytesTest {
             }
             assertThat(server.requests).hasValue(Breaker.FAILURES);
             assertThat(fallbacks(reader, Fallback.SKIPPED)).isEqualTo(2);
-            Node node = new Node("scripted", Node.address(server.address()));
+            GroupMember node = new GroupMember("scripted", GroupMember.address(server.address()));
             assertThat(reader.requester.isSkipped(node)).isTrue();
 
             server.script = (request, to) -> to.write(ScriptedServer.right(request));

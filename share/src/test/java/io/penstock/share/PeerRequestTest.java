@@ -15,7 +15,7 @@ class PeerRequestTest {
     private static final PeerRequest REQUEST = new PeerRequest(
             "minio.example.com:9000/data",
             new ObjectVersion("a b/ü&=?#%+\n日", "W/\"x y\"", 9_000_000_000L, Instant.ofEpochSecond(1, 5)),
-            new ByteRange(8_000_000_000L, Slabs.SIZE),
+            new ByteRange(8_000_000_000L, OwnedSlabs.SIZE),
             Urgency.READAHEAD);
 
     private static String query(PeerRequest request) {
@@ -46,7 +46,7 @@ class PeerRequestTest {
     void request_ofMoreThanASlabOrBeyondTheEnd_isRefused() {
         ObjectVersion version = REQUEST.version();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new PeerRequest("n", version, new ByteRange(0, Slabs.SIZE + 1), Urgency.DEMAND));
+                .isThrownBy(() -> new PeerRequest("n", version, new ByteRange(0, OwnedSlabs.SIZE + 1), Urgency.DEMAND));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new PeerRequest("n", version, new ByteRange(version.size(), 1), Urgency.DEMAND));
     }
@@ -55,7 +55,7 @@ class PeerRequestTest {
     void chunks_coverARange_andItsBodyIsAsLongAsSaid() {
         Seeded.check(200, random -> {
             long from = random.nextLong(20 << 20);
-            long end = from + 1 + random.nextLong(Slabs.SIZE);
+            long end = from + 1 + random.nextLong(OwnedSlabs.SIZE);
             long body = 0;
             for (long at = from; at < end; ) {
                 int length = Chunks.length(at, end);

@@ -40,12 +40,12 @@ class PeerTest {
     };
 
     private static PeerRequest request(Urgency urgency) {
-        return new PeerRequest("n", FILE, new ByteRange(0, Slabs.SIZE), urgency);
+        return new PeerRequest("n", FILE, new ByteRange(0, OwnedSlabs.SIZE), urgency);
     }
 
     @Test
     void get_ofMoreThanMayBeUnderWay_isLeftToTheStore_readaheadFirst() throws Exception {
-        int all = 256 * MIB / (int) Slabs.SIZE;
+        int all = 256 * MIB / (int) OwnedSlabs.SIZE;
         CountDownLatch held = new CountDownLatch(all * 3 / 4);
         CountDownLatch over = new CountDownLatch(1);
         ScriptedServer.Script hangs = (request, to) -> {

@@ -142,7 +142,7 @@ class ShareGroupTest {
         List<Owners> views = new CopyOnWriteArrayList<>();
         String other = Membership.group(TestNode.NAMESPACE).replace("penstock-1-", "penstock-2-");
         try (Membership newer = new Membership(
-                new Node("newer", Node.address(listen)),
+                new GroupMember("newer", GroupMember.address(listen)),
                 Membership.tcp(address, null),
                 new AddressDiscovery(() -> Announcement.read(names.list())),
                 views::add)) {

@@ -10,14 +10,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-class TrainCommandTest {
+class TrainingCommandTest {
     /** Standard error of a command that fails. */
     private static String failing(String... arguments) {
         PrintStream before = System.err;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
         try {
-            assertThat(Bench.commandLine().execute(arguments)).isPositive();
+            assertThat(Benchmarks.commandLine().execute(arguments)).isPositive();
         } finally {
             System.setErr(before);
         }
@@ -44,7 +44,7 @@ class TrainCommandTest {
 
     @Test
     void help_namesEveryWorkload() {
-        String help = new CommandLine(new TrainCommand()).getUsageMessage();
+        String help = new CommandLine(new TrainingCommand()).getUsageMessage();
         for (TrainWorkload workload : TrainWorkload.values()) {
             assertThat(help).contains(workload.label());
         }

@@ -8,12 +8,12 @@ import java.util.List;
  * @param name of the measurement, as the report shows it
  * @param ceilings the first is the one whose ratio counts; none where there is nothing to compare with
  */
-record Row(String name, List<Ceiling> ceilings) {
-    Row {
+record ReportRow(String name, List<Ceiling> ceilings) {
+    ReportRow {
         ceilings = List.copyOf(ceilings);
     }
 
-    Row(String name, Ceiling... ceilings) {
+    ReportRow(String name, Ceiling... ceilings) {
         this(name, List.of(ceilings));
     }
 

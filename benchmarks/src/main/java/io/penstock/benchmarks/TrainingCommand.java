@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
             "",
             "docs/BENCHMARKS.md explains the workloads and the columns."
         })
-final class TrainCommand implements Callable<Integer> {
+final class TrainingCommand implements Callable<Integer> {
     @Option(
             names = "--workload",
             split = ",",
@@ -124,17 +124,17 @@ final class TrainCommand implements Callable<Integer> {
         String heading;
         try (Resources resources = new Resources()) {
             TrainTarget target;
-            Machine machine;
+            Conditions machine;
             String what;
             if (against != null) {
                 Path folder = folder(against);
                 TrainFolder measured = resources.add(new TrainFolder(folder, client(), keep));
                 target = measured;
-                machine = Machine.current(home, folder);
+                machine = Conditions.current(home, folder);
                 what = folder.toString();
             } else {
                 Scratch scratch = resources.add(place.openScratch(needed(chosen)));
-                machine = Machine.current(home, scratch.root());
+                machine = Conditions.current(home, scratch.root());
                 S3Target server = servers.open(scratch, resources);
                 target = mount(home, server, scratch, resources);
                 what = server.name();
@@ -235,7 +235,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     private TrainTarget mount(Path home, S3Target server, Scratch scratch, Resources resources) throws Exception {
-        BucketFolder folder = new BucketFolder(servers.bucket(), prefix);
+        BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
         ObjectStore store = resources.add(
                 S3ObjectStore.connect(server.config(servers.bucket(), place.httpClient()), folder.keyPrefix()));
         FreshMounts mounts = new FreshMounts(
@@ -248,7 +248,7 @@ final class TrainCommand implements Callable<Integer> {
         return new TrainMount(mounts, store, folder.keyPrefix());
     }
 
-    private String heading(String what, Machine machine) {
+    private String heading(String what, Conditions machine) {
         return String.format(
                 Locale.ROOT,
                 "`bin/bench train` on %s, %s. Kernel caches %s before each epoch. Mount options: %s.",

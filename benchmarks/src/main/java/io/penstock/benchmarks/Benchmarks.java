@@ -16,10 +16,10 @@ import picocli.CommandLine.Option;
             BridgeCommand.class,
             TreeCommand.class,
             NamesCommand.class,
-            TrainCommand.class,
-            ShareCommand.class
+            TrainingCommand.class,
+            SharingCommand.class
         })
-final class Bench {
+final class Benchmarks {
     @Option(
             names = {"-h", "--help"},
             usageHelp = true,
@@ -28,14 +28,14 @@ final class Bench {
     @SuppressWarnings("UnusedVariable") // picocli acts on it.
     private boolean help;
 
-    private Bench() {}
+    private Benchmarks() {}
 
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Bench())
+        return new CommandLine(new Benchmarks())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, _) -> {
                     if (failure instanceof BenchException || failure instanceof ObjectStoreException) {

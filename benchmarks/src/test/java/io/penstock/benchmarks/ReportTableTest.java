@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.penstock.benchmarks.Row.Ceiling;
+import io.penstock.benchmarks.ReportRow.Ceiling;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -12,11 +12,11 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 
-class ReportTest {
-    private static final Row ROW =
-            new Row("cold", new Ceiling("raw × 16"), new Ceiling(List.of("raw × 16", "raw × 32", "raw × 64")));
+class ReportTableTest {
+    private static final ReportRow ROW =
+            new ReportRow("cold", new Ceiling("raw × 16"), new Ceiling(List.of("raw × 16", "raw × 32", "raw × 64")));
 
-    private final Results results = new Results(_ -> {});
+    private final Measurements results = new Measurements(_ -> {});
 
     private void measured(String name, int mibPerSecond) {
         results.add(name, new Sample(run(mibPerSecond), null));
@@ -34,7 +34,7 @@ class ReportTest {
         measured("raw × 16", 5000);
         measured("cold", 700);
         measured("raw × 16", 800);
-        assertThat(new Report(results, List.of(ROW))
+        assertThat(new ReportTable(results, List.of(ROW))
                         .ratio(ROW, ROW.ceilings().getFirst())
                         .orElseThrow())
                 .satisfies(ratio -> assertThat(ratio.value()).isCloseTo(0.6, within(1e-9)))
@@ -62,7 +62,7 @@ class ReportTest {
         measured("raw × 32", 2000);
         measured("raw × 64", 1500);
         measured("cold", 800);
-        assertThat(new Report(results, List.of(ROW)).markdown())
+        assertThat(new ReportTable(results, List.of(ROW)).markdown())
                 .contains("| cold | 800 | 800 | 2.00 | 3.00 | – | – | 0.80 of raw × 16; 0.40 of the best, raw × 32 |")
                 .contains("| raw × 32 | 2,000 | 2,000 | 2.00 | 3.00 | – |");
     }
@@ -70,7 +70,7 @@ class ReportTest {
     @Test
     void markdown_ofAnUnmeasuredRow_leavesItOut() {
         measured("raw × 16", 1000);
-        Report report = new Report(results, List.of(ROW));
+        ReportTable report = new ReportTable(results, List.of(ROW));
         assertThat(report.markdown()).doesNotContain("| cold |");
         assertThat(report.bars()).isEmpty();
     }
@@ -78,7 +78,7 @@ class ReportTest {
     @Test
     void markdown_withoutACeiling_hasNoRatio() {
         measured("cold", 800);
-        Report report = new Report(results, List.of(ROW));
+        ReportTable report = new ReportTable(results, List.of(ROW));
         assertThat(report.markdown()).contains("| cold | 800 | 800 | 2.00 | 3.00 | – | – |  |");
         assertThat(report.bars()).isEmpty();
     }
@@ -86,16 +86,17 @@ class ReportTest {
     @Test
     void figures_areShownWithTheDigitsThatMean() {
         assertThat(List.of(
-                        Report.significant(0.0473),
-                        Report.significant(1.0049),
-                        Report.significant(56.78),
-                        Report.significant(123_456.7)))
+                        ReportTable.significant(0.0473),
+                        ReportTable.significant(1.0049),
+                        ReportTable.significant(56.78),
+                        ReportTable.significant(123_456.7)))
                 .containsExactly("0.047", "1.00", "56.8", "123,457");
     }
 
     @Test
     void chart_ofBars_isWellFormedAndShowsThem() throws Exception {
-        String svg = Chart.svg("a < b", List.of(new Report.Bar("cold & dark", 0.5), new Report.Bar("warm", 9)));
+        String svg =
+                Chart.svg("a < b", List.of(new ReportTable.Bar("cold & dark", 0.5), new ReportTable.Bar("warm", 9)));
         Document document = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
                 .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));

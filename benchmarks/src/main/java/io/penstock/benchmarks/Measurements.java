@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** All measurements, by name and round. Confined to one thread. */
-final class Results {
+final class Measurements {
     private final Map<String, List<Sample>> samples = new LinkedHashMap<>();
     private final Consumer<String> progress;
 
     /** @param progress gets a line for each sample */
-    Results(Consumer<String> progress) {
+    Measurements(Consumer<String> progress) {
         this.progress = progress;
     }
 

@@ -7,7 +7,7 @@ import io.penstock.core.ObjectVersion;
 /**
  * The unit that has an owner: 8 MiB of an object version, which one GET brings. Numbers are hashes, the same on all nodes.
  */
-final class Slabs {
+final class OwnedSlabs {
     /** Bytes. As much as a range GET fetches unless it is set otherwise. */
     static final long SIZE = 8 << 20;
 
@@ -16,7 +16,7 @@ final class Slabs {
 
     private static final long FNV_PRIME = 0x100000001b3L;
 
-    private Slabs() {}
+    private OwnedSlabs() {}
 
     /** The slab of this byte. Namespaces have groups of their own, so that it need not be in the hash. */
     static long of(ObjectVersion version, long position) {

@@ -7,8 +7,8 @@ import java.util.OptionalLong;
  *
  * @param requests that the server got during the run; empty if it does not tell
  */
-record Step(Sample sample, OptionalLong requests) {
-    Step(Sample sample, long requests) {
+record NamesSample(Sample sample, OptionalLong requests) {
+    NamesSample(Sample sample, long requests) {
         this(sample, OptionalLong.of(requests));
     }
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
             "",
             "It makes certificates with openssl. docs/BENCHMARKS.md explains the rows."
         })
-final class ShareCommand implements Callable<Integer> {
+final class SharingCommand implements Callable<Integer> {
     /** Loopback addresses are numbered by nodes. */
     private static final int MOST_NODES = 100;
 
@@ -80,27 +80,27 @@ final class ShareCommand implements Callable<Integer> {
         }
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
-        Results results = new Results(System.err::println);
+        Measurements results = new Measurements(System.err::println);
         ShareResults shared = new ShareResults(results, System.err::println);
         List<ShareScenario> scenarios =
-                only.stream().distinct().sorted().map(ShareCommand::scenario).toList();
+                only.stream().distinct().sorted().map(SharingCommand::scenario).toList();
         String heading;
         try (Resources resources = new Resources()) {
             // The server's, and the cache of each node.
             Scratch scratch = resources.add(run.openScratch((1 + nodes) * data.totalBytes()));
             S3Target server = servers.open(scratch, resources);
-            heading = run.heading("share", Machine.current(home, scratch.root()), server, describe(data));
+            heading = run.heading("share", Conditions.current(home, scratch.root()), server, describe(data));
             System.err.println(heading);
-            BucketFolder folder = dataOptions.folder(servers.bucket(), run.quick());
+            BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
             ObjectStore store = folder.connect(server, run, resources);
             Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
             FreshMounts mounts = folder.mounts(home, server, run, scratch, resources);
             ReadRig reads = new ReadRig(mounts, data, objects, store, scratch, results);
             measure(scenarios, new ShareRig(reads, mounts, trust(scratch), nodes, shared));
         }
-        List<Row> rows =
+        List<ReportRow> rows =
                 scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
-        Report report = new Report(results, rows);
+        ReportTable report = new ReportTable(results, rows);
         String text = heading + "\n\n" + report.markdown() + "\n" + shared.markdown(rows);
         run.publish(home, "share", text, "Nodes that share their caches, beside their ceilings", report.bars());
         return 0;

@@ -10,9 +10,9 @@ import java.net.InetSocketAddress;
  * @param address host and port of its bytes, an IPv6 host in brackets
  * @param hash of the id
  */
-record Node(String id, String address, long hash) {
-    Node(String id, String address) {
-        this(id, address, Slabs.hash(id));
+record GroupMember(String id, String address, long hash) {
+    GroupMember(String id, String address) {
+        this(id, address, OwnedSlabs.hash(id));
     }
 
     static String address(InetSocketAddress listen) {

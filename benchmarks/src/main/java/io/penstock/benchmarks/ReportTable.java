@@ -8,11 +8,11 @@ import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
 /** Lays results out: rows with the ratios to their ceilings, then the ceilings. */
-final class Report {
-    private final Results results;
-    private final List<Row> rows;
+final class ReportTable {
+    private final Measurements results;
+    private final List<ReportRow> rows;
 
-    Report(Results results, List<Row> rows) {
+    ReportTable(Measurements results, List<ReportRow> rows) {
         this.results = results;
         this.rows = rows.stream()
                 .filter(row -> results.summary(row.name()).isPresent())
@@ -31,7 +31,7 @@ final class Report {
     record Bar(String name, double ratio) {}
 
     /** Empty if no measurement of the ceiling was made. */
-    Optional<Ratio> ratio(Row row, Row.Ceiling ceiling) {
+    Optional<Ratio> ratio(ReportRow row, ReportRow.Ceiling ceiling) {
         return results.fastest(ceiling.names())
                 .map(name -> new Ratio(mibPerSecond(row.name()) / mibPerSecond(name), name));
     }
@@ -42,7 +42,7 @@ final class Report {
 
     List<Bar> bars() {
         List<Bar> bars = new ArrayList<>();
-        for (Row row : rows) {
+        for (ReportRow row : rows) {
             row.ceilings().stream()
                     .findFirst()
                     .flatMap(ceiling -> ratio(row, ceiling))
@@ -56,7 +56,7 @@ final class Report {
         StringBuilder text = new StringBuilder();
         text.append("| | MiB/s | per s | p50 ms | p99 ms | CPU s/GiB | resident MiB | of its ceiling |\n");
         text.append("|---|--:|--:|--:|--:|--:|--:|---|\n");
-        for (Row row : rows) {
+        for (ReportRow row : rows) {
             Summary summary = results.summary(row.name()).orElseThrow();
             text.append(line(
                     row.name(),
@@ -66,7 +66,7 @@ final class Report {
                     ratios(row)));
         }
         text.append("\n| ceiling | MiB/s | per s | p50 ms | p99 ms | CPU s/GiB |\n|---|--:|--:|--:|--:|--:|\n");
-        List<String> shown = rows.stream().map(Row::name).toList();
+        List<String> shown = rows.stream().map(ReportRow::name).toList();
         for (String name : results.names()) {
             if (!shown.contains(name)) {
                 Summary summary = results.summary(name).orElseThrow();
@@ -76,7 +76,7 @@ final class Report {
         return text.toString();
     }
 
-    private String ratios(Row row) {
+    private String ratios(ReportRow row) {
         return row.ceilings().stream()
                 .flatMap(ceiling -> ratio(row, ceiling)
                         .map(ratio -> String.format(

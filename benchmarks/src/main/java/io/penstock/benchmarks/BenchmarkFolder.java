@@ -10,8 +10,8 @@ import java.nio.file.Path;
  *
  * @param name its keys begin with it and a slash
  */
-record BucketFolder(String bucket, String name) {
-    BucketFolder {
+record BenchmarkFolder(String bucket, String name) {
+    BenchmarkFolder {
         name = name.replaceAll("^/+|/+$", "");
     }
 

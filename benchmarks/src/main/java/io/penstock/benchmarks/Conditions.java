@@ -15,7 +15,7 @@ import java.util.Locale;
  * @param commit of the working tree, "-dirty" if it has changes
  * @param loadBefore processes that wanted a processor in the minute before: above one or two, others disturbed
  */
-record Machine(
+record Conditions(
         String processor,
         int processors,
         long memoryGib,
@@ -31,9 +31,9 @@ record Machine(
      * @param home the repository
      * @param folder lies on the disk that is measured
      */
-    static Machine current(Path home, Path folder) throws IOException, InterruptedException {
+    static Conditions current(Path home, Path folder) throws IOException, InterruptedException {
         FileStore disk = Files.getFileStore(folder);
-        return new Machine(
+        return new Conditions(
                 processor(Files.readString(Path.of("/proc/cpuinfo"))),
                 Runtime.getRuntime().availableProcessors(),
                 memoryGib(Files.readString(Path.of("/proc/meminfo"))),

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link ObjectPages} extends it by the pages in memory. It is not made of two objects, as there may be millions and
  * a header takes 16 bytes. The methods that the disk's side needs of the memory's side are abstract.
  */
-abstract class StoredObject {
+abstract class ObjectExtents {
     private final ObjectId id;
     private final long size;
     private final PageGeometry geometry;
@@ -40,7 +40,8 @@ abstract class StoredObject {
     private final Object making = new Object();
     private final StoredPages stored;
 
-    StoredObject(ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists, int pagesPerExtent) {
+    ObjectExtents(
+            ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists, int pagesPerExtent) {
         this.id = id;
         this.size = size;
         this.geometry = geometry;
