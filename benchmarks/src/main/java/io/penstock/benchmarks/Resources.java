@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
@@ -11,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * closes it beside the main thread.
  */
 final class Resources implements AutoCloseable {
-    /** Guarded by this. */
+    @GuardedBy("this")
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
-    /** Guarded by this. */
+    @GuardedBy("this")
     private boolean closed;
 
     /** Held while resources end: a second caller must wait for the first, or the JVM would end in the middle. */

@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,8 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
     private final OptionalLong client;
     private final boolean keep;
 
-    /** In the order in which they were made. Guarded by this: on a signal another thread closes. */
+    /** In the order in which they were made. On a signal another thread closes. */
+    @GuardedBy("this")
     private final List<Path> made = new ArrayList<>();
 
     /** Made by this, with all that is in it; null before. */
