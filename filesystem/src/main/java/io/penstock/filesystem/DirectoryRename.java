@@ -62,14 +62,14 @@ final class DirectoryRename {
     /** By the keys of the originals. */
     private final Map<String, Moved> copies = new ConcurrentHashMap<>();
 
-    DirectoryRename(Move move, Writing writing, SharedFiles files, MovingDirectories moving) {
+    DirectoryRename(Move move, Writing writing, SharedFiles files, MovingDirectories moving, RenameProgress progress) {
         this.move = move;
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.mostObjects = writing.mostRenamed();
         this.files = files;
         this.moving = moving;
-        this.objects = new ObjectMoves(store, writeback);
+        this.objects = new ObjectMoves(store, writeback, progress);
     }
 
     /**

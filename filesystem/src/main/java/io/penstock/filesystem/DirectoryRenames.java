@@ -10,6 +10,7 @@ import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -30,6 +31,7 @@ final class DirectoryRenames {
     private final Removals removals;
     private final MovingDirectories moving;
     private final MovedNames names;
+    private final RenameProgress progress = new RenameProgress();
 
     DirectoryRenames(
             Writing writing,
@@ -59,7 +61,7 @@ final class DirectoryRenames {
     void rename(long parent, String name, long newParent, String newName, boolean mustBeNew) throws ErrnoException {
         Move move =
                 moving.begin(() -> move(places.directory(parent), name, places.existingDirectory(newParent), newName));
-        DirectoryRename rename = new DirectoryRename(move, writing, files, moving);
+        DirectoryRename rename = new DirectoryRename(move, writing, files, moving, progress);
         CompletableFuture<Optional<ErrnoException>> rest = null;
         ErrnoException failure = null;
         try {
@@ -77,6 +79,11 @@ final class DirectoryRenames {
             }
         }
         end(move, rest, failure);
+    }
+
+    /** Those that run now. */
+    List<RunningRename> running() {
+        return progress.now();
     }
 
     private static Move move(Directory parent, String name, Directory newParent, String newName) throws ErrnoException {

@@ -469,6 +469,11 @@ public final class FileSystem implements AutoCloseable {
         shared.checkInvariants();
     }
 
+    /** The renames of directories that run now, by their old names. */
+    public List<RunningRename> runningRenames() {
+        return changes == null ? List.of() : changes.names().runningRenames();
+    }
+
     /** For leak checks. */
     public int openHandles() {
         return handles.size();

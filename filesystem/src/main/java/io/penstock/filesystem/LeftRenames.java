@@ -37,7 +37,7 @@ final class LeftRenames {
         this.tree = tree;
         this.store = writing.store();
         this.writeback = writing.writeback();
-        this.objects = new ObjectMoves(store, writeback);
+        this.objects = new ObjectMoves(store, writeback, new RenameProgress());
         this.moving = moving;
     }
 

@@ -293,6 +293,11 @@ final class NameChanges {
         changed(to);
     }
 
+    /** The renames of directories that run now. */
+    List<RunningRename> runningRenames() {
+        return directoryRenames.running();
+    }
+
     /** Gives the content of a file, known by its inode, another name, which nothing may have. */
     void link(long inode, long newParent, String newName) throws ErrnoException {
         moving.run(

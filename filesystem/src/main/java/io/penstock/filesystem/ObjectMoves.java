@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.RunningRename.Step;
 import io.penstock.metadata.Directory;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
@@ -39,10 +40,12 @@ final class ObjectMoves {
 
     private final ObjectStore store;
     private final Writeback writeback;
+    private final RenameProgress progress;
 
-    ObjectMoves(ObjectStore store, Writeback writeback) {
+    ObjectMoves(ObjectStore store, Writeback writeback, RenameProgress progress) {
         this.store = store;
         this.writeback = writeback;
+        this.progress = progress;
     }
 
     /** An object and its copy. */
@@ -95,21 +98,23 @@ final class ObjectMoves {
      */
     void copy(Move move, List<StoredObject> objects, RenameJournal journal, Map<String, Moved> copies)
             throws ObjectStoreException, IOException, InterruptedException {
-        RenameProgress progress = new RenameProgress(move, "copied", objects.size());
-        for (boolean marker : List.of(true, false)) {
-            List<StoredObject> some = objects.stream()
-                    .filter(object -> object.version().key().endsWith("/") == marker)
-                    .toList();
-            SideBySide.forEach(some, CONCURRENCY, object -> {
-                String key = object.version().key();
-                Moved moved =
-                        key.equals(move.from().prefix()) ? copyMarker(move, object) : copy(object, target(move, key));
-                if (moved != null) {
-                    journal.copied(moved.original.version(), moved.copy);
-                    copies.put(key, moved);
-                }
-                progress.done(1);
-            });
+        try (RenameProgress.Running running = progress.begin(move, Step.COPYING, objects.size())) {
+            for (boolean marker : List.of(true, false)) {
+                List<StoredObject> some = objects.stream()
+                        .filter(object -> object.version().key().endsWith("/") == marker)
+                        .toList();
+                SideBySide.forEach(some, CONCURRENCY, object -> {
+                    String key = object.version().key();
+                    Moved moved = key.equals(move.from().prefix())
+                            ? copyMarker(move, object)
+                            : copy(object, target(move, key));
+                    if (moved != null) {
+                        journal.copied(moved.original.version(), moved.copy);
+                        copies.put(key, moved);
+                    }
+                    running.done(1);
+                });
+            }
         }
     }
 
@@ -160,23 +165,24 @@ final class ObjectMoves {
     List<ObjectVersion> delete(Move move, List<ObjectVersion> versions)
             throws ObjectStoreException, IOException, InterruptedException {
         Queue<ObjectVersion> others = new ConcurrentLinkedQueue<>();
-        RenameProgress progress = new RenameProgress(move, "deleted", versions.size());
-        for (boolean marker : List.of(false, true)) {
-            List<ObjectVersion> some = versions.stream()
-                    .filter(version -> version.key().endsWith("/") == marker)
-                    .sorted(Comparator.comparing(ObjectVersion::key)) // a batch may have to be listed
-                    .toList();
-            SideBySide.forEach(batches(some), BATCHES, batch -> {
-                List<ObjectVersion> changed = store.deleteAll(batch);
-                if (marker) {
-                    for (ObjectVersion version : changed) {
-                        store.delete(version.key());
+        try (RenameProgress.Running running = progress.begin(move, Step.DELETING, versions.size())) {
+            for (boolean marker : List.of(false, true)) {
+                List<ObjectVersion> some = versions.stream()
+                        .filter(version -> version.key().endsWith("/") == marker)
+                        .sorted(Comparator.comparing(ObjectVersion::key)) // a batch may have to be listed
+                        .toList();
+                SideBySide.forEach(batches(some), BATCHES, batch -> {
+                    List<ObjectVersion> changed = store.deleteAll(batch);
+                    if (marker) {
+                        for (ObjectVersion version : changed) {
+                            store.delete(version.key());
+                        }
+                    } else {
+                        others.addAll(changed);
                     }
-                } else {
-                    others.addAll(changed);
-                }
-                progress.done(batch.size());
-            });
+                    running.done(batch.size());
+                });
+            }
         }
         return List.copyOf(others);
     }

@@ -2,43 +2,92 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Printable;
 import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.RunningRename.Step;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the log how far a rename has come, every few seconds. Safe for use by any number of threads. */
+/**
+ * How far the renames of directories have come that run now: for the log, every few seconds, and for the statistics. Safe for
+ * use by any number of threads.
+ */
 final class RenameProgress {
     private static final Logger LOG = LoggerFactory.getLogger(RenameProgress.class);
 
-    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+    static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final Move move;
-    private final String what;
-    private final int all;
-    private final AtomicInteger done = new AtomicInteger();
-    private final AtomicLong toldAt = new AtomicLong(System.nanoTime());
+    private final Consumer<String> log;
+    private final LongSupplier nanoTime;
+    private final Set<Running> running = ConcurrentHashMap.newKeySet();
 
-    /** @param what is done to each of {@code all} objects: a participle */
-    RenameProgress(Move move, String what, int all) {
-        this.move = move;
-        this.what = what;
-        this.all = all;
+    RenameProgress() {
+        this(LOG::info, System::nanoTime);
     }
 
-    void done(int more) {
-        int now = done.addAndGet(more);
-        long told = toldAt.get();
-        long time = System.nanoTime();
-        if (time - told >= INTERVAL_NANOS && toldAt.compareAndSet(told, time)) {
-            LOG.info(
-                    "Renaming '{}' to '{}': {} of {} objects {}",
-                    Printable.text(move.from().prefix()),
-                    Printable.text(move.to().prefix()),
-                    now,
-                    all,
-                    what);
+    RenameProgress(Consumer<String> log, LongSupplier nanoTime) {
+        this.log = log;
+        this.nanoTime = nanoTime;
+    }
+
+    /** A step of a rename begins, which is to be closed. */
+    Running begin(Move move, Step step, int all) {
+        Running begun = new Running(move, step, all);
+        running.add(begun);
+        return begun;
+    }
+
+    /** What runs now, by the old names. */
+    List<RunningRename> now() {
+        return running.stream()
+                .map(Running::now)
+                .sorted(Comparator.comparing(RunningRename::from))
+                .toList();
+    }
+
+    /** A step of one rename. */
+    final class Running implements AutoCloseable {
+        private final Move move;
+        private final Step step;
+        private final int all;
+        private final AtomicInteger done = new AtomicInteger();
+        private final AtomicLong toldAt = new AtomicLong(nanoTime.getAsLong());
+
+        private Running(Move move, Step step, int all) {
+            this.move = move;
+            this.step = step;
+            this.all = all;
+        }
+
+        void done(int more) {
+            int now = done.addAndGet(more);
+            long told = toldAt.get();
+            long time = nanoTime.getAsLong();
+            if (time - told >= INTERVAL_NANOS && toldAt.compareAndSet(told, time)) {
+                log.accept("Renaming '%s' to '%s': %d of %d objects %s"
+                        .formatted(
+                                Printable.text(move.from().prefix()),
+                                Printable.text(move.to().prefix()),
+                                now,
+                                all,
+                                step.participle()));
+            }
+        }
+
+        private RunningRename now() {
+            return new RunningRename(move.from().prefix(), move.to().prefix(), step, done.get(), all);
+        }
+
+        @Override
+        public void close() {
+            running.remove(this);
         }
     }
 }

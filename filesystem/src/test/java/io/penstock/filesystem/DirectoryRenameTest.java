@@ -4,9 +4,11 @@ import static io.penstock.filesystem.Mounted.O_RDWR;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.RunningRename.Step;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
@@ -614,6 +616,38 @@ class DirectoryRenameTest extends OverOneCache {
         m.drain();
 
         assertThat(bucket()).isEqualTo(tree("d"));
+    }
+
+    @Test
+    void runningRenames_whileOneRuns_tellHowFarItHasCome() throws Exception {
+        putTree();
+        int objects = 7; // those of putTree below d
+        Gate copying = m.delays.hold(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/sub/c"));
+        Gate deleting = m.delays.hold(
+                call -> call instanceof Call.Delete delete && delete.key().equals("d/b"));
+        Thread renaming = Thread.ofVirtual().start(() -> {
+            try {
+                m.rename("d", "new", 0);
+            } catch (ErrnoException e) {
+                throw new AssertionError(e);
+            }
+        });
+
+        copying.awaitHeld(1);
+        assertThat(m.fs.runningRenames()).singleElement().satisfies(running -> {
+            assertThat(running).isEqualTo(new RunningRename("d/", "new/", Step.COPYING, running.done(), objects));
+            assertThat(running.done()).isLessThan(objects);
+        });
+        copying.open();
+        deleting.awaitHeld(1);
+        assertThat(m.fs.runningRenames())
+                .extracting(RunningRename::step, RunningRename::all)
+                .containsExactly(tuple(Step.DELETING, objects));
+        deleting.open();
+        renaming.join();
+
+        assertThat(m.fs.runningRenames()).isEmpty();
     }
 
     @Test

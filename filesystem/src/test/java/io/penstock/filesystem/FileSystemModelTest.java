@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.testing.Seeded;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -56,33 +57,35 @@ class FileSystemModelTest {
     void anySteps_showOnlyWhatWasTrueWithinTheTtl() throws Exception {
         try (PageCache cache = Mounted.cache(folder)) {
             Seeded.check(300, random -> {
+                Keeping keeping = random.nextBoolean() ? Keeping.KEEP : Keeping.IGNORE;
                 List<Step> steps = new ArrayList<>();
                 for (int i = 0; i < 60; i++) {
                     steps.add(step(random));
                 }
-                Throwable failure = run(cache, steps);
+                Throwable failure = run(cache, keeping, steps);
                 if (failure != null) {
-                    List<Step> shortest = shorten(cache, steps);
-                    throw new AssertionError("after " + shortest + ": " + run(cache, shortest), failure);
+                    List<Step> shortest = shorten(cache, keeping, steps);
+                    throw new AssertionError(
+                            keeping + ", after " + shortest + ": " + run(cache, keeping, shortest), failure);
                 }
             });
         }
     }
 
     /** Leaves out all steps without which it fails too. */
-    private static List<Step> shorten(PageCache cache, List<Step> steps) {
+    private static List<Step> shorten(PageCache cache, Keeping keeping, List<Step> steps) {
         List<Step> shortest = new ArrayList<>(steps);
         for (int i = shortest.size() - 1; i >= 0; i--) {
             Step left = shortest.remove(i);
-            if (run(cache, shortest) == null) {
+            if (run(cache, keeping, shortest) == null) {
                 shortest.add(i, left);
             }
         }
         return shortest;
     }
 
-    private static @Nullable Throwable run(PageCache cache, List<Step> steps) {
-        try (Run run = new Run(cache)) {
+    private static @Nullable Throwable run(PageCache cache, Keeping keeping, List<Step> steps) {
+        try (Run run = new Run(cache, keeping)) {
             for (Step step : steps) {
                 run.apply(step);
             }
@@ -145,8 +148,8 @@ class FileSystemModelTest {
         private final Map<Integer, Open> open = new HashMap<>();
         private int puts;
 
-        Run(PageCache cache) {
-            m = new Mounted(cache);
+        Run(PageCache cache, Keeping keeping) {
+            m = Mounted.readOnly(cache, keeping);
             history = new BucketHistory(m.clock.instant());
         }
 

@@ -111,12 +111,17 @@ final class Mounted implements AutoCloseable {
     private final List<Long> lookups = new ArrayList<>();
 
     /**
-     * A read-only one.
+     * A read-only one, which ignores attributes that objects keep.
      *
      * @param cache may be shared: each has a namespace of its own in it
      */
     Mounted(PageCache cache) {
         this(cache, newNamespace(), null, null, Exclusive.CLOSE, false, Keeping.IGNORE);
+    }
+
+    /** The same, with attributes that objects keep, as users mount it if they set nothing. */
+    static Mounted readOnly(PageCache cache, Keeping keeping) {
+        return new Mounted(cache, newNamespace(), null, null, Exclusive.CLOSE, false, keeping);
     }
 
     private static String newNamespace() {

@@ -61,7 +61,8 @@ final class NamesGenerator {
 
     private NamesStep ofHandles() {
         int slot = random.nextInt(NamesRun.SLOTS);
-        return switch (random.nextInt(13)) {
+        return switch (random.nextInt(14)) {
+            case 12 -> truncate();
             case 9, 10 -> new NamesStep.Read(slot, taken());
             case 11 -> new NamesStep.Fchmod(slot, directoryMode());
             case 0, 1 -> new NamesStep.Create(slot, free(), mode());
@@ -71,6 +72,11 @@ final class NamesGenerator {
             case 7 -> new Failing(new NamesStep.Close(slot), failure());
             default -> new NamesStep.Close(slot);
         };
+    }
+
+    private NamesStep truncate() {
+        NamesStep step = new NamesStep.Truncate(taken(), random.nextInt(8));
+        return random.nextInt(3) == 0 ? new Failing(step, failure()) : step;
     }
 
     private NamesStep ofAttributes() {

@@ -25,10 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two nodes that make the same names at once, as programs do that lock by mkdir or O_EXCL: one of them makes each. */
+/** Two nodes that make the same names at once, as programs do that lock by mkdir, O_EXCL, ln or a rename: one of them makes each. */
 @Timeout(120)
 class RacingNodesTest extends OverOneCache {
     private static final int ROUNDS = 300;
+
+    /** renameat2(2)'s flag. */
+    private static final int RENAME_NOREPLACE = 1;
 
     private final InMemoryObjectStore bucket = new InMemoryObjectStore();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -85,6 +88,42 @@ class RacingNodesTest extends OverOneCache {
             nodes.get(winner).drain();
             assertThat(nodes.get(winner).stored(name)).isEqualTo(written ? "node " + winner : "");
         });
+    }
+
+    /** Lance's commit, and locks by ln. */
+    @Test
+    void link_byBothAtOnce_isDoneByOneWhoseContentStays() {
+        raceForAName("RacingNodesTest.link", (node, own, name) -> {
+            Attributes linked = node.fs.link(node.lookup(own).inode(), FileSystem.ROOT, name);
+            node.fs.forget(linked.inode(), 1);
+        });
+    }
+
+    @Test
+    void renameWithoutReplacing_byBothAtOnce_isDoneByOneWhoseContentStays() {
+        raceForAName("RacingNodesTest.rename", (node, own, name) -> node.rename(own, name, RENAME_NOREPLACE));
+    }
+
+    /** How a node gives its own file the name. */
+    private interface Naming {
+        void by(Mounted node, String own, String name) throws ErrnoException;
+    }
+
+    private void raceForAName(String what, Naming naming) {
+        Seeded.checkOthers(what, ROUNDS, random -> {
+            String name = "name" + random.nextLong();
+            for (Mounted node : nodes) {
+                node.save(own(node, name), "of node " + nodes.indexOf(node));
+            }
+            int winner = race(random, name, (node, raced) -> naming.by(node, own(node, raced), raced));
+            int loser = 1 - winner;
+            assertThat(nodes.get(winner).stored(name)).isEqualTo("of node " + winner);
+            assertThat(nodes.get(loser).cat(own(nodes.get(loser), name))).isEqualTo("of node " + loser);
+        });
+    }
+
+    private String own(Mounted node, String name) {
+        return name + "-of-" + nodes.indexOf(node);
     }
 
     /** @return which of them had no EEXIST */

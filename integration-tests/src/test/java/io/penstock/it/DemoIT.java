@@ -38,6 +38,7 @@ final class DemoIT {
         String said = Program.run(scratch, demo()).orThrow();
         assertThat(said)
                 .contains("All bytes read are those stored, and all bytes written are in the bucket.")
+                .containsPattern("\\n  [1-9][0-9]+ kinds, modes, times and targets compared with those of the copy\n")
                 .doesNotContain("DIFFERS");
         assertNothingLeft();
     }

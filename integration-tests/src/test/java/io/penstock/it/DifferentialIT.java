@@ -67,7 +67,11 @@ class DifferentialIT {
     /** The calls that docs/SEMANTICS.md lists as refused, and the rarer ones that it lists as working. */
     @Test
     void rareCalls_doWhatTheDocumentationSays() throws Exception {
-        assertThat(WrittenBucket.sh(bucket.folder("rare"), "python3 \"$1\"", program("rare_calls.py")))
+        assertThat(WrittenBucket.sh(
+                        bucket.folder("rare"),
+                        "python3 \"$1\" \"$2\"",
+                        program("rare_calls.py"),
+                        MountedBucket.BINDING))
                 .isEmpty();
     }
 

@@ -10,6 +10,7 @@ import io.penstock.testing.TestTier;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -25,6 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
 final class DirectoryRenameIT {
     private static final int FILES = TestTier.choose(100, 10_000);
     private static final int KILLS = TestTier.choose("penstock.crash.rounds", 2, 4);
+
+    /** What one request of S3 may name. */
+    private static final int DELETED_AT_ONCE = 1_000;
+
     private static final S3Server SERVER = S3Server.shared();
 
     @TempDir
@@ -109,17 +114,18 @@ final class DirectoryRenameIT {
         Set<String> all = names(bucket, "a/");
         String name = "a";
         int interrupted = 0;
+        Set<Outcome> outcomes = EnumSet.noneOf(Outcome.class);
         for (int round = 0; round < KILLS; round++) {
             String next = name.equals("a") ? "b" : "a";
-            int killedAt = random.nextInt(FILES); // before all are copied
-            AtomicInteger requests = new AtomicInteger();
+            Function<MountedBucket, Function<S3Front.Request, S3Front.Treatment>> killing =
+                    round % 2 == 0 ? killingWhileItCopies(random) : killingWhileItDeletes(random);
             try (MountedBucket mount = MountedBucket.mount(front.fronted(), bucket.name(), scratch)) {
                 assertThat(sh(mount.path(), "find " + name + " -type f | wc -l"))
                         .isEqualTo(FILES + "\n");
                 Process mv = new ProcessBuilder("mv", name, next)
                         .directory(mount.path().toFile())
                         .start();
-                front.treat(killing(mount, requests, killedAt));
+                front.treat(killing.apply(mount));
                 mv.waitFor();
                 mount.killAndLeave();
                 front.treat(_ -> S3Front.Treatment.PASS);
@@ -136,21 +142,50 @@ final class DirectoryRenameIT {
                 assertThat(bucket.keys(other + "/")).isEmpty();
                 assertThat(sh(mount.path(), "ls; find " + now + " -type f | wc -l"))
                         .isEqualTo(now + "\n" + FILES + "\n");
+                outcomes.add(now.equals(name) ? Outcome.UNDONE : Outcome.FINISHED);
                 name = now;
             }
         }
-        System.out.println("killed %d times, %d times in the midst".formatted(KILLS, interrupted));
+        System.out.println("killed %d times, %d times in the midst: %s".formatted(KILLS, interrupted, outcomes));
         assertThat(interrupted).isPositive();
+        assertThat(outcomes).containsExactly(Outcome.values());
     }
 
-    private static Function<S3Front.Request, S3Front.Treatment> killing(
-            MountedBucket mount, AtomicInteger requests, int at) {
-        return _ -> {
-            if (requests.getAndIncrement() == at) {
+    private enum Outcome {
+        UNDONE,
+        FINISHED
+    }
+
+    /** At any request before all are copied. */
+    private static Function<MountedBucket, Function<S3Front.Request, S3Front.Treatment>> killingWhileItCopies(
+            RandomGenerator random) {
+        int killedAt = random.nextInt(FILES);
+        AtomicInteger requests = new AtomicInteger();
+        return mount -> _ -> {
+            if (requests.getAndIncrement() == killedAt) {
                 mount.process().destroyForcibly();
             }
             return S3Front.Treatment.PASS;
         };
+    }
+
+    /** At the first DeleteObjects, the second, or any later one, which the server does not get in full. */
+    private static Function<MountedBucket, Function<S3Front.Request, S3Front.Treatment>> killingWhileItDeletes(
+            RandomGenerator random) {
+        int killedAt = random.nextInt(Math.ceilDiv(FILES, DELETED_AT_ONCE));
+        AtomicInteger batches = new AtomicInteger();
+        return mount -> request -> {
+            if (isBatch(request) && batches.getAndIncrement() == killedAt) {
+                mount.process().destroyForcibly();
+                return S3Front.Treatment.CUT;
+            }
+            return S3Front.Treatment.PASS;
+        };
+    }
+
+    /** Whether it deletes many objects: a probe of what the server can do deletes one. */
+    private static boolean isBatch(S3Front.Request request) {
+        return request.method().equals("POST") && request.target().contains("?delete") && request.length() > 1000;
     }
 
     @Test

@@ -151,6 +151,78 @@ final class ProgramsIT {
         assertThat(Long.parseLong(shown[0])).isEqualTo(1L << 50);
         assertThat(Long.parseLong(shown[1])).isEqualTo(1L << 50);
         assertThat(shown[2]).isEqualTo(bucket.mount().path().toString());
+        assertThat(sh(bucket.folder("df"), "df --output=itotal,iused,iavail,ipcent . | tail -1")
+                        .strip()
+                        .split(" +", -1))
+                .as("inodes are not limited")
+                .containsExactly("0", "0", "0", "-");
+    }
+
+    @Test
+    @Tag("long")
+    void sqlite_withEachJournal_leavesWhatItDoesOnDisk() throws Exception {
+        bucket.assertSameAsOnDisk("sqlite", """
+            python3 - << 'END'
+            import sqlite3
+            for journal in 'off', 'delete', 'truncate', 'persist', 'memory':
+                with sqlite3.connect(journal + '.db') as base:
+                    base.execute('pragma journal_mode = ' + journal)
+                    base.execute('create table t (i integer primary key, text)')
+                    base.executemany('insert into t values (?, ?)', ((i, 'text %d' % i * 20) for i in range(3000)))
+                    base.execute('delete from t where i % 3 = 0')
+                    base.commit()
+                    print(journal, base.execute('select count(*), sum(length(text)) from t').fetchone())
+                    print(base.execute('pragma integrity_check').fetchone())
+                base.close()
+            END
+            rm -- *-journal # what is left of it has random numbers
+            """);
+    }
+
+    /** Of whoever saves by a rename, readers see a version as a whole, at any moment, and never none. */
+    @Test
+    @Tag("long")
+    void rename_overAFileThatOthersRead_showsOneOrTheOther() throws Exception {
+        String script = """
+            import os, threading
+            SIZE, SAVES = 300_000, 60
+            def save(number):
+                with open('temporary', 'wb') as f:
+                    f.write(bytes([number]) * SIZE)
+                    f.flush()
+                    os.fsync(f.fileno())
+                os.replace('temporary', 'file')
+            save(0)
+            saving, seen, wrong = True, set(), []
+            def read():
+                while saving:
+                    try:
+                        with open('file', 'rb') as f:
+                            content = f.read()
+                        if len(content) != SIZE or len(set(content)) != 1:
+                            wrong.append((len(content), set(content)))
+                        seen.update(content[:1])
+                        assert 'file' in os.listdir('.')
+                        assert os.stat('file').st_size == SIZE
+                    except Exception as e:
+                        wrong.append(e)
+            readers = [threading.Thread(target=read) for _ in range(4)]
+            for reader in readers:
+                reader.start()
+            for number in range(1, SAVES):
+                save(number)
+            saving = False
+            for reader in readers:
+                reader.join()
+            print(wrong[:3], len(seen) > 3)
+            """;
+        for (String close : List.of("visible", "staged")) {
+            Path folder = Files.createDirectory(scratch.resolve("close-" + close));
+            try (WrittenBucket saved = new WrittenBucket(folder, "--write-close", close)) {
+                assertThat(sh(saved.folder("saved"), "python3 -c \"$1\"", script))
+                        .isEqualTo("[] True\n");
+            }
+        }
     }
 
     /** At least what each file has, so that a tree's sum says something. */

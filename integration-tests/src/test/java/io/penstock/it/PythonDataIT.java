@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,6 +44,7 @@ final class PythonDataIT {
         SAFETENSORS_WHOLE,
         SAFETENSORS_PART,
         NUMPY_FILES,
+        HUGGINGFACE_CACHE,
         DATASETS_ARROW,
         PYARROW_PARQUET,
         POLARS_PARQUET,
@@ -156,7 +158,8 @@ final class PythonDataIT {
     private static long size(Path folder) throws IOException {
         long size = 0;
         try (Stream<Path> paths = Files.walk(folder)) {
-            for (Path path : paths.filter(Files::isRegularFile).toList()) {
+            for (Path path : paths.filter(each -> Files.isRegularFile(each, LinkOption.NOFOLLOW_LINKS))
+                    .toList()) {
                 size += Files.size(path);
             }
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.testing.TestData;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -91,6 +92,33 @@ final class WriteIT {
             install -m 755 9437201.bin installed
             cmp cloned "$1/22020099.bin"
             """, source);
+    }
+
+    /** Larger than one request copies. */
+    @Tag("long")
+    @Test
+    void mv_ofALargeFile_isCopiedByTheStoreInParts() throws Exception {
+        try (S3Front front = new S3Front(S3Server.shared());
+                WrittenBucket fronted =
+                        new WrittenBucket(front.fronted(), Files.createDirectory(scratch.resolve("fronted")))) {
+            Path folder = fronted.folder("large");
+            String before = sh(folder, """
+                head -c 300M /dev/urandom > old && chmod 640 old && touch -d 2015-05-05 old
+                sha256sum < old && stat -c '%a %s %Y' old
+                """);
+            front.drainRequests();
+
+            sh(folder, "mv old new");
+
+            List<S3Front.Request> requests = front.drainRequests();
+            assertThat(requests.stream().mapToLong(S3Front.Request::length).sum())
+                    .as("%s", requests)
+                    .isLessThan(MIB);
+            assertThat(requests.stream().filter(S3Front.Request::isPart)).hasSize(2);
+            fronted.remountWithAnEmptyCache();
+            assertThat(sh(folder, "ls && sha256sum < new && stat -c '%a %s %Y' new"))
+                    .isEqualTo("new\n" + before);
+        }
     }
 
     @Test

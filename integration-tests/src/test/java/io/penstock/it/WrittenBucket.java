@@ -158,11 +158,17 @@ final class WrittenBucket implements AutoCloseable {
         }
         Map<String, String> content = new TreeMap<>();
         for (Path path : all) {
-            content.put(
-                    folder.relativize(path).toString(),
-                    Files.isDirectory(path) ? DIRECTORY : digest(Files.readAllBytes(path)));
+            content.put(folder.relativize(path).toString(), state(path));
         }
         return content;
+    }
+
+    /** A symbolic link's is that of its object, which is empty. */
+    private static String state(Path path) throws IOException {
+        if (Files.isSymbolicLink(path)) {
+            return digest(new byte[0]);
+        }
+        return Files.isDirectory(path) ? DIRECTORY : digest(Files.readAllBytes(path));
     }
 
     private static String digest(byte[] content) {

@@ -5,8 +5,9 @@ usage: differential.py LOCAL MOUNT SEED STEPS BINDING
 
 With a seed both folders must be empty. Without one only what is in them is compared. Prints the calls up to the first that
 differs, and exits with 1; prints "same" otherwise.
-What is left out differs on purpose, as docs/SEMANTICS.md has it: link counts, sizes of directories, hard links, ctime, atime, and reads of a
-removed file that are not cached.
+What is left out differs on purpose, as docs/SEMANTICS.md has it: link counts, sizes and times of directories, hard links,
+ctime, atime, and reads of a removed file that are not cached. Of an mtime only what utimens has set is compared, and that
+nothing has set one.
 """
 import errno
 import mmap
@@ -18,6 +19,7 @@ import sys
 NAMES = ["a", "b", "c d", "%+", "\u00e9", "e\u0301", "new\nline", ".hid", "dot."]
 MOST_OPEN = 4
 PAGE = 4096
+SET_TIMES = [0, 1, 1_600_000_000_123_456_789]
 
 
 class Side:
@@ -43,12 +45,17 @@ def tried(call):
 
 # ---- what is compared
 
+def set_time(s):
+    """The mtime that utimens has set, if nothing was written since."""
+    return s.st_mtime_ns if s.st_mtime_ns in SET_TIMES else "of a write"
+
+
 def seen(path):
     """What a program sees of a name."""
     s = os.lstat(path)
     kind = stat.S_IFMT(s.st_mode)
     if stat.S_ISLNK(kind):
-        return {"link": os.readlink(path), "uid": s.st_uid, "gid": s.st_gid}
+        return {"link": os.readlink(path), "uid": s.st_uid, "gid": s.st_gid, "mtime": set_time(s)}
     found = {"mode": oct(s.st_mode), "uid": s.st_uid, "gid": s.st_gid}
     found["xattrs"] = {
         name: os.getxattr(path, name) for name in os.listxattr(path)
@@ -56,6 +63,7 @@ def seen(path):
     }
     if stat.S_ISREG(kind):
         found["size"] = s.st_size
+        found["mtime"] = set_time(s)
         with open(path, "rb") as f:
             found["content"] = f.read()
     return found
@@ -212,7 +220,7 @@ def chown(r, slot):
 
 
 def utimens(r, slot):
-    at = r.choice([0, 1, 1_600_000_000_123_456_789])
+    at = r.choice(SET_TIMES)
 
     def act(path):
         os.utime(path, ns=(at, at), follow_symlinks=False)

@@ -62,7 +62,8 @@ final class S3ProxyContractTest extends ObjectStoreWriteContract {
     /** It lists no parts of an upload that it does not know, instead of saying so, refuses tags and loses {@code Expires}. */
     @Override
     protected List<Ability> lacks() {
-        return List.of(Ability.TELLS_CHECKSUMS, Ability.KNOWS_UPLOADS, Ability.TAGS, Ability.EXPIRES);
+        return List.of(
+                Ability.TELLS_CHECKSUMS, Ability.KNOWS_UPLOADS, Ability.TAGS, Ability.EXPIRES, Ability.COPIES_IN_PARTS);
     }
 
     @Override

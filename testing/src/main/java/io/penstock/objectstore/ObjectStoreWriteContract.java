@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The contract of every {@link ObjectStore} for writes, beside that for reads. */
 public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     private static final int PART = (int) UploadedPart.MIN_SIZE;
+    private static final int LARGE = 300 << 20;
     private static final Unchanged MADE_UP = new Unchanged("\"0123456789abcdef0123456789abcdef\"");
 
     /** Features that a server may lack. */
@@ -48,7 +49,9 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         /** Keeps {@code Expires} of copied objects and of objects sent in parts. */
         EXPIRES,
         /** Keeps {@code Expires} where a copy is made without properties of its own. */
-        EXPIRES_OF_DUPLICATES
+        EXPIRES_OF_DUPLICATES,
+        /** Has room for objects of 300 MiB, and copies these in parts. */
+        COPIES_IN_PARTS
     }
 
     /** The features that the server lacks. */
@@ -444,6 +447,56 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         store.copy(store.head("source").version(), "copy", properties("copy"), WriteCondition.ALWAYS);
 
         assertHas("copy", properties("copy"));
+    }
+
+    /** One of 300 MiB: one request copies 256. Only a third of it is sent, as the server can make it of copies. */
+    private ObjectVersion putLarge(String key, ObjectProperties properties) throws Exception {
+        ObjectVersion third = store.put("third", BytesBody.random(LARGE / 3, 26), WriteCondition.ALWAYS);
+        MultipartUpload upload = store.createUpload(key, properties);
+        List<UploadedPart> parts = new ArrayList<>();
+        for (int number = 1; number <= 3; number++) {
+            parts.add(store.copyPart(upload, number, third, new ByteRange(0, third.size())));
+        }
+        ObjectVersion large = store.complete(upload, parts, WriteCondition.ALWAYS);
+        store.delete(third);
+        return large;
+    }
+
+    @Test
+    void copy_largeObject_isMadeInPartsWithItsPropertiesAndConditions() throws Exception {
+        assumeAble(Ability.COPIES_IN_PARTS);
+        ObjectVersion source = putLarge("source", properties("source"));
+        List<MultipartUpload> uploads = new ArrayList<>();
+        UploadListener listener = new UploadListener() {
+            @Override
+            public void began(MultipartUpload upload) {
+                uploads.add(upload);
+            }
+
+            @Override
+            public void ended(MultipartUpload upload) {}
+        };
+
+        ObjectVersion copy = store.copy(source, "copy", properties("source"), WriteCondition.ABSENT, listener);
+
+        assertThat(uploads).extracting(MultipartUpload::key).containsExactly("copy");
+        assertThat(copy.size()).isEqualTo(LARGE);
+        assertHas("copy", properties("source"));
+        for (long offset : new long[] {0, (256L << 20) - 500, LARGE - 1000}) {
+            assertThat(get(copy, offset, 1000)).isEqualTo(get(source, offset, 1000));
+        }
+        assertThatThrownBy(() -> store.copy(source, "copy", properties("again"), WriteCondition.ABSENT, listener))
+                .isInstanceOf(PreconditionFailed.class);
+        byte[] theirs = put("theirs", 500);
+        assertThatThrownBy(() -> store.copy(source, "theirs", properties("again"), MADE_UP, listener))
+                .isInstanceOf(PreconditionFailed.class);
+        assertIsNow(store.head("theirs").version(), theirs);
+        assertHas("copy", properties("source"));
+        assertThat(uploads).hasSizeGreaterThan(1).allSatisfy(this::assertGone);
+    }
+
+    private void assertGone(MultipartUpload upload) {
+        assertThatThrownBy(() -> store.parts(upload)).isInstanceOf(NotFound.class);
     }
 
     @Test

@@ -53,6 +53,11 @@ final class InMemoryObjectStoreTest extends ObjectStoreWriteContract {
         };
     }
 
+    @Override
+    protected List<Ability> lacks() {
+        return List.of(Ability.COPIES_IN_PARTS);
+    }
+
     @Test
     void get_hugeSyntheticObject_readsItsEnd() throws Exception {
         InMemoryObjectStore store = new InMemoryObjectStore();

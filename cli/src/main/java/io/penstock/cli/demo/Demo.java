@@ -72,12 +72,14 @@ public final class Demo {
         }
     }
 
-    /** @return whether all bytes read were those stored, and all objects have the bytes written */
+    /** @return whether all bytes read were those stored, all objects have the bytes written, and a copy the attributes */
     private boolean run() throws IOException, InterruptedException {
         look();
         readShard();
         readRandomly();
-        Map<String, String> written = new DemoWrites(shell, data, bucket).run();
+        DemoWrites.Written writes = new DemoWrites(shell, data, bucket).run();
+        expect("the attributes of the copied tree", writes.tree(), writes.copy());
+        Map<String, String> written = writes.digests();
         operate();
         compareEverything(written);
         compareBucket(written);

@@ -32,14 +32,34 @@ final class DemoWrites {
         this.bucket = bucket;
     }
 
-    /** @return SHA-256 in hexadecimal of what each written file must hold now, by key */
-    Map<String, String> run() throws IOException, InterruptedException {
+    /**
+     * What was written.
+     *
+     * @param digests SHA-256 in hexadecimal of what each file must hold now, by key
+     * @param tree the kinds, modes, times and targets in a folder, a line each
+     * @param copy those in its copy
+     */
+    record Written(Map<String, String> digests, String tree, String copy) {}
+
+    Written run() throws IOException, InterruptedException {
         writeCheckpoint();
         readBack();
         append();
         writeSmallFiles();
         keepAttributes();
-        return digests;
+        String tree = attributes(RESULTS);
+        shell.say(String.format(
+                Locale.ROOT,
+                "%d kinds, modes, times and targets compared with those of the copy",
+                tree.lines().count()));
+        return new Written(digests, tree, attributes(KEPT));
+    }
+
+    /** Of folders no times: each name that comes or goes changes them. */
+    private String attributes(String folder) throws IOException, InterruptedException {
+        String shown = "-type d -printf '%P %y %m\\n' -o -printf '%P %y %m %s %T@ %l\\n'";
+        return shell.quietly("find " + folder + " -mindepth 1 " + shown + " | LC_ALL=C sort")
+                .text();
     }
 
     private void writeCheckpoint() throws IOException, InterruptedException {
