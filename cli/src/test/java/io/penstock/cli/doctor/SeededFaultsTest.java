@@ -18,6 +18,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
 import io.penstock.cli.doctor.MachineFacts.Device;
 import io.penstock.cli.doctor.MachineFacts.Kernel;
@@ -610,10 +611,12 @@ class SeededFaultsTest {
                         readahead,
                         requests,
                         new Cost(0, 0),
+                        new Saved(0, 0, 0),
                         writing,
                         Map.of(),
                         new InFlight(0, 0),
                         Map.of(),
+                        new MountStatistics.Space(0, 0, 0),
                         null,
                         null),
                 "");
