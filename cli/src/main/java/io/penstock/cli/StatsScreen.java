@@ -7,24 +7,27 @@ import static io.penstock.cli.Figures.time;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
-import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /**
  * The live view of a mount: what it did between two looks, a second, and what it has now. Below 120 columns the kernel's calls
- * are below the rest, else beside it. Immutable.
+ * are below the rest, else beside it. A terminal with too few lines for all has what matters most, and is told how many are
+ * missing. Immutable.
  */
 final class StatsScreen {
     private static final int SIDE_BY_SIDE = 120;
-    private static final int LEFT_WIDTH = 62;
+
     private static final double NANOS = 1e9;
 
     private final MountStatistics before;
@@ -39,13 +42,35 @@ final class StatsScreen {
 
     /** Lines of at most so many columns, and at most so many of them. */
     List<String> lines(int columns, int rows) {
-        List<String> lines = new ArrayList<>();
-        lines.add("%s on %s   process %d   mounted for %s"
-                .formatted(now.source(), now.mountPoint(), now.pid(), age(now.seconds())));
-        lines.add("");
+        List<String> all = full(columns);
+        if (all.size() > rows) {
+            all = compact();
+        }
+        List<String> shown = new ArrayList<>(all.subList(0, Math.min(all.size(), rows)));
+        if (all.size() > rows) {
+            int hidden = all.size() - rows + 1;
+            shown.set(
+                    rows - 1,
+                    "… %d more lines; a larger terminal shows them, or penstock stats --once".formatted(hidden));
+        }
+        return shown.stream()
+                .map(line -> line.substring(0, Math.min(line.length(), columns)).stripTrailing())
+                .toList();
+    }
+
+    private String heading() {
+        return "%s on %s   process %d   mounted for %s"
+                .formatted(now.source(), now.mountPoint(), now.pid(), age(now.seconds()));
+    }
+
+    private List<String> full(int columns) {
+        List<String> lines = new ArrayList<>(List.of(heading(), ""));
         List<String> left = new ArrayList<>();
         left.addAll(reads());
-        left.addAll(store());
+        left.addAll(fetches());
+        left.addAll(requests());
+        left.addAll(cost());
+        left.addAll(nodes());
         left.addAll(writes());
         left.addAll(names());
         List<String> calls = calls();
@@ -53,7 +78,8 @@ final class StatsScreen {
             left.addAll(memory());
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
-                lines.add(("%-" + LEFT_WIDTH + "s%s").formatted(i < left.size() ? left.get(i) : "", beside));
+                // What is longer on the left ends before the right.
+                lines.add("%-62.61s%s".formatted(i < left.size() ? left.get(i) : "", beside));
             }
         } else {
             lines.addAll(left);
@@ -61,10 +87,21 @@ final class StatsScreen {
             lines.add("");
             lines.addAll(memory());
         }
-        return lines.stream()
-                .map(line -> line.substring(0, Math.min(line.length(), columns)).stripTrailing())
-                .limit(rows)
-                .toList();
+        return lines;
+    }
+
+    /** What matters most, in some twenty lines, and then the calls. */
+    private List<String> compact() {
+        List<String> lines = new ArrayList<>();
+        lines.add(heading());
+        lines.addAll(reads());
+        lines.add(fetches().getFirst());
+        lines.addAll(requests());
+        lines.addAll(writes());
+        lines.addAll(nodes());
+        lines.removeIf(String::isEmpty);
+        lines.addAll(calls());
+        return lines;
     }
 
     private List<String> reads() {
@@ -93,16 +130,18 @@ final class StatsScreen {
                         .formatted(now.inFlight().calls(), now.inFlight().requests()),
                 "Cache                    %8s  in memory, %s on NVMe"
                         .formatted(ByteSizes.about(cache.memoryBytes()), ByteSizes.about(cache.diskBytes())),
-                "  pages evicted a second %8s"
-                        .formatted(count(rate(all -> all.cache().evictedPages()))),
+                "  pages evicted a second %8s  limit %s, pinned %s"
+                        .formatted(
+                                count(rate(all -> all.cache().evictedPages())),
+                                ByteSizes.about(now.space().cacheLimit()),
+                                ByteSizes.about(now.space().pinned())),
                 "  not stored, damaged    %8d  %d, disk errors %d"
                         .formatted(cache.unstoredPages(), cache.corruptPages(), cache.diskErrors()),
                 "");
     }
 
-    private List<String> store() {
+    private List<String> fetches() {
         ReadaheadStatistics ahead = now.readahead();
-        RequestStatistics requests = now.requests();
         double claimed = rate(all -> all.readahead().readaheadBytes());
         double used = rate(all -> all.readahead().readaheadBytesUsed());
         return List.of(
@@ -111,21 +150,56 @@ final class StatsScreen {
                                 ByteSizes.about(rate(all -> all.readahead().bytesFetched())),
                                 count(rate(all -> all.readahead().allGets()))),
                 "  ahead of readers       %8s  used %s".formatted(ByteSizes.about(claimed), percent(used, claimed)),
-                "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()),
-                "Other requests a second  %8s"
-                        .formatted(count(rate(all -> all.requests().heads()
-                                + all.requests().lists()
-                                + all.requests().puts()
-                                + all.requests().deletes()))),
-                "  retries, throttled     %8d  %d".formatted(requests.retries(), requests.throttled()),
+                "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()));
+    }
+
+    private List<String> requests() {
+        return List.of(
+                "GETs and HEADs a second  %8s  %s, %s listings"
+                        .formatted(
+                                count(rate(all -> all.requests().gets())),
+                                count(rate(all -> all.requests().heads())),
+                                count(rate(all -> all.requests().lists()))),
+                "  PUTs, deletions        %8s  %s"
+                        .formatted(
+                                count(rate(all -> all.requests().puts())),
+                                count(rate(all -> all.requests().deletes()))),
+                "  retries, throttled     %8d  %d"
+                        .formatted(now.requests().retries(), now.requests().throttled()));
+    }
+
+    private List<String> cost() {
+        return List.of(
                 String.format(
                         Locale.ROOT,
                         "Cost                     %8.4f  and %.4f for transfer",
                         now.cost().requests(),
                         now.cost().transfer()),
-                "  the cache saved        %8s  some %d GETs"
-                        .formatted(ByteSizes.about(now.savedBytes()), now.savedGets()),
+                String.format(
+                        Locale.ROOT,
+                        "  the cache saved        %8.4f  some %d GETs, %s",
+                        now.saved().cost(),
+                        now.saved().gets(),
+                        ByteSizes.about(now.saved().bytes())),
                 "");
+    }
+
+    /** What other nodes brought. Empty if the mount shares nothing. */
+    private List<String> nodes() {
+        return now.share() == null
+                ? List.of()
+                : List.of(
+                        "From nodes a second      %8s  to them %s"
+                                .formatted(
+                                        ByteSizes.about(rate(all -> share(all, ShareStatus::bytesFromPeers))),
+                                        ByteSizes.about(rate(all -> share(all, ShareStatus::bytesServed)))),
+                        "  store in their place   %8s  times a second"
+                                .formatted(count(rate(all -> share(all, ShareStatus::allFallbacks)))),
+                        "");
+    }
+
+    private static long share(MountStatistics all, ToLongFunction<ShareStatus> value) {
+        return all.share() == null ? 0 : value.applyAsLong(all.share());
     }
 
     /** How far the listing of the whole bucket is. Empty if there is none. */
@@ -181,7 +255,9 @@ final class StatsScreen {
         List<String> lines = new ArrayList<>();
         lines.add("%-16s%9s%8s%8s%8s%8s".formatted("Calls", "a second", "p50", "p99", "p99.9", "errors"));
         now.calls().entrySet().stream()
-                .sorted((a, b) -> Double.compare(calls(b.getKey()), calls(a.getKey())))
+                .sorted(Comparator.<Map.Entry<String, CallStatistics>>comparingDouble(call -> calls(call.getKey()))
+                        .thenComparingLong(call -> call.getValue().count())
+                        .reversed())
                 .forEach(entry -> lines.add(line(entry)));
         return lines;
     }

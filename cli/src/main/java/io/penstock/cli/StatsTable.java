@@ -116,11 +116,12 @@ final class StatsTable {
                 "cost",
                 String.format(
                         Locale.ROOT,
-                        "%.4f for requests, %.4f for transfer; the cache saved fetching %s by some %d GETs",
+                        "%.4f for requests, %.4f for transfer; the cache saved some %.4f: %s by %d GETs",
                         all.cost().requests(),
                         all.cost().transfer(),
-                        ByteSizes.about(all.savedBytes()),
-                        all.savedGets()));
+                        all.saved().cost(),
+                        ByteSizes.about(all.saved().bytes()),
+                        all.saved().gets()));
         add(
                 text,
                 "read ahead",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.control.ShareStatus.Member;
 import io.penstock.objectstore.RequestStatistics;
@@ -70,10 +71,12 @@ class ShareCommandTest {
                 new ReadaheadStatistics(1, 2, 0, 0, 100 * MIB, 0, 0, 0, 0),
                 new RequestStatistics(0, 0, 0, 0, 0, 0, 0),
                 new Cost(0, 0),
+                new Saved(0, 0, 0),
                 null,
                 Map.of(),
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
+                new MountStatistics.Space(0, 0, 0),
                 null,
                 share);
         return ShareCommand.text(mount, share);

@@ -6,6 +6,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.Saved;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -58,6 +59,7 @@ final class StatsScreenTest {
                         500_000_000L * times),
                 new RequestStatistics(10 * times, 2 * times, times, times, 0, 13, 14),
                 new Cost(0.0123, 0.5),
+                new Saved(300 * MIB, 4, 0.25),
                 writing,
                 Map.of("lookup", lookup, "read", read),
                 new InFlight(3, 12),
@@ -67,6 +69,7 @@ final class StatsScreenTest {
                         "requests", 8 * MIB,
                         "replies", 20 * MIB,
                         "connections", 3 * MIB),
+                new MountStatistics.Space(2000 * MIB, 0, 100 * MIB),
                 new MountStatistics.Names(1_234_567, 1),
                 null);
     }
@@ -76,7 +79,11 @@ final class StatsScreenTest {
     }
 
     private static List<String> lines(int columns) {
-        return new StatsScreen(at(3700, 1, writing(1)), at(3702, 3, writing(3))).lines(columns, 60);
+        return screen().lines(columns, 60);
+    }
+
+    private static StatsScreen screen() {
+        return new StatsScreen(at(3700, 1, writing(1)), at(3702, 3, writing(3)));
     }
 
     @Test
@@ -92,16 +99,17 @@ final class StatsScreenTest {
             Readers that wait             3.5  store 2, NVMe 0.5, limits 1
             Calls in flight                 3  requests to the store 12
             Cache                       64MiB  in memory, 1.5GiB on NVMe
-              pages evicted a second        7
+              pages evicted a second        7  limit 2.0GiB, pinned 100MiB
               not stored, damaged          10  8, disk errors 9
 
             Fetched a second           800MiB  by 10 GETs
               ahead of readers          80MiB  used 75%
               failed, cancelled            12  11
-            Other requests a second         4
+            GETs and HEADs a second        10  2, 1 listings
+              PUTs, deletions               1  0
               retries, throttled           13  14
             Cost                       0.0123  and 0.5000 for transfer
-              the cache saved          300MiB  some 4 GETs
+              the cache saved          0.2500  some 4 GETs, 300MiB
 
             Uploaded a second           20MiB
               to send                  1.2GiB  of 2 closed files 1 min 0 s left
@@ -118,6 +126,35 @@ final class StatsScreenTest {
               blocks, connections       64MiB  3MiB
               requests, replies          8MiB  20MiB\
             """);
+    }
+
+    @Test
+    void lines_80By24_haveWhatMattersMost_andSayWhatIsMissing() {
+        List<String> lines = screen().lines(80, 24);
+
+        assertThat(lines).hasSizeLessThanOrEqualTo(24);
+        assertThat(String.join("\n", lines))
+                .contains(
+                        "s3://data on /mnt/data",
+                        "Page reads a second           400",
+                        "Readers that wait             3.5",
+                        "Cache                       64MiB",
+                        "Fetched a second           800MiB",
+                        "retries, throttled           13  14",
+                        "Uploaded a second           20MiB",
+                        "files that failed             1",
+                        "Calls            a second");
+        assertThat(lines.getLast()).startsWith("lookup ");
+        assertThat(screen().lines(80, 18))
+                .hasSize(18)
+                .last()
+                .isEqualTo("… 5 more lines; a larger terminal shows them, or penstock stats --once");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"80, 50", "200, 50"})
+    void lines_ofATerminalThatHoldsAll_areAll(int columns, int rows) {
+        assertThat(screen().lines(columns, rows)).isEqualTo(lines(columns));
     }
 
     @Test

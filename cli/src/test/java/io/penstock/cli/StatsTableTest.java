@@ -6,6 +6,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.Saved;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -48,10 +49,12 @@ final class StatsTableTest {
                         times, 9 * times, 0, 0, 800 * MIB * times, 80 * MIB * times, 60 * MIB * times, 0, 0),
                 new RequestStatistics(10 * times, 2, 3, 4, 5, 6, 7),
                 new Cost(0.0123, 0.5),
+                new Saved(3 * MIB, 4, 0.25),
                 writing,
                 calls,
                 new InFlight(3, 12),
                 new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)),
+                new MountStatistics.Space(0, 0, 0),
                 new MountStatistics.Names(1_234_567, 0.43),
                 null);
     }
@@ -99,7 +102,7 @@ final class StatsTableTest {
             waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, of all readers together
             fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
-            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved fetching 0B by some 0 GETs
+            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved some 0.2500: 3MiB by 4 GETs
             read ahead:  160MiB, of which readers have come to 75%
             cache:       64MiB in memory, 1.5GiB on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
             written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed

@@ -220,6 +220,8 @@ final class DoctorIT {
             assertThat(result.out())
                     .contains(
                             "\"check\" : \"mount\"",
+                            "as far as this command finds what the mount does: the access key",
+                            "allowed: s3:ListBucket, s3:GetObject",
                             "metadata.ttl is 0",
                             scratch.resolve("cache").toString())
                     .doesNotContain("\"error\"", "at once: ", "random reads of 4 KiB");

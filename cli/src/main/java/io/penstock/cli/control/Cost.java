@@ -20,8 +20,15 @@ public record Cost(double requests, double transfer) {
      */
     public static Cost of(
             RequestStatistics sent, long fetchedBytes, BigDecimal gets, BigDecimal puts, BigDecimal transferred) {
-        double cheap = (sent.gets() + sent.heads()) / THOUSAND * gets.doubleValue();
         double dear = (sent.puts() + sent.lists()) / THOUSAND * puts.doubleValue();
-        return new Cost(cheap + dear, fetchedBytes / GIB * transferred.doubleValue());
+        return new Cost(gets(sent.gets() + sent.heads(), gets) + dear, transfer(fetchedBytes, transferred));
+    }
+
+    static double gets(long number, BigDecimal price) {
+        return number / THOUSAND * price.doubleValue();
+    }
+
+    static double transfer(long bytes, BigDecimal price) {
+        return bytes / GIB * price.doubleValue();
     }
 }

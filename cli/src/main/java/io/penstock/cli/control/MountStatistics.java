@@ -17,10 +17,12 @@ import org.jspecify.annotations.Nullable;
  * @param source such as {@code s3://bucket/prefix}
  * @param seconds since it was mounted
  * @param requests that were sent to the store, and their cost
+ * @param saved by the cache
  * @param writing null of a read-only mount
  * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
+ * @param space that it may take, and what of it is pinned
  * @param names of the bucket, as far as all of it is listed; null if it is not
  * @param share null if it shares nothing
  */
@@ -33,16 +35,20 @@ public record MountStatistics(
         ReadaheadStatistics readahead,
         RequestStatistics requests,
         Cost cost,
+        Saved saved,
         @Nullable WritebackStatistics writing,
         Map<String, CallStatistics> calls,
         InFlight inFlight,
         Map<String, Long> memory,
+        Space space,
         @Nullable Names names,
         @Nullable ShareStatus share) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
         inFlight = Objects.requireNonNullElse(inFlight, InFlight.NONE);
         memory = Objects.requireNonNullElse(memory, Map.of());
+        saved = Objects.requireNonNullElse(saved, Saved.NONE); // of an earlier version, as is space
+        space = Objects.requireNonNullElse(space, Space.UNKNOWN);
     }
 
     /**
@@ -56,24 +62,23 @@ public record MountStatistics(
     }
 
     /**
+     * On disks, in bytes.
+     *
+     * @param cacheLimit the most that the cache takes on NVMe: {@code cache.size}
+     * @param stagingLimit the most that staged files take: {@code write.staging-size}
+     * @param pinned what of the cache is never evicted
+     */
+    public record Space(long cacheLimit, long stagingLimit, long pinned) {
+        static final Space UNKNOWN = new Space(0, 0, 0);
+    }
+
+    /**
      * The listing of the whole bucket.
      *
      * @param objects listed so far
      * @param share of the bucket, 0 to 1, as far as can be told; 1 once it answers about names
      */
     public record Names(long objects, double share) {}
-
-    /** Bytes that programs have read and the store was not asked for. */
-    public long savedBytes() {
-        CallStatistics read = calls.get("read");
-        return Math.max(0, (read == null ? 0 : read.bytes()) - readahead.bytesFetched());
-    }
-
-    /** GETs that these bytes would have taken, each as large as those that were made; 0 if none was. */
-    public long savedGets() {
-        long fetched = readahead.bytesFetched();
-        return fetched == 0 ? 0 : Math.round((double) savedBytes() / fetched * readahead.allGets());
-    }
 
     /** How long readers waited for bytes of the store, or of other nodes: nanoseconds. */
     public long storeWaitNanos() {

@@ -6,12 +6,12 @@ import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 
 /** Whether the bucket can be opened, with the right that a mount cannot do without: to list it. */
 final class BucketCheck implements Check<BucketFacts> {
-    private static final String WHY = "The mount is refused";
-
     private final Target target;
+    private final Phase phase;
 
-    BucketCheck(Target target) {
+    BucketCheck(Target target, Phase phase) {
         this.target = target;
+        this.phase = phase;
     }
 
     @Override
@@ -26,7 +26,7 @@ final class BucketCheck implements Check<BucketFacts> {
             findings.ok(target.source() + " can be listed");
             return;
         }
-        findings.error(String.valueOf(failure.getMessage()), WHY, remedy(failure));
+        findings.error(String.valueOf(failure.getMessage()), phase.refusal(), remedy(failure));
         if (bucket.anonymous()) {
             findings.note(
                     "the bucket can be listed without credentials",

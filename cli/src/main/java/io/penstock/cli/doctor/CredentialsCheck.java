@@ -10,9 +10,11 @@ final class CredentialsCheck implements Check<CredentialsFacts> {
     private static final Duration SOON = Duration.ofHours(1);
 
     private final Configuration configuration;
+    private final Phase phase;
 
-    CredentialsCheck(Configuration configuration) {
+    CredentialsCheck(Configuration configuration, Phase phase) {
         this.configuration = configuration;
+        this.phase = phase;
     }
 
     @Override
@@ -24,19 +26,31 @@ final class CredentialsCheck implements Check<CredentialsFacts> {
     public void examine(CredentialsFacts credentials, Findings findings) {
         switch (credentials) {
             case CredentialsFacts.Anonymous() -> findings.ok("requests are not signed: s3.anonymous");
-            case CredentialsFacts.Missing(String why) ->
+            case CredentialsFacts.Missing(String why) -> examineMissing(why, findings);
+            case CredentialsFacts.Found found -> examineFound(found, findings);
+        }
+    }
+
+    private void examineMissing(String why, Findings findings) {
+        switch (phase) {
+            case BEFORE ->
                 findings.error(
                         why,
-                        "The mount is refused",
+                        phase.refusal(),
                         "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.profile; s3.anonymous for a public"
                                 + " bucket");
-            case CredentialsFacts.Found found -> examineFound(found, findings);
+            case MOUNTED ->
+                findings.note(
+                        "this command has not the mount's credentials: " + why,
+                        "Whether they expire, and what they allow, is not examined",
+                        "Run penstock doctor as the user and in the environment that penstock mount was run in");
         }
     }
 
     private void examineFound(CredentialsFacts.Found found, Findings findings) {
         Duration left = found.left();
-        String key = "the access key " + found.accessKeyId() + " (" + found.source() + ")";
+        String key = (phase == Phase.MOUNTED ? "as far as this command finds what the mount does: " : "")
+                + "the access key " + found.accessKeyId() + " (" + found.source() + ")";
         if (left == null) {
             findings.ok(key);
             return;
@@ -44,7 +58,7 @@ final class CredentialsCheck implements Check<CredentialsFacts> {
         if (left.isNegative() || left.isZero()) {
             findings.error(
                     key + " expired " + Text.time(left.negated()) + " ago",
-                    "The store refuses all requests",
+                    phase == Phase.MOUNTED ? phase.refusal() : "The store refuses all requests",
                     "Renew them, such as by aws sso login");
         } else if (left.compareTo(SOON) < 0) {
             findings.note(

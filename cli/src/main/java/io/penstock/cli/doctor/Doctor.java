@@ -124,27 +124,38 @@ public final class Doctor {
     public void bucket(Target target) throws InterruptedException {
         MountPlan plan = MountPlan.of(target, Path.of("/"), configuration);
         try (Store store = new Store(target, plan.s3())) {
-            ServerFacts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
-            if (server == null || server.unreachable() != null) {
-                return;
-            }
-            CredentialsFacts credentials =
-                    examiner.examine(SOON, store::credentials, new CredentialsCheck(configuration));
-            if (credentials instanceof CredentialsFacts.Missing) {
-                return;
-            }
-            BucketFacts bucket = examiner.examine(SOON, store::open, new BucketCheck(target));
-            if (bucket != null && bucket.failure() == null) {
+            if (opens(store, target, Phase.BEFORE)) {
                 opened(store, target);
             }
         }
     }
 
+    private boolean opens(Store store, Target target, Phase phase) throws InterruptedException {
+        ServerFacts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
+        if (server == null || server.unreachable() != null) {
+            return false;
+        }
+        CredentialsFacts credentials =
+                examiner.examine(SOON, store::credentials, new CredentialsCheck(configuration, phase));
+        if (credentials instanceof CredentialsFacts.Missing) {
+            return false;
+        }
+        BucketFacts bucket = examiner.examine(SOON, store::open, new BucketCheck(target, phase));
+        return bucket != null && bucket.failure() == null;
+    }
+
+    private boolean tryWrites() {
+        return scope.writes() && !configuration.get(Settings.READ_ONLY);
+    }
+
+    private @Nullable RightsFacts rights(Store store, Target target) throws InterruptedException {
+        return examiner.examine(
+                SOON, () -> store.rights(tryWrites()), new RightsCheck(target, configuration.get(Settings.READ_ONLY)));
+    }
+
     private void opened(Store store, Target target) throws InterruptedException {
-        boolean readOnly = configuration.get(Settings.READ_ONLY);
-        boolean writes = scope.writes() && !readOnly;
-        RightsFacts rights = examiner.examine(SOON, () -> store.rights(writes), new RightsCheck(target, readOnly));
-        boolean mayWrite = writes
+        RightsFacts rights = rights(store, target);
+        boolean mayWrite = tryWrites()
                 && rights != null
                 && !rights.denied().containsKey(Right.WRITE)
                 && !rights.denied().containsKey(Right.DELETE);
@@ -161,7 +172,8 @@ public final class Doctor {
     }
 
     /**
-     * A mount with its settings. Its disks and its network are left to it: nothing is written or measured.
+     * A mount with its settings. Its disks and its network are left to it: nothing is measured. Credentials and rights are those
+     * that this process finds.
      *
      * @param process that serves it
      * @param facts its state
@@ -180,7 +192,9 @@ public final class Doctor {
         settingsAndDisks(Depth.LOOK);
         try (Store store = new Store(
                 target, MountPlan.of(target, Path.of("/"), configuration).s3())) {
-            examiner.examine(SOON, store::server, new ServerCheck(configuration));
+            if (opens(store, target, Phase.MOUNTED)) {
+                rights(store, target);
+            }
         }
     }
 }

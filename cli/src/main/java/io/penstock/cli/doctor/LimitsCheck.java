@@ -54,7 +54,7 @@ final class LimitsCheck implements Check<MachineFacts> {
                             : "up to " + ByteSizes.about(limits.fileBytes()))
                     + "; locked memory "
                     + (limits.lockedBytes() == Long.MAX_VALUE ? "unlimited" : ByteSizes.about(limits.lockedBytes()))
-                    + ", of which a mount needs none");
+                    + ", of which a mount needs none: it locks no pages");
         }
     }
 }

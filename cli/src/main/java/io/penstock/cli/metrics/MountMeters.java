@@ -8,7 +8,9 @@ import io.micrometer.core.instrument.Tags;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.control.ShareStatus;
+import io.penstock.cli.process.Version;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -47,6 +49,7 @@ final class MountMeters {
         this.source = source;
         this.now = source.get();
         registry.config().commonTags("source", now.source(), "mount", now.mountPoint());
+        gauge("build.info", null, "The version", Tags.of("version", Version.number()), _ -> 1);
         gauge("uptime", SECONDS, "Since it was mounted", Tags.empty(), MountStatistics::seconds);
         addCache();
         addReadahead();
@@ -57,6 +60,12 @@ final class MountMeters {
         }
         if (now.share() != null) {
             addSharing();
+        }
+        if (now.names() != null) {
+            gauge("names.listed.ratio", null, "Of the bucket's names, how many are listed", Tags.empty(), all -> {
+                MountStatistics.Names names = all.names();
+                return names == null ? Double.NaN : names.share();
+            });
         }
         addMemory();
         refresh();
@@ -106,6 +115,18 @@ final class MountMeters {
                 all -> all.cache().diskErrors());
         cached("memory", CacheStatistics::memoryBytes);
         cached("nvme", CacheStatistics::diskBytes);
+        gauge(
+                "cache.limit",
+                BYTES,
+                "The most that the cache takes on NVMe",
+                Tags.empty(),
+                all -> all.space().cacheLimit());
+        gauge(
+                "cache.pinned",
+                BYTES,
+                "What of the cache is never evicted",
+                Tags.empty(),
+                all -> all.space().pinned());
     }
 
     private void pageReads(String from, ToLongFunction<CacheStatistics> value) {
@@ -197,6 +218,9 @@ final class MountMeters {
                 all -> all.requests().throttled());
         cost("requests", Cost::requests);
         cost("transfer", Cost::transfer);
+        saved("saved", BYTES, "Bytes that programs read and the store did not send", Saved::bytes);
+        saved("saved.gets", null, "GETs that these would have taken", Saved::gets);
+        saved("saved.cost", null, "What these would have cost, by the prices now", Saved::cost);
     }
 
     private void requests(String kind, ToLongFunction<RequestStatistics> value) {
@@ -215,6 +239,11 @@ final class MountMeters {
                 "What they have cost, by the prices now",
                 Tags.of("of", of),
                 all -> value.applyAsDouble(all.cost()));
+    }
+
+    /** A gauge: it falls where bytes are fetched before they are read. */
+    private void saved(String name, @Nullable String unit, String help, ToDoubleFunction<Saved> value) {
+        gauge(name, unit, help, Tags.empty(), all -> value.applyAsDouble(all.saved()));
     }
 
     private void addWriting() {
@@ -242,6 +271,12 @@ final class MountMeters {
                 "Bytes in the staging folder",
                 Tags.empty(),
                 all -> writing(all).stagedBytes());
+        gauge(
+                "staging.limit",
+                BYTES,
+                "The most that the staging folder takes",
+                Tags.empty(),
+                all -> all.space().stagingLimit());
         gauge(
                 "backlog",
                 BYTES,

@@ -279,6 +279,11 @@ public final class BucketMount implements AutoCloseable {
         return cache.statistics();
     }
 
+    /** What is never evicted. */
+    public long pinnedBytes() {
+        return cache.pins().room().pinned();
+    }
+
     public ReadaheadStatistics readaheadStatistics() {
         return fetcher.statistics();
     }

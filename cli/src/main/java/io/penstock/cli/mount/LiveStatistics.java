@@ -1,13 +1,18 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cli.config.CostSettings;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.control.MountStatistics.Names;
+import io.penstock.cli.control.MountStatistics.Space;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.core.NativeMemory;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.metadata.PreloadState;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -36,6 +41,8 @@ final class LiveStatistics implements Supplier<MountStatistics> {
     public MountStatistics get() {
         ReadaheadStatistics readahead = bucket.readaheadStatistics();
         RequestStatistics requests = bucket.requestStatistics();
+        Map<String, CallStatistics> calls = bucket.callStatistics();
+        CallStatistics read = calls.get("read");
         return new MountStatistics(
                 running.source(),
                 running.mountPoint().toString(),
@@ -50,10 +57,20 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                         configuration.get(CostSettings.GETS),
                         configuration.get(CostSettings.PUTS),
                         configuration.get(CostSettings.TRANSFER)),
+                Saved.of(
+                        read == null ? 0 : read.bytes(),
+                        readahead,
+                        configuration.get(Settings.RANGE_SIZE),
+                        configuration.get(CostSettings.GETS),
+                        configuration.get(CostSettings.TRANSFER)),
                 plan.mount().readOnly() ? null : bucket.writebackStatistics(),
-                bucket.callStatistics(),
+                calls,
                 new InFlight(bucket.mount().unanswered(), bucket.requestsInFlight()),
                 memory(),
+                new Space(
+                        configuration.get(Settings.CACHE_SIZE),
+                        configuration.get(WriteSettings.STAGING_SIZE),
+                        bucket.pinnedBytes()),
                 names(bucket.names()),
                 bucket.shareStatus());
     }

@@ -16,7 +16,8 @@ public final class Version implements IVersionProvider {
         };
     }
 
-    private static String number() {
+    /** Such as {@code 1.2.0}; {@code development} if it was not packaged. */
+    public static String number() {
         String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;
     }

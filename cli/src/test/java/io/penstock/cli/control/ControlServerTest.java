@@ -46,12 +46,14 @@ final class ControlServerTest {
             new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9),
             new RequestStatistics(1, 2, 3, 4, 5, 6, 7),
             new Cost(0.5, 0),
+            new Saved(1, 2, 0.25),
             null,
             Map.of(
                     "read",
                     new CallStatistics(2, 3, 4, 5, 6, 7, Map.of("EIO", 1L), new TreeMap<>(Map.of(1L << 20, 2L)))),
             new InFlight(8, 9),
             Map.of("pages", 10L),
+            new MountStatistics.Space(11, 12, 13),
             null,
             null);
 
@@ -114,10 +116,12 @@ final class ControlServerTest {
                         "readahead",
                         "requests",
                         "cost",
+                        "saved",
                         "writing",
                         "calls",
                         "inFlight",
                         "memory",
+                        "space",
                         "names",
                         "share");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(9);

@@ -18,6 +18,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.doctor.MachineFacts.AotCache;
 import io.penstock.cli.doctor.MachineFacts.Device;
 import io.penstock.cli.doctor.MachineFacts.Kernel;
@@ -276,8 +277,8 @@ class SeededFaultsTest {
 
     private static Stream<Fault> faultsOfTheStore() {
         ServerCheck server = new ServerCheck(settings(""));
-        CredentialsCheck credentials = new CredentialsCheck(settings(""));
-        BucketCheck bucket = new BucketCheck(TARGET);
+        CredentialsCheck credentials = new CredentialsCheck(settings(""), Phase.BEFORE);
+        BucketCheck bucket = new BucketCheck(TARGET, Phase.BEFORE);
         RightsCheck rights = new RightsCheck(TARGET, false);
         return Stream.of(
                 fault(
@@ -308,11 +309,25 @@ class SeededFaultsTest {
                         ERROR,
                         "none",
                         "AWS_ACCESS_KEY_ID"),
+                fault(
+                        "a mount whose credentials this process has not",
+                        new CredentialsCheck(settings(""), Phase.MOUNTED),
+                        new CredentialsFacts.Missing("none"),
+                        NOTE,
+                        "not the mount's credentials: none",
+                        "environment"),
+                fault(
+                        "a mount whose credentials have expired",
+                        new CredentialsCheck(settings(""), Phase.MOUNTED),
+                        key(Duration.ofHours(-2)),
+                        ERROR,
+                        "expired 2 h ago",
+                        "Renew"),
                 fault("expired", credentials, key(Duration.ofHours(-2)), ERROR, "expired 2 h ago", "Renew"),
                 fault("expiring", credentials, key(Duration.ofMinutes(9)), NOTE, "expires in 9 min", "role"),
                 fault(
                         "private cache of temporary credentials",
-                        new CredentialsCheck(settings("cache.private")),
+                        new CredentialsCheck(settings("cache.private"), Phase.BEFORE),
                         key(Duration.ofHours(9)),
                         WARNING,
                         "cache.private",
@@ -610,10 +625,12 @@ class SeededFaultsTest {
                         readahead,
                         requests,
                         new Cost(0, 0),
+                        new Saved(0, 0, 0),
                         writing,
                         Map.of(),
                         new InFlight(0, 0),
                         Map.of(),
+                        new MountStatistics.Space(0, 0, 0),
                         null,
                         null),
                 "");
@@ -653,9 +670,9 @@ class SeededFaultsTest {
                 sound(new FoldersCheck(settings("")), new FoldersFacts(DISK, DISK)),
                 sound(new LogCheck(), DISK),
                 sound(new ServerCheck(settings("")), new ServerFacts(null, Duration.ofSeconds(-1))),
-                sound(new CredentialsCheck(settings("cache.private")), key(null)),
-                sound(new CredentialsCheck(settings("anonymous")), new CredentialsFacts.Anonymous()),
-                sound(new BucketCheck(TARGET), new BucketFacts(null, false)),
+                sound(new CredentialsCheck(settings("cache.private"), Phase.BEFORE), key(null)),
+                sound(new CredentialsCheck(settings("anonymous"), Phase.BEFORE), new CredentialsFacts.Anonymous()),
+                sound(new BucketCheck(TARGET, Phase.BEFORE), new BucketFacts(null, false)),
                 sound(new RightsCheck(TARGET, false), new RightsFacts(Set.of(Right.values()), Map.of(), Map.of())),
                 sound(
                         new RightsCheck(TARGET, true),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.control.ShareStatus.Member;
 import io.penstock.objectstore.RequestStatistics;
@@ -67,10 +68,12 @@ class SharingFaultsTest {
                 new ReadaheadStatistics(100, 900, 0, 0, 1 << 30, 0, 0, 0, 0),
                 new RequestStatistics(1000, 0, 0, 0, 0, 0, 0),
                 new Cost(0, 0),
+                new Saved(0, 0, 0),
                 null,
                 Map.of(),
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
+                new MountStatistics.Space(0, 0, 0),
                 null,
                 share);
         Findings findings = new Findings("mount");

@@ -4,6 +4,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
+import io.penstock.cli.control.Saved;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
@@ -50,11 +51,13 @@ final class Statistics {
                 new ReadaheadStatistics(21, 22, 23, 24, 25, 26, 27, 2_000_000_000L, 1_000_000_000L),
                 new RequestStatistics(31, 32, 33, 34, 35, 36, 37),
                 new Cost(38, 39),
+                new Saved(61, 62, 63),
                 writing,
                 calls,
                 new InFlight(41, 42),
                 Map.of("pages", 43L, "replies", 44L),
-                null,
+                new MountStatistics.Space(71, 72, 73),
+                calls.isEmpty() ? null : new MountStatistics.Names(74, 0.75),
                 calls.isEmpty() ? null : SHARE);
     }
 }
