@@ -35,7 +35,16 @@ final class JobWatch {
 
     /** The answer at the job's end. A Ctrl-C leaves the job running, and says so. */
     JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
-        try (Farewell _ = new Farewell(() -> sayThatItGoesOn(job));
+        return await(job, () -> sayThatItGoesOn(job));
+    }
+
+    /** The same, of a job that only waits: a Ctrl-C ends it. */
+    JsonNode awaitOrCancel(int job) throws RefusedException, IOException, InterruptedException {
+        return await(job, () -> cancel(job));
+    }
+
+    private JsonNode await(int job, Runnable farewell) throws RefusedException, IOException, InterruptedException {
+        try (Farewell _ = new Farewell(farewell);
                 Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
             Duration pause = FIRST_LOOK;
             while (true) {
@@ -49,6 +58,14 @@ final class JobWatch {
                 Duration twice = pause.multipliedBy(2);
                 pause = twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
             }
+        }
+    }
+
+    private void cancel(int job) {
+        try {
+            JsonNode _ = mount.ask("cancel", Map.of("job", job));
+        } catch (RefusedException e) {
+            // It has ended, or the mount has.
         }
     }
 
@@ -93,6 +110,9 @@ final class JobWatch {
             text.append(", ")
                     .append(time((long) ((bytes - now.bytes()) / rate)))
                     .append(" left");
+        }
+        if (now.waitsFor() != null) {
+            text.append(", waits for ").append(now.waitsFor());
         }
         if (now.problemCount() > 0) {
             text.append(", ").append(Figures.count(now.problemCount(), "problem"));

@@ -35,6 +35,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -383,6 +384,14 @@ public final class Writeback implements AutoCloseable {
                 uploads.uploadedBytes(),
                 uploads.copiedBytes(),
                 kept.size() + files.failed());
+    }
+
+    /** What programs have closed or fsynced by now and the store does not have yet. */
+    public List<AwaitedFile> awaited() {
+        return files.all().stream()
+                .map(WrittenFile::awaited)
+                .flatMap(Stream::ofNullable)
+                .toList();
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */

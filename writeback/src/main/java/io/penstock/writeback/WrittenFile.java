@@ -495,6 +495,15 @@ public final class WrittenFile {
         return locked(open::isNone);
     }
 
+    /** What is closed or fsynced by now and not visible; null if that is nothing. */
+    @Nullable
+    AwaitedFile awaited() {
+        return this.<@Nullable AwaitedFile>locked(() -> {
+            long changes = open.isNone() ? state.changes() : sync.durableChanges();
+            return state.hasName() && state.announced() < changes ? new AwaitedChanges(commits, changes) : null;
+        });
+    }
+
     /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */
     long backlogBytes() {
         return open.backlogBytes();

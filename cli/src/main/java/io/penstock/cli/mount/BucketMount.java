@@ -33,6 +33,7 @@ import io.penstock.objectstore.RequestStatistics;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.AwaitedFile;
 import io.penstock.writeback.Inheritance;
 import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
@@ -252,6 +253,16 @@ public final class BucketMount implements AutoCloseable {
     /** The number of files in the staging folder that belong to other buckets, or to servers of other names. */
     int stranded() {
         return writeback == null ? 0 : writeback.stranded().size();
+    }
+
+    /** What was closed or fsynced by now and is not in the bucket. */
+    List<AwaitedFile> awaited() {
+        return writeback == null ? List.of() : writeback.awaited();
+    }
+
+    /** Written files that could not be uploaded. */
+    int failed() {
+        return writeback == null ? 0 : writeback.statistics().failedFiles();
     }
 
     /** The number of files that wait for penstock recover. */
