@@ -214,6 +214,7 @@ public final class BucketMount implements AutoCloseable {
         cache.adjust(next.cache());
         fetcher.adjust(next.readahead());
         tree.adjust(next.metadata());
+        taken.mount().limitCaching(next.mount().attributeTimeout());
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
