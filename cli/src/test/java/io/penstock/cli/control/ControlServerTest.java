@@ -76,6 +76,8 @@ final class ControlServerTest {
                             throw new RefusedException(
                                     "no " + arguments.path("of").asText());
                         },
+                        "path",
+                        arguments -> Path.of(arguments.path("path").asText()).toString(),
                         "fails",
                         arguments -> {
                             throw new IllegalStateException("secret");
@@ -127,7 +129,7 @@ final class ControlServerTest {
     void ask_anUnknownCommand_isRefusedWithTheKnownOnes() {
         assertThatThrownBy(() -> ask("stat"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("[echo, fails, refuses, stats]");
+                .hasMessageContaining("[echo, fails, path, refuses, stats]");
     }
 
     @Test
@@ -150,6 +152,13 @@ final class ControlServerTest {
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("log")
                 .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void ask_aPathThatIsNone_isRefusedAndNoFailure() {
+        assertThatThrownBy(() -> new ControlClient(socket).ask("path", Map.of("path", "a\u0000b")))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("'a\u0000b' is no path: Nul character not allowed");
     }
 
     @ParameterizedTest
