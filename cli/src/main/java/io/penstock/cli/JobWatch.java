@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.Map;
-import picocli.CommandLine.Help.Ansi;
 
 /** Waits for a job of a mount, and shows how far it has come. Used by one thread. */
 final class JobWatch {
@@ -45,7 +44,7 @@ final class JobWatch {
 
     private JsonNode await(int job, Runnable farewell) throws RefusedException, IOException, InterruptedException {
         try (Farewell _ = new Farewell(farewell);
-                Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
+                Progress progress = Progress.toUser(err)) {
             Duration pause = FIRST_LOOK;
             while (true) {
                 JsonNode answer = mount.ask("job", Map.of("job", job));
@@ -53,7 +52,12 @@ final class JobWatch {
                 if (status.state() != State.RUNNING) {
                     return answer;
                 }
-                progress.tell(line(status));
+                Long bytes = status.totalBytes();
+                if (bytes == null || bytes == 0) {
+                    progress.tell(line(status));
+                } else {
+                    progress.tell((double) status.bytes() / bytes, line(status));
+                }
                 Thread.sleep(pause);
                 Duration twice = pause.multipliedBy(2);
                 pause = twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
