@@ -60,6 +60,10 @@ public final class MountControl implements AutoCloseable {
                 bucket.mount().description(),
                 plan.cache().directory(),
                 logFile,
+                configuration
+                        .find(Settings.ACCESS_LOG)
+                        .map(file -> Serving.logFile(file, bucket.mount().mountPoint()))
+                        .orElse(Path.of("")),
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
