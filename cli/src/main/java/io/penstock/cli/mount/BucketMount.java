@@ -176,7 +176,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(jobs::close); // before the backlog is awaited, which may take hours
             times.done("mount");
             tree.preload(index);
-            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), sharing);
+            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), writeback, sharing);
             return new BucketMount(
                     store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, sharing, closers);
         } catch (Throwable e) {
