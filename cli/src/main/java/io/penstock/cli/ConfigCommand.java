@@ -37,12 +37,24 @@ final class ConfigCommand {
         @Parameters(paramLabel = "FILE", description = "The file.")
         private String file;
 
+        @Option(names = "--json", description = "Print the mistakes as a JSON array of texts, empty if there are none.")
+        private boolean json;
+
         @Override
         public Integer call() throws ConfigurationException {
             Host host = Host.current();
             Path path = host.path(file);
-            Configuration.check(host, ConfigurationFile.find(path, host));
-            spec.commandLine().getOut().println(path + ": no mistakes");
+            PrintWriter out = spec.commandLine().getOut();
+            try {
+                Configuration.check(host, ConfigurationFile.find(path, host));
+            } catch (ConfigurationException e) {
+                if (!json) {
+                    throw e;
+                }
+                out.println(JsonText.of(e.problems()));
+                return ExitCode.USAGE;
+            }
+            out.println(json ? "[]" : path + ": no mistakes");
             return ExitCode.DONE;
         }
     }
@@ -71,29 +83,41 @@ final class ConfigCommand {
                 description = "Show the settings of the mount on this folder instead.")
         private @Nullable String mountPoint;
 
+        @Option(names = "--json", description = "Print a JSON array of objects with key, value and origin.")
+        private boolean json;
+
         @Mixin
         private ConfigurationArguments arguments;
 
-        /** A line, and the comment that follows it. */
-        private record Line(String setting, String origin) {}
+        /** A setting, and the comment that follows it. */
+        private record Line(String key, String value, String origin) {
+            private String text() {
+                return key + ": " + value;
+            }
+        }
 
         @Override
         public Integer call() throws ConfigurationException, IOException, RefusedException {
             List<Line> lines = mountPoint == null
                     ? of(arguments.resolve(bucket, spec.commandLine().getParseResult(), "-o"))
                     : of(ServingMount.find(mountPoint).ask("config", Map.of()));
-            int width =
-                    lines.stream().mapToInt(line -> line.setting.length()).max().orElse(0);
             PrintWriter out = spec.commandLine().getOut();
+            if (json) {
+                out.println(JsonText.of(lines));
+                return ExitCode.DONE;
+            }
+            int width =
+                    lines.stream().mapToInt(line -> line.text().length()).max().orElse(0);
             lines.forEach(line ->
-                    out.println(line.setting + " ".repeat(width - line.setting.length()) + "  # " + line.origin));
+                    out.println(line.text() + " ".repeat(width - line.text().length()) + "  # " + line.origin));
             return ExitCode.DONE;
         }
 
         private static List<Line> of(Configuration configuration) {
             return Settings.ALL.stream()
                     .map(setting -> new Line(
-                            setting.key() + ": " + configuration.show(setting),
+                            setting.key(),
+                            configuration.show(setting),
                             configuration.origin(setting).toString()))
                     .toList();
         }
@@ -101,7 +125,8 @@ final class ConfigCommand {
         private static List<Line> of(JsonNode settings) {
             List<Line> lines = new ArrayList<>();
             settings.forEach(each -> lines.add(new Line(
-                    each.path("key").asText() + ": " + each.path("value").asText(),
+                    each.path("key").asText(),
+                    each.path("value").asText(),
                     each.path("origin").asText())));
             return lines;
         }

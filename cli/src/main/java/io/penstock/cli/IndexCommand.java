@@ -19,7 +19,6 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
@@ -91,7 +90,7 @@ final class IndexCommand {
         private long write(MountPlan plan, IndexWriter writer)
                 throws ObjectStoreException, IOException, InterruptedException {
             Target target = plan.target();
-            try (Progress progress = new Progress(spec.commandLine().getErr(), Ansi.AUTO.enabled(), System::nanoTime);
+            try (Progress progress = Progress.toUser(spec.commandLine().getErr());
                     ObjectStore store = S3ObjectStore.connect(plan.s3(), target.prefix());
                     BucketListing listing = BucketListing.list(
                             store,

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.Map;
-import picocli.CommandLine.Help.Ansi;
 
 /** Waits for a job of a mount, and shows how far it has come. Used by one thread. */
 final class JobWatch {
@@ -35,8 +34,17 @@ final class JobWatch {
 
     /** The answer at the job's end. A Ctrl-C leaves the job running, and says so. */
     JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
-        try (Farewell _ = new Farewell(() -> sayThatItGoesOn(job));
-                Progress progress = new Progress(err, Ansi.AUTO.enabled(), System::nanoTime)) {
+        return await(job, () -> sayThatItGoesOn(job));
+    }
+
+    /** The same, of a job that only waits: a Ctrl-C ends it. */
+    JsonNode awaitOrCancel(int job) throws RefusedException, IOException, InterruptedException {
+        return await(job, () -> cancel(job));
+    }
+
+    private JsonNode await(int job, Runnable farewell) throws RefusedException, IOException, InterruptedException {
+        try (Farewell _ = new Farewell(farewell);
+                Progress progress = Progress.toUser(err)) {
             Duration pause = FIRST_LOOK;
             while (true) {
                 JsonNode answer = mount.ask("job", Map.of("job", job));
@@ -44,11 +52,24 @@ final class JobWatch {
                 if (status.state() != State.RUNNING) {
                     return answer;
                 }
-                progress.tell(line(status));
+                Long bytes = status.totalBytes();
+                if (bytes == null || bytes == 0) {
+                    progress.tell(line(status));
+                } else {
+                    progress.tell((double) status.bytes() / bytes, line(status));
+                }
                 Thread.sleep(pause);
                 Duration twice = pause.multipliedBy(2);
                 pause = twice.compareTo(LONGEST_LOOK) < 0 ? twice : LONGEST_LOOK;
             }
+        }
+    }
+
+    private void cancel(int job) {
+        try {
+            JsonNode _ = mount.ask("cancel", Map.of("job", job));
+        } catch (RefusedException e) {
+            // It has ended, or the mount has.
         }
     }
 
@@ -93,6 +114,9 @@ final class JobWatch {
             text.append(", ")
                     .append(time((long) ((bytes - now.bytes()) / rate)))
                     .append(" left");
+        }
+        if (now.waitsFor() != null) {
+            text.append(", waits for ").append(now.waitsFor());
         }
         if (now.problemCount() > 0) {
             text.append(", ").append(Figures.count(now.problemCount(), "problem"));

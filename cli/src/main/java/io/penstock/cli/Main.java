@@ -44,6 +44,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             EvictCommand.class,
             CacheCommand.class,
             WhyCommand.class,
+            SyncCommand.class,
             RecoverCommand.class,
             IndexCommand.class,
             ConfigCommand.class,

@@ -1,7 +1,5 @@
 package io.penstock.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
@@ -115,10 +113,8 @@ final class MountsCommand implements Callable<Integer> {
         return rows;
     }
 
-    static String json(List<Row> rows) throws JsonProcessingException {
-        return JsonMapper.builder()
-                .build()
-                .writeValueAsString(rows.stream().map(Row::json).toList());
+    static String json(List<Row> rows) {
+        return JsonText.of(rows.stream().map(Row::json).toList());
     }
 
     private static List<String> line(Row row) {

@@ -1,20 +1,26 @@
 package io.penstock.cli;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+import picocli.CommandLine.Help.Ansi;
 
 /**
- * Reports progress: on a terminal in one line that changes, elsewhere in a line every ten seconds. Safe for use by
- * several threads.
+ * Reports progress: on a terminal in one line that changes, with a bar if it is known how much is done, elsewhere in a line every
+ * ten seconds. Safe for use by several threads.
  */
 final class Progress implements AutoCloseable {
     private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long EACH_LINE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int USUAL_COLUMNS = 80;
+    private static final int BAR_COLUMNS = 20;
 
     private final PrintWriter to;
-    private final boolean terminal;
+    private final int columns;
     private final LongSupplier nanoClock;
 
     @GuardedBy("this")
@@ -23,23 +29,56 @@ final class Progress implements AutoCloseable {
     @GuardedBy("this")
     private int width;
 
-    Progress(PrintWriter to, boolean terminal, LongSupplier nanoClock) {
+    /** @param columns of the terminal that shows it; 0 if there is none */
+    Progress(PrintWriter to, int columns, LongSupplier nanoClock) {
         this.to = to;
-        this.terminal = terminal;
+        this.columns = columns;
         this.nanoClock = nanoClock;
         this.told = nanoClock.getAsLong();
     }
 
+    /** On the user's terminal, if standard error is one. */
+    static Progress toUser(PrintWriter err) {
+        return new Progress(err, Ansi.AUTO.enabled() ? terminalColumns() : 0, System::nanoTime);
+    }
+
+    private static int terminalColumns() {
+        // It runs no program: JLine's exec provider would run any test on the PATH.
+        try (Terminal terminal =
+                TerminalBuilder.builder().system(true).exec(false).build()) {
+            int columns = terminal.getSize().getColumns();
+            return columns > 0 ? columns : USUAL_COLUMNS;
+        } catch (IOException e) {
+            return USUAL_COLUMNS;
+        }
+    }
+
     /** Shows the text if the last one is old enough. */
-    synchronized void tell(String text) {
+    void tell(String text) {
+        show("", text);
+    }
+
+    /**
+     * The same, with a bar on a terminal.
+     *
+     * @param share that is done, 0 to 1
+     */
+    void tell(double share, String text) {
+        int done = (int) (BAR_COLUMNS * Math.clamp(share, 0, 1));
+        show("[" + "#".repeat(done) + ".".repeat(BAR_COLUMNS - done) + "] ", text);
+    }
+
+    private synchronized void show(String bar, String text) {
         long now = nanoClock.getAsLong();
-        if (now - told < (terminal ? EACH_NANOS : EACH_LINE_NANOS)) {
+        if (now - told < (columns > 0 ? EACH_NANOS : EACH_LINE_NANOS)) {
             return;
         }
         told = now;
-        if (terminal) {
-            to.print('\r' + text + " ".repeat(Math.max(0, width - text.length())));
-            width = text.length();
+        if (columns > 0) {
+            String all = bar + text;
+            String line = all.substring(0, Math.min(all.length(), columns - 1)); // a wrapped line cannot be changed
+            to.print('\r' + line + " ".repeat(Math.max(0, width - line.length())));
+            width = line.length();
         } else {
             to.println(text);
         }

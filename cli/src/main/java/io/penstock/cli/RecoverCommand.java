@@ -45,6 +45,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -84,6 +85,9 @@ final class RecoverCommand implements Callable<Integer> {
     @ArgGroup
     private What what = new What();
 
+    @Option(names = "--json", description = "Print the list as a JSON array of objects.")
+    private boolean json;
+
     @Mixin
     private ConfigurationArguments arguments;
 
@@ -104,11 +108,18 @@ final class RecoverCommand implements Callable<Integer> {
 
         @Option(names = "--discard", description = "Remove it for good.")
         private boolean discard;
+
+        private boolean isList() {
+            return !commit && export == null && !discard;
+        }
     }
 
     @Override
     public Integer call()
             throws RefusedException, ConfigurationException, ObjectStoreException, IOException, InterruptedException {
+        if (json && !what.isList()) {
+            throw new ParameterException(spec.commandLine(), "--json is for the list: leave the other action out");
+        }
         Target target = Target.parse(source);
         MountPlan plan = MountPlan.of(
                 target,
@@ -176,8 +187,13 @@ final class RecoverCommand implements Callable<Integer> {
         List<KeptFile> kept = meant(writeback.kept());
         List<KeptFile> pending = meant(writeback.pending());
         List<UnreadableFile> unreadable = writeback.unreadable();
-        unreadable.forEach(file -> say(describe(file)));
         List<StrandedFile> stranded = writeback.stranded();
+        if (json) {
+            say(JsonText.of(WaitingFile.of(kept, pending, unreadable, stranded)));
+            spec.commandLine().getOut().flush();
+            return ExitCode.DONE;
+        }
+        unreadable.forEach(file -> say(describe(file)));
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
                 + file.namespace() + ": it waits for a mount of that; if it is this bucket by another name, add --from "
                 + file.namespace()));
@@ -208,6 +224,11 @@ final class RecoverCommand implements Callable<Integer> {
 
     /** Names the folder that was searched: another folder may hold waiting files. */
     private int nothingWaits(Target target, Path staging, String remark) {
+        if (json) {
+            say("[]");
+            spec.commandLine().getOut().flush();
+            return ExitCode.DONE;
+        }
         for (String key : keys) {
             say("'" + key + "': nothing that was written to it waits");
         }

@@ -51,12 +51,22 @@ final class UmountCommand implements Callable<Integer> {
             description = "Take the folder away now even if it is in use; the process ends when its last user does.")
     private boolean lazy;
 
+    @Option(
+            names = "--json",
+            description =
+                    "Print a JSON object at the end, with the number of written files that could not be uploaded.")
+    private boolean json;
+
+    /** @param failed written files that could not be uploaded */
+    private record Unmounted(String mountPoint, int failed) {}
+
     @Override
     public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
         Path folder = find();
         List<RunningMount> all = RunningMount.list(Host.current());
         Optional<RunningMount> serving = RunningMount.newest(all, folder, false);
         KernelMount mount = KernelMount.at(folder);
+        int failed = 0;
         if (lazy || (serving.isEmpty() && DeadMount.isAt(folder))) {
             mount.detachOrFail();
         } else if (serving.isEmpty()) {
@@ -69,20 +79,23 @@ final class UmountCommand implements Callable<Integer> {
             CountDownLatch ended = new CountDownLatch(1);
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
             mount.unmount(PATIENCE, ended);
-            tellBacklog(serving.get());
+            failed = tellBacklog(serving.get());
         }
         if (!lazy && serving.isEmpty()) {
             // It was about to unmount, or had a mount here before.
             Optional<RunningMount> uploading = RunningMount.newest(all, folder, true);
             if (uploading.isPresent()) {
-                tellBacklog(uploading.get());
+                failed = tellBacklog(uploading.get());
             }
+        }
+        if (json) {
+            spec.commandLine().getOut().println(JsonText.of(new Unmounted(folder.toString(), failed)));
         }
         return ExitCode.DONE;
     }
 
     /** Waits until the process has ended, which it does after all uploads. */
-    private void tellBacklog(RunningMount process) throws InterruptedException {
+    private int tellBacklog(RunningMount process) throws InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
         int failed = process.failed();
@@ -90,7 +103,7 @@ final class UmountCommand implements Callable<Integer> {
             Optional<RunningMount> now = process.now(Host.current());
             String left = now.map(RunningMount::backlog).orElse("");
             failed = now.map(RunningMount::failed).orElse(failed);
-            if (!left.isEmpty() && !left.equals(told)) {
+            if (!json && !left.isEmpty() && !left.equals(told)) {
                 out.println("Unmounted; still to be uploaded: " + left);
                 out.flush();
                 told = left;
@@ -103,6 +116,7 @@ final class UmountCommand implements Callable<Integer> {
                     .println("penstock: written files that could not be uploaded: " + failed + "; penstock recover "
                             + process.source() + " shows them");
         }
+        return failed;
     }
 
     private static Duration next(Duration pause) {

@@ -108,7 +108,11 @@ final class WarmCommand implements Callable<Integer> {
             showJobs(mount.ask("jobs", Map.of()), out);
             return ExitCode.DONE;
         } else if (cancel != null) {
-            JsonNode _ = mount.ask("cancel", Map.of("job", cancel));
+            JsonNode cancelled = mount.ask("cancel", Map.of("job", cancel));
+            if (json) {
+                out.println(cancelled);
+                out.flush();
+            }
             return ExitCode.DONE;
         }
         Map<String, Object> request = arguments.request(manifest);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.FileReport;
+import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -20,7 +21,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "why",
         description = {
-            "Shows where a file's bytes are, how it is read, and what a read of the rest would cost.",
+            "Shows where a file's bytes are, how it is read, and what a read of the rest would cost; of a file that is"
+                    + " being written, how far it is on its way to the bucket.",
             "",
             "The mount answers from what it knows, also while the server is down."
         })
@@ -44,11 +46,35 @@ final class WhyCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(answer);
+        } else if (WrittenFileReport.isIn(answer)) {
+            show(WrittenFileReport.of(answer), mount, out);
         } else {
             show(FileReport.of(answer), mount, out);
         }
         out.flush();
         return ExitCode.DONE;
+    }
+
+    private static void show(WrittenFileReport report, ServingMount mount, PrintWriter out) {
+        add(out, "object", report.key() + " of " + mount.mount().source());
+        add(out, "size", ByteSizes.about(report.bytes()));
+        add(out, "state", report.state() + ": " + state(report.state()));
+        add(
+                out,
+                "written",
+                ByteSizes.about(report.written()) + " that the bucket does not have, of which "
+                        + ByteSizes.about(report.staged()) + " are on the staging disk");
+        add(out, "uploaded", ByteSizes.about(report.uploaded()) + " of the next version");
+    }
+
+    private static String state(String state) {
+        return switch (state) {
+            case "dirty" -> "not all of it would survive a crash of this machine";
+            case "staged" -> "it would survive a crash of this machine, and is not in the bucket";
+            case "sent" -> "it is being uploaded";
+            case "visible" -> "the bucket has it";
+            default -> state;
+        };
     }
 
     private static void show(FileReport report, ServingMount mount, PrintWriter out) {

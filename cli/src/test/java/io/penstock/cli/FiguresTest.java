@@ -25,6 +25,7 @@ class FiguresTest {
     }
 
     private static JobStatus job(State state) {
-        return new JobStatus(1, "warm", List.of(), state, null, 1, 1, 10, 2L, 50L, Map.of(), 1, List.of(), List.of());
+        return new JobStatus(
+                1, "warm", List.of(), state, null, 1, 1, 10, 2L, 50L, null, Map.of(), 1, List.of(), List.of());
     }
 }

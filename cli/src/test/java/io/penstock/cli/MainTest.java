@@ -12,11 +12,14 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -49,6 +52,66 @@ class MainTest {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
         assertThat(out.toString()).startsWith("Usage: penstock " + command);
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    /** Each has its reason. */
+    private static final Map<String, String> WITHOUT_JSON = Map.of(
+            "mount", "mounts --json tells of what it has mounted",
+            "index export", "writes a file for programs",
+            "demo", "is for a person",
+            "install", "changes the machine, and says what");
+
+    static List<String> commands() {
+        List<String> commands = new ArrayList<>();
+        addCommands(Main.commandLine(), "", commands);
+        return commands;
+    }
+
+    private static void addCommands(CommandLine parent, String prefix, List<String> to) {
+        parent.getSubcommands().forEach((name, command) -> {
+            if (command.getCommandSpec().usageMessage().hidden()
+                    || !name.equals(command.getCommandSpec().name())) {
+                return;
+            } else if (command.getSubcommands().isEmpty()) {
+                to.add(prefix + name);
+            }
+            addCommands(command, prefix + name + " ", to);
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void help_ofEveryCommand_hasJsonOrAReasonWhyNot(String command) {
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        assertThat(out.toString().contains("--json")).isNotEqualTo(WITHOUT_JSON.containsKey(command));
+    }
+
+    @Test
+    void configShow_asJson_hasEachSettingWithItsOrigin() {
+        assertThat(run("config", "show", "--json", "-o", "metadata.ttl=7s")).isZero();
+        assertThat(out.toString())
+                .startsWith("[{\"key\":")
+                .contains("{\"key\":\"metadata.ttl\",\"value\":\"7s\",\"origin\":\"-o: option 'metadata.ttl=7s'\"}");
+    }
+
+    @Test
+    void configCheck_asJson_isAnArrayOfTheMistakes() throws IOException {
+        Path file = Files.writeString(folder.resolve("penstock.yaml"), "defaults: {metadata: {ttl: soon}}");
+        assertThat(run("config", "check", file.toString(), "--json")).isEqualTo(2);
+        assertThat(out.toString()).startsWith("[\"" + file + ":1").endsWith("\"]\n");
+        Files.writeString(file, "defaults: {metadata: {ttl: 5s}}");
+        out.getBuffer().setLength(0);
+        assertThat(run("config", "check", file.toString(), "--json")).isZero();
+        assertThat(out).hasToString("[]\n");
+    }
+
+    @Test
+    void recover_asJson_isForTheListOnly() {
+        String cache = folder.resolve("cache").toString();
+        assertThat(run("recover", "bucket", "--cache", cache, "--json", "--discard"))
+                .isEqualTo(2);
+        assertThat(run("recover", "bucket", "--cache", cache, "--json")).isZero();
+        assertThat(out).hasToString("[]\n");
     }
 
     @Test

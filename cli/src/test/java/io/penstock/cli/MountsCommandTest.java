@@ -68,6 +68,14 @@ class MountsCommandTest {
 
     private static RunningMount mount(String mountPoint, long pid, Instant since) {
         return new RunningMount(
-                SOURCE, Path.of(mountPoint), pid, "kernel (why)", "how", Path.of("/cache"), Path.of("/log"), since);
+                SOURCE,
+                Path.of(mountPoint),
+                pid,
+                "kernel (why)",
+                "how",
+                Path.of("/cache"),
+                Path.of("/log"),
+                Path.of(""),
+                since);
     }
 }

@@ -12,7 +12,7 @@ class ProgressTest {
     private long now = Long.MAX_VALUE; // the nano clock may overflow
 
     private Progress progress(boolean terminal) {
-        return new Progress(new PrintWriter(out), terminal, () -> now);
+        return new Progress(new PrintWriter(out), terminal ? 40 : 0, () -> now);
     }
 
     private void pass(int seconds) {
@@ -30,6 +30,28 @@ class ProgressTest {
             progress.tell("13 objects");
         }
         assertThat(out.toString()).isEqualTo("\rtwelve objects\r13 objects    \r" + " ".repeat(10) + "\r");
+    }
+
+    @Test
+    void tell_aShareOnATerminal_isABarAndNoLineIsTooLong() {
+        try (Progress progress = progress(true)) {
+            pass(1);
+            progress.tell(0.5, "12 of 24 files");
+            pass(1);
+            progress.tell(1, "24 of 24 files, and much more to say");
+        }
+        assertThat(out.toString())
+                .startsWith("\r[##########..........] 12 of 24 files\r[####################] 24 of 24 files, ");
+        assertThat(out.toString().split("\r", -1)).allMatch(line -> line.length() < 40);
+    }
+
+    @Test
+    void tell_aShareElsewhere_isTheTextAlone() {
+        try (Progress progress = progress(false)) {
+            pass(10);
+            progress.tell(0.5, "12 of 24 files");
+        }
+        assertThat(out.toString()).isEqualTo("12 of 24 files%n".formatted());
     }
 
     @Test

@@ -21,7 +21,15 @@ class ServingMountTest {
 
     private static RunningMount mount(long pid) {
         return new RunningMount(
-                SOURCE, MOUNT_POINT, pid, "kernel (why)", "how", Path.of("/cache"), Path.of("/log"), Instant.now());
+                SOURCE,
+                MOUNT_POINT,
+                pid,
+                "kernel (why)",
+                "how",
+                Path.of("/cache"),
+                Path.of("/log"),
+                Path.of(""),
+                Instant.now());
     }
 
     @Test

@@ -19,6 +19,14 @@ public interface Mount extends AutoCloseable {
     /** The number of requests without a reply yet: none once it is unmounted, unless a reply was lost. */
     long unanswered();
 
+    /**
+     * Limits for how long the kernel caches names and attributes of which it learns from now on. A binding that gives the
+     * kernel one time at the mount keeps that.
+     *
+     * @param longest 0 or more
+     */
+    void limitCaching(Duration longest);
+
     /** Waits until it is unmounted, by any program. */
     void awaitUnmounted() throws InterruptedException;
 

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param source the device in mount tables: {@code s3://bucket/prefix}
  * @param readOnly mounted {@code ro}
  * @param allowOther users other than the mounting one may use it
- * @param attributeTimeout maximum time for which the kernel caches names and attributes; the file system's own time is
+ * @param attributeTimeout maximum time for which the kernel caches names and attributes, until
+ *     {@link Mount#limitCaching} sets another; the file system's own time is
  *     shorter where the binding can pass it on
  * @param readaheadBytes the kernel's own readahead for files of this mount; 0 leaves the kernel's default
  * @param threads the number of requests served at once where a waiting request holds a thread; 1 or more

@@ -39,6 +39,9 @@ class BindingTest {
         }
 
         @Override
+        public void limitCaching(Duration longest) {}
+
+        @Override
         public void awaitUnmounted() {}
 
         @Override

@@ -7,12 +7,15 @@ import io.penstock.testing.TestData;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A cache folder on a disk that fails: reads give the right bytes all the same. Needs root, to make such disks. */
@@ -89,5 +92,49 @@ final class CacheDiskIT {
             verifyAll(mount);
             assertThat(mount.log()).containsIgnoringCase("read-only");
         }
+    }
+
+    /** As a device that does not answer any more: what writes to it hangs, and nothing fails. */
+    @Tag("long")
+    @Timeout(300)
+    @Test
+    void frozenDisk_underTheCache_commandsAnswerAndFilesAreRead() throws Exception {
+        Path image = scratch.resolve("image");
+        Program.shell(
+                        scratch,
+                        "truncate -s 256M \"$1\" && mkfs.ext4 -q \"$1\" && mount -o loop \"$1\" \"$2\"",
+                        image,
+                        disk)
+                .orThrow();
+        try (MountedBucket mount = mountOnDisk()) {
+            String point = mount.path().toString();
+            String pinned = objects.getFirst().name();
+            penstock("warm", point, pinned, "--pin").orThrow();
+            Program.shell(scratch, "fsfreeze -f \"$1\"", disk).orThrow();
+            try {
+                verifyAll(mount);
+                assertThat(penstock("stats", point, "--once").orThrow()).contains("cache");
+                assertThat(penstock("why", point + "/" + pinned).orThrow()).contains("pinned");
+                assertThat(penstock("cache", "status", point, "data").orThrow()).contains("data");
+                assertThat(penstock("set", point, "readahead.concurrency=40").orThrow())
+                        .contains("-> 40");
+                Program.Result unpin = penstock("unpin", point, "data");
+                assertThat(unpin.out()).contains("the disk has not answered for 5 s");
+                assertThat(unpin.exit()).isOne();
+            } finally {
+                Program.shell(scratch, "fsfreeze -u \"$1\"", disk).orThrow();
+            }
+            Await.until(
+                    "what was begun goes on",
+                    () -> penstock("why", point + "/" + pinned).out().contains("not pinned"));
+            penstock("warm", point, "data").orThrow();
+            verifyAll(mount);
+        }
+    }
+
+    private Program.Result penstock(String... arguments) {
+        List<String> command = new ArrayList<>(MountedBucket.penstock());
+        command.addAll(List.of(arguments));
+        return Program.run(scratch, Duration.ofMinutes(1), command);
     }
 }

@@ -120,6 +120,23 @@ final class FstabIT {
         assertThat(MountedBucket.isMounted(mountPoint)).isFalse();
     }
 
+    @Tag("long")
+    @Test
+    void mount8_ofALineWithPathsToWarm_bringsThemIn() throws Exception {
+        addLine(",region=us-east-1,warm_paths=hello.bin");
+        mountAsSystem().orThrow();
+        Await.until(
+                "it is on NVMe",
+                () -> Program.shell(
+                                scratch,
+                                "\"$1\" cache status \"$2\" hello.bin",
+                                MountedBucket.penstock().getFirst(),
+                                mountPoint)
+                        .out()
+                        .contains("100%"));
+        Program.shell(scratch, "umount \"$1\"", mountPoint).orThrow();
+    }
+
     @Test
     void mount8_ofALineWithAWrongValue_namesTheLineAndTheOption() throws Exception {
         addLine(",region=us-east-1,cache-size=lots");

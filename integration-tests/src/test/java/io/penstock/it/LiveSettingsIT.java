@@ -15,6 +15,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -78,6 +80,10 @@ final class LiveSettingsIT {
                         "upload.concurrency-per-file=1",
                         "upload.concurrency-while-staging=3",
                         "upload.part-size=16MiB",
+                        "share.bandwidth=1MiB",
+                        "cost.gets=1",
+                        "cost.puts=2",
+                        "cost.transfer=3",
                         "log.level=debug"),
                 List.of(
                         "cache.size=400MiB",
@@ -90,7 +96,9 @@ final class LiveSettingsIT {
                         "write.memory=64MiB",
                         "write.staging-size=1GiB",
                         "upload.concurrency=16",
-                        "upload.concurrency-per-file=8"));
+                        "upload.concurrency-per-file=8",
+                        "share.bandwidth=0B",
+                        "cost.transfer=0"));
         AtomicBoolean done = new AtomicBoolean();
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch);
                 ExecutorService threads = Executors.newCachedThreadPool()) {
@@ -171,6 +179,46 @@ final class LiveSettingsIT {
         }
     }
 
+    /** The kernel's calls are counted, not its requests to the store. */
+    @Test
+    void set_anotherTtl_reachesTheKernel() throws Exception {
+        try (MountedBucket mount =
+                MountedBucket.mount(SERVER, bucket.name(), scratch, "-o", "metadata.ttl=0s", "--binding", "kernel")) {
+            assertThat(lookups(mount)).as("nothing may be believed").isPositive();
+
+            penstock("set", mount.path().toString(), "metadata.ttl=10m");
+            long _ = lookups(mount); // the first time it is asked
+            assertThat(lookups(mount)).as("all is believed").isZero();
+
+            penstock("set", mount.path().toString(), "metadata.ttl=0s");
+            // What it was told before holds for as long as it was told: another file.
+            long _ = lookups(mount, "large/1");
+            assertThat(lookups(mount, "large/1"))
+                    .as("nothing may be believed again")
+                    .isPositive();
+        }
+    }
+
+    private long lookups(MountedBucket mount) throws Exception {
+        return lookups(mount, "large/0");
+    }
+
+    /** The kernel's calls about names and attributes while a file is looked at ten times. */
+    private long lookups(MountedBucket mount, String file) throws Exception {
+        long before = calls(mount, "lookup") + calls(mount, "getattr");
+        Path path = mount.path().resolve(file);
+        for (int i = 0; i < 10; i++) {
+            assertThat(Files.size(path)).isPositive();
+        }
+        return calls(mount, "lookup") + calls(mount, "getattr") - before;
+    }
+
+    private long calls(MountedBucket mount, String call) throws Exception {
+        String totals = penstock("stats", mount.path().toString(), "--json", "--once");
+        Matcher count = Pattern.compile("\"" + call + "\":\\{\"count\":(\\d+)").matcher(totals);
+        return count.find() ? Long.parseLong(count.group(1)) : 0;
+    }
+
     private long diskBytes(MountedBucket mount) throws Exception {
         String totals = penstock("stats", mount.path().toString(), "--json", "--once");
         return Long.parseLong(totals.replaceFirst("(?s).*\"diskBytes\":(\\d+).*", "$1"));
@@ -200,7 +248,8 @@ final class LiveSettingsIT {
         Path file = Files.writeString(scratch.resolve("penstock.yaml"), "defaults: {metadata: {ttl: 30s}}");
         Path mountPoint = Files.createDirectories(scratch.resolve("background"));
         Path log = scratch.resolve("background.log");
-        inBackground(mountPoint, "cache", file, log).orThrow();
+        Path access = scratch.resolve("access.log");
+        inBackground(mountPoint, "cache", file, log, "--log-access", access).orThrow();
         try {
             String pid = penstock("stats", mountPoint.toString(), "--json", "--once")
                     .replaceFirst("(?s).*\"pid\":(\\d+).*", "$1");
@@ -214,17 +263,24 @@ final class LiveSettingsIT {
             Path other = Files.createDirectories(scratch.resolve("other"));
             assertThat(inBackground(other, "other-cache", file, log).out())
                     .contains("log.file: " + log + " is the log of the mount on " + mountPoint);
+            assertThat(inBackground(other, "other-cache", file, log.resolveSibling("other.log"), "--log-access", access)
+                            .out())
+                    .contains("log.access: " + access + " is the log of the mount on " + mountPoint);
+            assertThat(inBackground(other, "other-cache", file, access).out())
+                    .contains("log.file: " + access + " is the log of the mount on " + mountPoint);
+            Path own = scratch.resolve("own.log");
+            assertThat(inBackground(other, "other-cache", file, own, "--log-access", own)
+                            .out())
+                    .contains("log.access: " + own + " is the log of the mount itself");
             assertThat(MountedBucket.isMounted(other)).isFalse();
         } finally {
             penstock("umount", mountPoint.toString());
         }
     }
 
-    private Program.Result inBackground(Path mountPoint, String cache, Path file, Path log) throws Exception {
-        return Program.shell(
-                scratch,
-                "AWS_ACCESS_KEY_ID=$5 AWS_SECRET_ACCESS_KEY=$6 \"$1\" mount $2 \"$3\" --endpoint $4"
-                        + " --region us-east-1 --path-style --config \"$7\" --log-file \"$8\" --cache \"$9\"",
+    private Program.Result inBackground(Path mountPoint, String cache, Path file, Path log, Object... options)
+            throws Exception {
+        List<Object> arguments = new ArrayList<>(List.of(
                 MountedBucket.penstock().getFirst(),
                 bucket.name(),
                 mountPoint,
@@ -233,6 +289,13 @@ final class LiveSettingsIT {
                 SERVER.secretKey(),
                 file,
                 log,
-                scratch.resolve(cache));
+                scratch.resolve(cache)));
+        arguments.addAll(List.of(options));
+        return Program.shell(
+                scratch,
+                "AWS_ACCESS_KEY_ID=$5 AWS_SECRET_ACCESS_KEY=$6 \"$1\" mount $2 \"$3\" --endpoint $4"
+                        + " --region us-east-1 --path-style --config \"$7\" --log-file \"$8\" --cache \"$9\""
+                        + " \"${@:10}\"",
+                arguments.toArray());
     }
 }

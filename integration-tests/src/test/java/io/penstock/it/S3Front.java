@@ -63,6 +63,9 @@ final class S3Front implements AutoCloseable {
         /** The connection ends in the midst of the body. */
         Treatment CUT = new Cut();
 
+        /** The request does not reach the server, and is never answered. */
+        Treatment KEEP_SILENT = new KeepSilent();
+
         /** An error in S3's form; the request does not reach the server. */
         static Treatment answer(int status, String code) {
             return new Answer(status, code);
@@ -73,6 +76,8 @@ final class S3Front implements AutoCloseable {
         record LoseAnswer() implements Treatment {}
 
         record Cut() implements Treatment {}
+
+        record KeepSilent() implements Treatment {}
 
         record Answer(int status, String code) implements Treatment {}
     }
@@ -252,6 +257,10 @@ final class S3Front implements AutoCloseable {
                     case Treatment.Pass() -> {}
                     case Treatment.LoseAnswer() -> losing = true;
                     case Treatment.Cut() -> length /= 2;
+                    case Treatment.KeepSilent() -> {
+                        in.transferTo(OutputStream.nullOutputStream()); // until the client gives up
+                        return;
+                    }
                     case Treatment.Answer answer -> {
                         if (!head.toLowerCase(Locale.ROOT).contains("\r\nexpect: 100-continue")) {
                             forward(in, OutputStream.nullOutputStream(), length); // it would not listen before

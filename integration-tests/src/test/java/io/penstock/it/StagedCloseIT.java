@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -126,6 +127,41 @@ final class StagedCloseIT {
             assertThat(bucket.bucket().get("d/" + name)).isEqualTo(Files.readAllBytes(source.resolve(name)));
         }
         assertThat(bucket.bucket().get("d/old")).hasSize(120_004);
+    }
+
+    /** As before a reboot. */
+    @Test
+    void sync_serverUnreachable_saysWhatItWaitsForUntilAllIsUp() throws Exception {
+        wire.proxy().disable();
+        write();
+        String point = bucket.mount().path().toString();
+
+        Program.Result impatient = penstock("sync", point, "--timeout", "1s");
+
+        assertThat(impatient.exit()).as(impatient.out()).isOne();
+        assertThat(impatient.out())
+                .contains("penstock: d/of 9437201: it is not in the bucket yet, 9.0MiB are left; its upload goes on");
+        assertNothingIsUploaded();
+        assertThat(penstock("why", point + "/d/of 9437201").orThrow())
+                .containsPattern("state +(staged|sent): ")
+                .contains("written    9.0MiB that the bucket does not have");
+        CompletableFuture<Program.Result> patient = CompletableFuture.supplyAsync(() -> penstock("sync", point));
+        Await.until(
+                "a job waits", () -> penstock("warm", point, "--status").out().contains("waits for d/"));
+        wire.proxy().enable();
+        Program.Result end = patient.get(DEADLINE_SECONDS, SECONDS);
+        assertThat(end.out()).contains("4 files, 9.2MiB went to the bucket meanwhile");
+        assertThat(end.exit()).isZero();
+        for (String name : List.of("of 1", "of 100000", "of 9437201")) {
+            assertThat(bucket.bucket().get("d/" + name)).isEqualTo(Files.readAllBytes(source.resolve(name)));
+        }
+        assertThat(penstock("sync", point).orThrow()).endsWith("There was nothing to wait for\n");
+    }
+
+    private Program.Result penstock(String... arguments) {
+        List<String> command = new ArrayList<>(MountedBucket.penstock());
+        command.addAll(List.of(arguments));
+        return Program.run(scratch, command);
     }
 
     /** Until penstock mounts shows a line of this process with both. */

@@ -233,6 +233,78 @@ final class WarmIT {
 
     @Tag("long")
     @Test
+    void warm_withABandwidth_takesItsTime() throws Exception {
+        try (MountedBucket mount = mount()) {
+            String end = penstock(mount, "warm", "set/large/0.tar", "--bandwidth", "3MiB", "--json")
+                    .orThrow();
+            assertThat(number(end, "seconds")).isGreaterThanOrEqualTo(1); // 9 MiB, of which some go ahead
+            assertThat(onNvme(mount, "set/large/0.tar")).isEqualTo(100);
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void pin_forATime_endsByItself() throws Exception {
+        try (MountedBucket mount = mount()) {
+            penstock(mount, "warm", "set/large/0.tar", "--pin", "--for", "15s").orThrow();
+            assertThat(why(mount, "set/large/0.tar").orThrow()).contains("pinned until ");
+            assertThat(penstock(mount, "evict", "set/large/0.tar").out()).contains("it is pinned");
+            Await.until(
+                    "the pin has ended",
+                    () -> penstock(mount, "evict", "set/large/0.tar").exit() == 0);
+            assertThat(onNvme(mount, "set/large/0.tar")).isZero();
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void warm_pathsOnStandardInput_areBroughtIn() throws Exception {
+        try (MountedBucket mount = mount()) {
+            assertThat(Program.shell(
+                                    scratch,
+                                    "printf 'set/large/0.tar\\nset/small\\n' | \"$1\" warm \"$2\" --manifest -",
+                                    MountedBucket.penstock().getFirst(),
+                                    mount.path())
+                            .orThrow())
+                    .contains(SMALL + 1 + " fetched");
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void warm_theClientIsEnded_goesOnInTheMount() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        front.treat(request -> {
+            if (request.isRead()) {
+                awaitQuietly(ended);
+            }
+            return Treatment.PASS;
+        });
+        try (MountedBucket mount = mount()) {
+            Path said = scratch.resolve("said");
+            List<String> line = new ArrayList<>(MountedBucket.penstock());
+            line.addAll(List.of("warm", mount.path().toString(), "set"));
+            Process client = new ProcessBuilder(line)
+                    .redirectErrorStream(true)
+                    .redirectOutput(said.toFile())
+                    .start();
+            try {
+                Await.until(
+                        "the job runs",
+                        () -> penstock(mount, "warm", "--status").out().contains("running"));
+                client.destroy();
+                client.waitFor();
+                assertThat(Files.readString(said)).contains("Job 1 goes on in the mount");
+            } finally {
+                client.destroyForcibly();
+                ended.countDown();
+            }
+            Await.until("all is there", () -> onNvme(mount, "set") == 100);
+        }
+    }
+
+    @Tag("long")
+    @Test
     void why_whileTheStoreIsDown_tellsWhatIsKnown() throws Exception {
         try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
             Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on

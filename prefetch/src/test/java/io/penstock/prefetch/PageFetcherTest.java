@@ -260,6 +260,58 @@ class PageFetcherTest {
         assertThat(fixture.ranges()).containsExactly(new ByteRange(0, version.size()));
     }
 
+    private void readAll(ObjectVersion version) throws Exception {
+        try (ObjectReader reader = fixture.fetcher.open(version)) {
+            readInSequence(reader, version, 0, version.size());
+        }
+    }
+
+    @Test
+    void adjust_rangeSize_isThatOfLaterGets() throws Exception {
+        fixture.fetcher.adjust(new ReadaheadConfig(128 * MIB, 2 * MIB, 64, 0));
+        readAll(fixture.put("narrow", 64 * MIB));
+        assertThat(fixture.ranges())
+                .allSatisfy(range -> assertThat(range.length()).isLessThanOrEqualTo(2 * MIB))
+                .anySatisfy(range -> assertThat(range.length()).isEqualTo(2 * MIB));
+
+        fixture.store.drain();
+        fixture.fetcher.adjust(new ReadaheadConfig(128 * MIB, 16 * MIB, 64, 0));
+        readAll(fixture.put("wide", 100 * MIB));
+        assertThat(fixture.ranges())
+                .anySatisfy(range -> assertThat(range.length()).isEqualTo(16 * MIB));
+    }
+
+    @Test
+    void adjust_maxWindow_turnsReadaheadOffAndOn() throws Exception {
+        fixture.fetcher.adjust(new ReadaheadConfig(0, 8 * MIB, 64, 0));
+        readAll(fixture.put("first", 40 * MIB));
+        assertThat(fixture.fetcher.statistics().readaheadBytes()).isZero();
+
+        fixture.fetcher.adjust(CONFIG);
+        readAll(fixture.put("second", 40 * MIB));
+        assertThat(fixture.fetcher.statistics().readaheadBytes()).isPositive();
+    }
+
+    @Test
+    void adjust_smallFile_isTheSizeUpToWhichAFileIsFetchedWhole() throws Exception {
+        fixture.fetcher.adjust(new ReadaheadConfig(128 * MIB, 8 * MIB, 64, 0));
+        ObjectVersion inPart = fixture.put("in part", 3 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(inPart)) {
+            readAndVerify(reader, inPart, inPart.size() - 22, 22);
+        }
+        assertThat(fixture.ranges())
+                .hasSize(1)
+                .allSatisfy(range -> assertThat(range.length()).isLessThan(inPart.size()));
+
+        fixture.store.drain();
+        fixture.fetcher.adjust(CONFIG);
+        ObjectVersion whole = fixture.put("whole", 3 * MIB);
+        try (ObjectReader reader = fixture.fetcher.open(whole)) {
+            readAndVerify(reader, whole, whole.size() - 22, 22);
+        }
+        assertThat(fixture.ranges()).containsExactly(new ByteRange(0, whole.size()));
+    }
+
     @Test
     void read_onePageBy64Readers_isOneGet() throws Exception {
         ObjectVersion version = fixture.put("object", 64 * MIB);

@@ -60,6 +60,12 @@ final class FileSync {
         return durableChanges >= file.state().changes();
     }
 
+    /** Changes that would survive a crash of the machine, or are visible. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    long durableChanges() {
+        return durableChanges;
+    }
+
     @SuppressWarnings("GuardedBy") // the caller holds it
     void committed(long changes) {
         durableChanges = Math.max(durableChanges, changes);

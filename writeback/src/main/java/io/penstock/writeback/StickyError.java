@@ -30,6 +30,12 @@ final class StickyError {
         return error != null;
     }
 
+    /** What a call is to report next; null if there is nothing. */
+    @Nullable
+    Exception unreported() {
+        return error;
+    }
+
     void clear() {
         error = null;
         forGood = null;

@@ -33,8 +33,10 @@ import java.time.Clock;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -383,6 +385,24 @@ public final class Writeback implements AutoCloseable {
                 uploads.uploadedBytes(),
                 uploads.copiedBytes(),
                 kept.size() + files.failed());
+    }
+
+    /** How far the file of this key is that is written, or was and is not committed; null if there is none. */
+    public @Nullable Uncommitted uncommitted(String key) {
+        return files.all().stream()
+                .filter(file -> file.key().equals(key))
+                .map(WrittenFile::uncommitted)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** What programs have closed or fsynced by now and the store does not have yet. */
+    public List<AwaitedFile> awaited() {
+        return files.all().stream()
+                .map(WrittenFile::awaited)
+                .flatMap(Stream::ofNullable)
+                .toList();
     }
 
     /** Waits until nothing is left to upload but what has failed for good. */

@@ -7,6 +7,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
@@ -493,6 +494,38 @@ public final class WrittenFile {
     /** Whether nobody has it open, and it is only there to be committed. */
     boolean isBehind() {
         return locked(open::isNone);
+    }
+
+    /** Null if the file has no name, or has ended. */
+    @Nullable
+    Uncommitted uncommitted() {
+        Progress progress = progress();
+        return this.<@Nullable Uncommitted>locked(() -> {
+            if (!state.hasName() || state.isEnded()) {
+                return null;
+            }
+            long written = 0;
+            long staged = 0;
+            for (Block block : bytes.content().blocks()) {
+                written += block.data().length();
+                staged += block.isUnstaged() ? 0 : block.data().length();
+            }
+            return new Uncommitted(
+                    progress,
+                    bytes.content().size(),
+                    written,
+                    staged,
+                    commits.object().uploadedBytes());
+        });
+    }
+
+    /** What is closed or fsynced by now and not visible; null if that is nothing. */
+    @Nullable
+    AwaitedFile awaited() {
+        return this.<@Nullable AwaitedFile>locked(() -> {
+            long changes = open.isNone() ? state.changes() : sync.durableChanges();
+            return state.hasName() && state.announced() < changes ? new AwaitedChanges(commits, changes) : null;
+        });
     }
 
     /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */

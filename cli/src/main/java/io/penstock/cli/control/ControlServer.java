@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -177,6 +178,8 @@ public final class ControlServer implements AutoCloseable {
             return new Response(VERSION, command.run(request.path("arguments")));
         } catch (RefusedException e) {
             return new Refusal(VERSION, String.valueOf(e.getMessage()));
+        } catch (InvalidPathException e) {
+            return new Refusal(VERSION, "'" + e.getInput() + "' is no path: " + e.getReason());
         } catch (RuntimeException e) {
             LOG.error("The command {} failed", request.path("command").asText(), e);
             return new Refusal(VERSION, "it failed; the mount's log says why");

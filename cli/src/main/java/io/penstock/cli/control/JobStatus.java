@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes done so far
  * @param totalFiles null while they are being counted
  * @param totalBytes null while they are being counted
+ * @param waitsFor what it waits for, a path; null if that is not one thing
  * @param outcomes the number of files by what has become of them
  * @param problemCount files and paths that it could not do
  * @param problems the first of them
@@ -34,6 +35,7 @@ public record JobStatus(
         long bytes,
         @Nullable Long totalFiles,
         @Nullable Long totalBytes,
+        @Nullable String waitsFor,
         Map<String, Long> outcomes,
         long problemCount,
         List<Problem> problems,

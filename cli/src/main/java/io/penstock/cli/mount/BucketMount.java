@@ -33,6 +33,7 @@ import io.penstock.objectstore.RequestStatistics;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.writeback.AwaitedFile;
 import io.penstock.writeback.Inheritance;
 import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
@@ -175,7 +176,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(jobs::close); // before the backlog is awaited, which may take hours
             times.done("mount");
             tree.preload(index);
-            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), sharing);
+            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), writeback, sharing);
             return new BucketMount(
                     store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, sharing, closers);
         } catch (Throwable e) {
@@ -213,6 +214,7 @@ public final class BucketMount implements AutoCloseable {
         cache.adjust(next.cache());
         fetcher.adjust(next.readahead());
         tree.adjust(next.metadata());
+        taken.mount().limitCaching(next.mount().attributeTimeout());
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
@@ -252,6 +254,16 @@ public final class BucketMount implements AutoCloseable {
     /** The number of files in the staging folder that belong to other buckets, or to servers of other names. */
     int stranded() {
         return writeback == null ? 0 : writeback.stranded().size();
+    }
+
+    /** What was closed or fsynced by now and is not in the bucket. */
+    List<AwaitedFile> awaited() {
+        return writeback == null ? List.of() : writeback.awaited();
+    }
+
+    /** Written files that could not be uploaded. */
+    int failed() {
+        return writeback == null ? 0 : writeback.statistics().failedFiles();
     }
 
     /** The number of files that wait for penstock recover. */

@@ -4,12 +4,14 @@ import io.penstock.cache.PageCache;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.metadata.Tree;
 import io.penstock.prefetch.PageFetcher;
+import io.penstock.writeback.Writeback;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a mount has of its bucket.
  *
  * @param namespace of the bucket's pages in the cache
+ * @param writeback null if the mount is read-only
  * @param sharing null if the mount shares nothing
  */
 record Contents(
@@ -18,4 +20,5 @@ record Contents(
         PageFetcher fetcher,
         FileSystem files,
         String namespace,
+        @Nullable Writeback writeback,
         @Nullable Sharing sharing) {}

@@ -4,6 +4,7 @@ import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -62,6 +63,7 @@ final class DiskCalls {
         } catch (ExecutionException e) {
             switch (e.getCause()) {
                 case RefusedException refused -> throw refused;
+                case InvalidPathException wrong -> throw wrong;
                 case IOException failure ->
                     throw new RefusedException("the cache's disk does not take it: " + Reason.of(failure));
                 case null, default -> throw new IllegalStateException(e);

@@ -60,6 +60,9 @@ abstract class Job {
     private @Nullable Long totalBytes;
 
     @GuardedBy("this")
+    private @Nullable String waitsFor;
+
+    @GuardedBy("this")
     private final Map<String, Long> outcomes = new TreeMap<>();
 
     @GuardedBy("this")
@@ -114,6 +117,7 @@ abstract class Job {
 
     private synchronized void end(State last, @Nullable String why) {
         state = last;
+        waitsFor = null;
         error = why;
         ended = System.nanoTime();
     }
@@ -121,6 +125,11 @@ abstract class Job {
     synchronized void total(long fileCount, long byteCount) {
         totalFiles = fileCount;
         totalBytes = byteCount;
+    }
+
+    /** The path that it waits for now. */
+    synchronized void waitsFor(String path) {
+        waitsFor = path;
     }
 
     /** One more file is done. */
@@ -160,6 +169,7 @@ abstract class Job {
                 bytes(),
                 totalFiles,
                 totalBytes,
+                waitsFor,
                 Map.copyOf(outcomes),
                 problemCount,
                 List.copyOf(problems),

@@ -14,12 +14,19 @@ final class MountCommands {
     private final LiveConfiguration configuration;
     private final Profiler profiler;
     private final CacheCommands cache;
+    private final ControlCommand sync;
 
-    MountCommands(LiveStatistics statistics, LiveConfiguration configuration, Profiler profiler, CacheCommands cache) {
+    MountCommands(
+            LiveStatistics statistics,
+            LiveConfiguration configuration,
+            Profiler profiler,
+            CacheCommands cache,
+            ControlCommand sync) {
         this.statistics = statistics;
         this.configuration = configuration;
         this.profiler = profiler;
         this.cache = cache;
+        this.sync = sync;
     }
 
     Map<String, ControlCommand> byName() {
@@ -32,7 +39,9 @@ final class MountCommands {
                 "set",
                 this::set,
                 "reload",
-                _ -> configuration.reload()));
+                _ -> configuration.reload(),
+                "sync",
+                sync));
         commands.putAll(cache.byName());
         return commands;
     }

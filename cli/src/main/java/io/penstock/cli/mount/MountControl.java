@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Settings;
@@ -11,8 +12,10 @@ import io.penstock.cli.state.RunningMount;
 import io.penstock.cli.state.StateFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +60,10 @@ public final class MountControl implements AutoCloseable {
                 bucket.mount().description(),
                 plan.cache().directory(),
                 logFile,
+                configuration
+                        .find(Settings.ACCESS_LOG)
+                        .map(file -> Serving.logFile(file, bucket.mount().mountPoint()))
+                        .orElse(Path.of("")),
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
@@ -67,13 +74,24 @@ public final class MountControl implements AutoCloseable {
     }
 
     private @Nullable ControlServer listen(Configuration mounted) {
-        MountCommands commands = new MountCommands(statistics, configuration, profiler, cache);
+        MountCommands commands = new MountCommands(statistics, configuration, profiler, cache, this::sync);
         try {
             return new ControlServer(running.socket(mounted.host()), commands.byName());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
             return null;
         }
+    }
+
+    /** Begins a job that waits for what was written. */
+    private Object sync(JsonNode arguments) throws RefusedException {
+        JsonNode timeout = arguments.path("timeout");
+        SyncJob job = new SyncJob(
+                bucket.failed(),
+                bucket.awaited(),
+                key -> FileSelection.shown(bucket.contents().tree(), key),
+                timeout.canConvertToLong() ? Duration.ofMillis(timeout.asLong()) : null);
+        return Map.of("job", bucket.jobs().start(job));
     }
 
     private void adjust(Configuration next) {

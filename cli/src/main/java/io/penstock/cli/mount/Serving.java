@@ -117,7 +117,7 @@ public final class Serving {
     }
 
     /** One mount would rotate the file away while the other writes to it. */
-    private void checkLog() throws RefusedException {
+    private void checkLog(Setting<Path> setting, Path file) throws RefusedException {
         List<RunningMount> others;
         try {
             others = RunningMount.list(Host.current());
@@ -126,11 +126,12 @@ public final class Serving {
         }
         Path mountPoint = plan.mount().mountPoint();
         for (RunningMount other : others) {
-            if (other.log().equals(logFile) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
+            if (other.writesTo(file) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
                 throw refused(
-                        Settings.LOG_FILE + ": " + logFile + " is the log of the mount on " + other.mountPoint()
-                                + "; choose another with --log-file, or write {mount} in its name",
-                        List.of(Settings.LOG_FILE));
+                        setting + ": " + file + " is the log of the mount on " + other.mountPoint()
+                                + "; choose another with " + setting.optionName()
+                                + ", or write {mount} in its name",
+                        List.of(setting));
             }
         }
     }
@@ -141,7 +142,7 @@ public final class Serving {
             Logging.toTerminal(level);
             return;
         }
-        checkLog();
+        checkLog(Settings.LOG_FILE, logFile);
         try {
             Logging.toFile(logFile, level);
         } catch (IOException e) {
@@ -168,6 +169,13 @@ public final class Serving {
         }
         checkOutside(Settings.ACCESS_LOG, setting);
         Path file = logFile(setting, plan.mount().mountPoint());
+        checkLog(Settings.ACCESS_LOG, file);
+        if (Launcher.waits() && file.equals(logFile)) {
+            throw refused(
+                    Settings.ACCESS_LOG + ": " + file + " is the log of the mount itself; choose another with "
+                            + Settings.ACCESS_LOG.optionName(),
+                    List.of(Settings.ACCESS_LOG, Settings.LOG_FILE));
+        }
         try {
             return AccessLog.open(file);
         } catch (IOException e) {

@@ -6,6 +6,7 @@ import io.penstock.cache.Residency;
 import io.penstock.cache.Residency.Place;
 import io.penstock.cache.Residency.Run;
 import io.penstock.cli.control.FileReport;
+import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -17,6 +18,8 @@ import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
+import io.penstock.writeback.Uncommitted;
+import io.penstock.writeback.Writeback;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,7 +39,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     private static final int MOST_RANGES = 100;
     private static final double NANOS = 1e9;
 
-    FileReport of(JsonNode arguments) throws RefusedException {
+    /** A {@link FileReport}, or a {@link WrittenFileReport}. */
+    Object of(JsonNode arguments) throws RefusedException {
         String path = arguments.path("path").asText();
         List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
         Directory directory = contents.tree().root();
@@ -48,15 +52,31 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 when last -> {
                     return report(path, object.version(), contents.files().isPassedThrough(directory, names.get(i)));
                 }
-                case LiveFile file
-                when last ->
-                    throw new RefusedException(path + " is being written here: " + file.size()
-                            + " bytes, of which the bucket does not have all yet");
+                case LiveFile _
+                when last -> {
+                    return written(path, directory.key(names.get(i)));
+                }
                 case Directory _ -> throw new RefusedException(path + " is a folder; name a file in it");
                 case FileEntry _, LiveFile _, Absent _ -> throw new RefusedException(path + ": there is no such file");
             }
         }
         throw new RefusedException(path + " is a folder; name a file in it");
+    }
+
+    private WrittenFileReport written(String path, String key) throws RefusedException {
+        Writeback writeback = contents.writeback();
+        Uncommitted file = writeback == null ? null : writeback.uncommitted(key);
+        if (file == null) {
+            throw new RefusedException(path + " has just been written or removed: try again");
+        }
+        return new WrittenFileReport(
+                path,
+                key,
+                lower(file.progress()),
+                file.size(),
+                file.writtenBytes(),
+                file.stagedBytes(),
+                file.uploadedBytes());
     }
 
     private Answer lookup(Directory directory, String name, String path) throws RefusedException {

@@ -34,6 +34,7 @@ import java.util.stream.Stream;
  * @param binding the binding that serves it, and the reason
  * @param description the features negotiated with the kernel
  * @param log the log file; empty if the log goes to the terminal
+ * @param accessLog the file of log.access; empty if there is none
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
  * @param failed written files that could not be uploaded since it was mounted: their content waits for penstock recover
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
@@ -48,6 +49,7 @@ public record RunningMount(
         String description,
         Path cache,
         Path log,
+        Path accessLog,
         Instant since,
         String backlog,
         int failed,
@@ -55,6 +57,7 @@ public record RunningMount(
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String STARTED = "started";
+    private static final String ACCESS_LOG = "access-log";
     private static final String BACKLOG = "backlog";
     private static final String FAILED = "failed";
     private static final String NAMES = "names";
@@ -72,8 +75,23 @@ public record RunningMount(
             String description,
             Path cache,
             Path log,
+            Path accessLog,
             Instant since) {
-        this(source, mountPoint, pid, startOf(pid), binding, description, cache, log, since, "", 0, "", false);
+        this(
+                source,
+                mountPoint,
+                pid,
+                startOf(pid),
+                binding,
+                description,
+                cache,
+                log,
+                accessLog,
+                since,
+                "",
+                0,
+                "",
+                false);
     }
 
     public RunningMount withBacklog(String left, int failedFiles, boolean isUnmounted) {
@@ -86,6 +104,7 @@ public record RunningMount(
                 description,
                 cache,
                 log,
+                accessLog,
                 since,
                 left,
                 failedFiles,
@@ -103,11 +122,17 @@ public record RunningMount(
                 description,
                 cache,
                 log,
+                accessLog,
                 since,
                 backlog,
                 failed,
                 listed,
                 unmounted);
+    }
+
+    /** Whether it writes to the file what it logs. */
+    public boolean writesTo(Path file) {
+        return file.equals(log) || file.equals(accessLog);
     }
 
     /** Replaces the file of this process atomically: readers see the old or the new state. */
@@ -120,6 +145,7 @@ public record RunningMount(
         properties.setProperty("description", description);
         properties.setProperty("cache", cache.toString());
         properties.setProperty("log", log.toString());
+        properties.setProperty(ACCESS_LOG, accessLog.toString());
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
         properties.setProperty(FAILED, Integer.toString(failed));
@@ -242,6 +268,7 @@ public record RunningMount(
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
                     Path.of(properties.getProperty("log", "")),
+                    Path.of(properties.getProperty(ACCESS_LOG, "")),
                     Instant.parse(properties.getProperty("since", "")),
                     properties.getProperty(BACKLOG, ""),
                     Integer.parseInt(properties.getProperty(FAILED, "0")),

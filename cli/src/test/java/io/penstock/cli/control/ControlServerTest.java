@@ -78,6 +78,8 @@ final class ControlServerTest {
                             throw new RefusedException(
                                     "no " + arguments.path("of").asText());
                         },
+                        "path",
+                        arguments -> Path.of(arguments.path("path").asText()).toString(),
                         "fails",
                         arguments -> {
                             throw new IllegalStateException("secret");
@@ -131,7 +133,7 @@ final class ControlServerTest {
     void ask_anUnknownCommand_isRefusedWithTheKnownOnes() {
         assertThatThrownBy(() -> ask("stat"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("[echo, fails, refuses, stats]");
+                .hasMessageContaining("[echo, fails, path, refuses, stats]");
     }
 
     @Test
@@ -154,6 +156,13 @@ final class ControlServerTest {
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("log")
                 .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void ask_aPathThatIsNone_isRefusedAndNoFailure() {
+        assertThatThrownBy(() -> new ControlClient(socket).ask("path", Map.of("path", "a\u0000b")))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("'a\u0000b' is no path: Nul character not allowed");
     }
 
     @ParameterizedTest

@@ -38,6 +38,10 @@ final class JnrMount implements Mount {
         return session.unanswered();
     }
 
+    /** libfuse 2 reads its timeouts once, at the mount. */
+    @Override
+    public void limitCaching(Duration longest) {}
+
     @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();

@@ -19,11 +19,13 @@ final class DeviceMount implements Mount {
     private final KernelMount kernel;
     private final Session session;
     private final String description;
+    private final CachingLimit longestValid;
 
-    DeviceMount(KernelMount kernel, Session session, String description) {
+    DeviceMount(KernelMount kernel, Session session, String description, CachingLimit longestValid) {
         this.kernel = kernel;
         this.session = session;
         this.description = description;
+        this.longestValid = longestValid;
     }
 
     /** For tests. */
@@ -49,6 +51,11 @@ final class DeviceMount implements Mount {
     @Override
     public long unanswered() {
         return session.unanswered();
+    }
+
+    @Override
+    public void limitCaching(Duration longest) {
+        longestValid.set(longest);
     }
 
     @Override

@@ -20,7 +20,6 @@ import io.penstock.fuse.kernel.Layouts.OpenIn;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.fuse.kernel.Layouts.ReleaseIn;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +41,7 @@ final class FileSystemOperations implements Operations {
     /** Whether the file's data is known here: the kernel may hold data that it has not sent yet. */
     private final boolean seeks;
 
-    /** @param longestValid maximum time for which the kernel caches names and attributes */
-    FileSystemOperations(FileSystem fileSystem, Duration longestValid, KernelConnection connection) {
+    FileSystemOperations(FileSystem fileSystem, KernelConnection connection) {
         this.fileSystem = fileSystem;
         this.backingFiles = connection.backingFiles();
         this.readahead = connection.readahead();
@@ -51,7 +49,7 @@ final class FileSystemOperations implements Operations {
         boolean writesBack = connection.negotiated().writesBack();
         // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
         boolean directWrites = connection.negotiated().dropsPagesOfDirectWrites() && !writesBack;
-        this.replies = new ReplyWriter(longestValid, directWrites);
+        this.replies = new ReplyWriter(connection.longestValid(), directWrites);
         this.changes = new ChangeOperations(fileSystem, replies, descriptors, writesBack);
         this.seeks = !writesBack;
     }

@@ -32,10 +32,7 @@ public final class KernelBinding {
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
             throws MountException {
-        return mount(
-                connection -> new FileSystemOperations(fileSystem, options.attributeTimeout(), connection),
-                options,
-                observer);
+        return mount(connection -> new FileSystemOperations(fileSystem, connection), options, observer);
     }
 
     /** Makes the operations that serve the requests of a connection. */
@@ -78,11 +75,17 @@ public final class KernelBinding {
                     + " KiB, kernel readahead " + readahead + ", " + READERS + " readers, "
                     + (negotiated.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
+            CachingLimit longestValid = new CachingLimit(options.attributeTimeout());
             Operations answering = operations.on(new KernelConnection(
-                    device, negotiated, passthrough.backingFiles(), readahead, new Descriptors(kernel.device())));
+                    device,
+                    negotiated,
+                    passthrough.backingFiles(),
+                    readahead,
+                    new Descriptors(kernel.device()),
+                    longestValid));
             Session session = Session.start(device, answering, observer, negotiated, READERS, kernel::detach);
             answers = true;
-            return new DeviceMount(kernel, session, description);
+            return new DeviceMount(kernel, session, description, longestValid);
         } finally {
             if (!answers) {
                 kernel.detach();

@@ -8,10 +8,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backingFiles null if there is no passthrough
  * @param readahead how far the kernel reads ahead
+ * @param longestValid how long the kernel caches names and attributes at most
  */
 record KernelConnection(
         Device device,
         NegotiatedInit negotiated,
         @Nullable BackingFiles backingFiles,
         Readahead readahead,
-        Descriptors descriptors) {}
+        Descriptors descriptors,
+        CachingLimit longestValid) {}

@@ -15,11 +15,9 @@ import io.penstock.fuse.kernel.Layouts.LseekOut;
 import io.penstock.fuse.kernel.Layouts.OpenOut;
 import io.penstock.fuse.kernel.Layouts.StatfsOut;
 import io.penstock.fuse.kernel.Layouts.WriteOut;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.TimeUnit;
 
-/** Writes the file system's results into replies. Each method returns the body's length. Immutable. */
+/** Writes the file system's results into replies. Each method returns the body's length. Safe for use by any number of threads. */
 final class ReplyWriter {
     /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
     private static final int BLOCK = 512;
@@ -38,7 +36,7 @@ final class ReplyWriter {
     /** The flag that differs: arch/arm64/include/uapi/asm/fcntl.h. */
     private static final int O_DIRECT = System.getProperty("os.arch", "").equals("aarch64") ? 0200000 : 040000;
 
-    private final long longestValidNanos;
+    private final CachingLimit longestValid;
     private final boolean directWrites;
 
     /**
@@ -46,8 +44,8 @@ final class ReplyWriter {
      * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several threads at
      *     once: the kernel must drop its pages of the written range
      */
-    ReplyWriter(Duration longestValid, boolean directWrites) {
-        this.longestValidNanos = TimeUnit.NANOSECONDS.convert(longestValid);
+    ReplyWriter(CachingLimit longestValid, boolean directWrites) {
+        this.longestValid = longestValid;
         this.directWrites = directWrites;
     }
 
@@ -153,7 +151,7 @@ final class ReplyWriter {
     }
 
     private void writeValidity(Reply reply, int seconds, int nanos, long validNanos) {
-        long valid = Math.min(validNanos, longestValidNanos);
+        long valid = longestValid.cut(validNanos);
         reply.u64(seconds, valid / NANOS_PER_SECOND);
         reply.u32(nanos, (int) (valid % NANOS_PER_SECOND));
     }

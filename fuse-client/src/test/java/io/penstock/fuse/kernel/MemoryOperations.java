@@ -22,7 +22,7 @@ final class MemoryOperations implements Operations {
     private static final long FOREVER = Long.MAX_VALUE;
     private static final int PERIOD = 1 << 20;
 
-    private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(1), true);
+    private final ReplyWriter answers = new ReplyWriter(new CachingLimit(Duration.ofSeconds(1)), true);
     private final ByteBuffer content = Reply.aligned(Share.REQUESTS, 2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
     private final Attributes root = new Attributes(

@@ -40,7 +40,7 @@ class ReplyWriterTest {
             0x0801,
             1_500_000_000);
 
-    private final ReplyWriter answers = new ReplyWriter(Duration.ofSeconds(60), true);
+    private final ReplyWriter answers = new ReplyWriter(new CachingLimit(Duration.ofSeconds(60)), true);
     private final Reply reply = new Reply(8192);
 
     @Test
@@ -85,12 +85,21 @@ class ReplyWriterTest {
     }
 
     @Test
-    void attributes_validForLongerThanConfigured_areCutToThat() {
-        int length = new ReplyWriter(Duration.ofSeconds(1), true).attributes(reply, FILE);
+    void attributes_validForLongerThanConfigured_areCutToWhatHoldsNow() {
+        CachingLimit limit = new CachingLimit(Duration.ZERO);
+        ReplyWriter cutting = new ReplyWriter(limit, true);
+        assertThat(validSeconds(cutting)).isZero();
+        limit.set(Duration.ofSeconds(1));
+        assertThat(validSeconds(cutting)).isOne();
+        limit.set(Duration.ZERO);
+        assertThat(validSeconds(cutting)).isZero();
+    }
 
-        ByteBuffer attributes = reply.body(length).slice().order(ByteOrder.nativeOrder());
-        assertThat(attributes.getLong(AttrOut.ATTR_VALID)).isOne();
+    private long validSeconds(ReplyWriter cutting) {
+        ByteBuffer attributes =
+                reply.body(cutting.attributes(reply, FILE)).slice().order(ByteOrder.nativeOrder());
         assertThat(attributes.getInt(AttrOut.ATTR_VALID_NSEC)).isZero();
+        return attributes.getLong(AttrOut.ATTR_VALID);
     }
 
     @Test

@@ -1,0 +1,79 @@
+package io.penstock.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Durations;
+import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.process.RefusedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "sync",
+        description = {
+            "Waits until everything that was closed or fsynced in a mount before is in the bucket.",
+            "",
+            "What is closed later, and what programs have open and have not fsynced, is not waited for. While the"
+                    + " server is away it waits until --timeout, and names the file that it waits for. Ctrl-C ends the"
+                    + " waiting; the uploads go on in any case.",
+            "",
+            "The exit code is 0 if all of it is in the bucket, else 1, and the files are named."
+        })
+final class SyncCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = ServingMount.LABEL, arity = "0..1", description = ServingMount.DESCRIPTION)
+    private @Nullable String mountPoint;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "<time>",
+            description = "The longest that it waits: 30s, 10m. Without it there is no limit.")
+    private @Nullable String timeout;
+
+    @Option(names = "--json", description = "Print JSON for other programs.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, RefusedException, InterruptedException {
+        Map<String, Object> request = new HashMap<>();
+        if (timeout != null) {
+            Duration time = Durations.parse(timeout);
+            if (time == null) {
+                throw new ParameterException(
+                        spec.commandLine(), "--timeout " + timeout + ": must be a time such as 30s or 10m");
+            }
+            request.put("timeout", time.toMillis());
+        }
+        ServingMount mount = ServingMount.find(mountPoint);
+        int job = mount.ask("sync", request).path("job").asInt();
+        JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).awaitOrCancel(job);
+        JobStatus end = JobStatus.of(answer);
+        boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(answer);
+        } else {
+            long visible = end.outcomes().getOrDefault("visible", 0L);
+            out.println(
+                    visible == 0 && all
+                            ? "There was nothing to wait for"
+                            : Figures.count(visible, "file") + ", " + ByteSizes.about(end.bytes())
+                                    + " went to the bucket meanwhile");
+        }
+        out.flush();
+        return all ? ExitCode.DONE : ExitCode.FAILED;
+    }
+}

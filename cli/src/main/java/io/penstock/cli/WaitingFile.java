@@ -1,0 +1,46 @@
+package io.penstock.cli;
+
+import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.staging.StrandedFile;
+import io.penstock.writeback.staging.UnreadableFile;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A written file in the staging folder, as {@code penstock recover --json} tells of it.
+ *
+ * @param state {@code kept} if it could not be uploaded, {@code pending} if the next mount uploads it, {@code unreadable}, or
+ *     {@code stranded} if it belongs to another bucket or server
+ * @param key null if it is not known
+ * @param bytes null if they are not known
+ * @param modified null if it is not known
+ * @param reason why it waits
+ * @param where its bytes are, or the bucket of a stranded one; null if that is not known
+ */
+record WaitingFile(
+        String state,
+        @Nullable String key,
+        @Nullable Long bytes,
+        @Nullable String modified,
+        @Nullable String reason,
+        @Nullable String where) {
+    static List<WaitingFile> of(
+            List<KeptFile> kept, List<KeptFile> pending, List<UnreadableFile> unreadable, List<StrandedFile> stranded) {
+        return Stream.of(
+                        kept.stream().map(file -> of("kept", file)),
+                        pending.stream().map(file -> of("pending", file)),
+                        unreadable.stream()
+                                .map(file -> new WaitingFile(
+                                        "unreadable", file.key(), null, null, file.reason(), file.data())),
+                        stranded.stream()
+                                .map(file -> new WaitingFile(
+                                        "stranded", file.key(), file.size(), null, null, file.namespace())))
+                .flatMap(files -> files)
+                .toList();
+    }
+
+    private static WaitingFile of(String state, KeptFile file) {
+        return new WaitingFile(state, file.key(), file.size(), file.modified().toString(), file.reason(), file.where());
+    }
+}

@@ -1,0 +1,96 @@
+package io.penstock.cli.mount;
+
+import io.penstock.cli.config.ByteSizes;
+import io.penstock.writeback.AwaitedFile;
+import io.penstock.writeback.AwaitedFile.Progress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Waits until what was closed or fsynced when it began is in the bucket. */
+final class SyncJob extends Job {
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
+
+    private final int failedBefore;
+
+    /** Confined to the thread that does it. */
+    private final List<AwaitedFile> left;
+
+    private final UnaryOperator<String> shown;
+    private final @Nullable Duration timeout;
+    private volatile long sent;
+
+    /**
+     * @param failedBefore files that could not be uploaded before
+     * @param files what was closed or fsynced by now and is not in the bucket
+     * @param shown the path of a key, for users
+     * @param timeout when to give up what is not in the bucket by then; null for never
+     */
+    SyncJob(int failedBefore, List<AwaitedFile> files, UnaryOperator<String> shown, @Nullable Duration timeout) {
+        super("sync", List.of());
+        this.failedBefore = failedBefore;
+        this.left = new ArrayList<>(files);
+        this.shown = shown;
+        this.timeout = timeout;
+    }
+
+    @Override
+    long bytes() {
+        return sent;
+    }
+
+    @Override
+    void work() throws InterruptedException {
+        long began = System.nanoTime();
+        if (failedBefore > 0) {
+            problem(
+                    "written before",
+                    failedBefore + (failedBefore == 1 ? " file" : " files")
+                            + " could not be uploaded, and penstock recover lists them");
+        }
+        int files = left.size();
+        long all = look();
+        total(files, all);
+        while (!left.isEmpty()) {
+            if (timeout != null && System.nanoTime() - began >= timeout.toNanos()) {
+                left.forEach(this::overdue);
+                return;
+            }
+            waitsFor(shown.apply(left.getFirst().key()));
+            Thread.sleep(BETWEEN_LOOKS);
+            sent = Math.max(sent, all - look());
+        }
+        sent = all;
+    }
+
+    /** Takes out what is done. @return the bytes that the rest has to send */
+    private long look() {
+        long bytes = 0;
+        for (Iterator<AwaitedFile> each = left.iterator(); each.hasNext(); ) {
+            AwaitedFile file = each.next();
+            switch (file.progress()) {
+                case Progress.Waiting(long unsent) -> bytes += unsent;
+                case Progress.Visible() -> {
+                    done("visible");
+                    each.remove();
+                }
+                case Progress.Failed(String why) -> {
+                    done("failed");
+                    problem(shown.apply(file.key()), why);
+                    each.remove();
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private void overdue(AwaitedFile file) {
+        String rest = file.progress() instanceof Progress.Waiting(long unsent)
+                ? ", " + ByteSizes.about(unsent) + " are left"
+                : "";
+        problem(shown.apply(file.key()), "it is not in the bucket yet" + rest + "; its upload goes on");
+    }
+}

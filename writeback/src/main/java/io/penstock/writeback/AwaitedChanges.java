@@ -1,0 +1,56 @@
+package io.penstock.writeback;
+
+import io.penstock.writeback.Commit.Outlook;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** A number of changes of a file that a caller waits for. */
+final class AwaitedChanges implements AwaitedFile {
+    private static final Progress VISIBLE = new Progress.Visible();
+
+    private final FileCommits commits;
+    private final FileState state;
+    private final ReentrantLock lock;
+    private final long changes;
+
+    AwaitedChanges(FileCommits commits, long changes) {
+        this.commits = commits;
+        this.state = commits.state();
+        this.lock = commits.bytes().lock();
+        this.changes = changes;
+    }
+
+    @Override
+    public String key() {
+        lock.lock();
+        try {
+            return state.key();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Progress progress() {
+        lock.lock();
+        try {
+            boolean isRemoved = !state.hasName() && !state.isUndecided();
+            if (state.announced() >= changes || isRemoved) {
+                return VISIBLE;
+            }
+            Exception failure = commits.error().unreported();
+            boolean isOver = state.isEnded() || !state.isCommitUnderWay();
+            if (isOver && failure != null && Commit.outlook(failure) != Outlook.PASSES) {
+                return new Progress.Failed(Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
+            } else if (state.isEnded()) {
+                return VISIBLE; // an earlier run had its name removed or replaced
+            } else if (isOver && !commits.context().isClosed()) {
+                commits.beginBehind();
+            }
+            return new Progress.Waiting(Math.max(
+                    0, commits.bytes().content().size() - commits.object().uploadedBytes()));
+        } finally {
+            lock.unlock();
+        }
+    }
+}
