@@ -72,6 +72,7 @@ final class StatsScreen {
         left.addAll(cost());
         left.addAll(nodes());
         left.addAll(writes());
+        left.addAll(renames());
         left.addAll(names());
         List<String> calls = calls();
         if (columns >= SIDE_BY_SIDE) {
@@ -200,6 +201,19 @@ final class StatsScreen {
 
     private static long share(MountStatistics all, ToLongFunction<ShareStatus> value) {
         return all.share() == null ? 0 : value.applyAsLong(all.share());
+    }
+
+    /** How far renames of directories are. Empty if none runs. */
+    private List<String> renames() {
+        List<String> lines = new ArrayList<>();
+        for (MountStatistics.Renaming rename : now.renames()) {
+            lines.add("Renaming %-15.15s %8d  of %d objects, %s"
+                    .formatted(rename.from(), rename.done(), rename.all(), rename.step()));
+        }
+        if (!lines.isEmpty()) {
+            lines.add("");
+        }
+        return lines;
     }
 
     /** How far the listing of the whole bucket is. Empty if there is none. */

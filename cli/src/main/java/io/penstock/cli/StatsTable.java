@@ -163,6 +163,13 @@ final class StatsTable {
         if (!all.memory().isEmpty()) {
             add(text, "memory", memory(all.memory()));
         }
+        for (MountStatistics.Renaming rename : all.renames()) {
+            add(
+                    text,
+                    "renaming",
+                    "%s to %s: %s, %d of %d objects"
+                            .formatted(rename.from(), rename.to(), rename.step(), rename.done(), rename.all()));
+        }
         MountStatistics.Names names = all.names();
         if (names != null) {
             add(text, "names", "%d %s".formatted(names.objects(), StatsScreen.listed(names)));

@@ -77,6 +77,7 @@ class ShareCommandTest {
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
                 new MountStatistics.Space(0, 0, 0),
+                List.of(),
                 null,
                 share);
         return ShareCommand.text(mount, share);

@@ -70,6 +70,7 @@ final class StatsScreenTest {
                         "replies", 20 * MIB,
                         "connections", 3 * MIB),
                 new MountStatistics.Space(2000 * MIB, 0, 100 * MIB),
+                List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 new MountStatistics.Names(1_234_567, 1),
                 null);
     }
@@ -115,6 +116,8 @@ final class StatsScreenTest {
               to send                  1.2GiB  of 2 closed files 1 min 0 s left
               in memory, staged          3MiB  40MiB
               files that failed             1
+
+            Renaming train/old/          1200  of 5000 objects, copying
 
             Names                     1234567  listed, all of them
 

@@ -11,6 +11,7 @@ import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,7 @@ final class StatsTableTest {
                 new InFlight(3, 12),
                 new TreeMap<>(Map.of("pages", 512 * MIB, "replies", 20 * MIB)),
                 new MountStatistics.Space(0, 0, 0),
+                List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 new MountStatistics.Names(1_234_567, 0.43),
                 null);
     }
@@ -108,6 +110,7 @@ final class StatsTableTest {
             written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed
             in flight:   3 calls, 12 requests to the store
             memory:      512MiB for pages, 20MiB for replies
+            renaming:    train/old/ to train/new/: copying, 1200 of 5000 objects
             names:       1234567 listed, about 43%
             """);
         assertThat(StatsTable.totals(at(90, 2, null))).contains("mounted read-only");

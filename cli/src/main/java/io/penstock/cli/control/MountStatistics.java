@@ -7,6 +7,7 @@ import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
  * @param space that it may take, and what of it is pinned
+ * @param renames of directories that run now
  * @param names of the bucket, as far as all of it is listed; null if it is not
  * @param share null if it shares nothing
  */
@@ -41,14 +43,16 @@ public record MountStatistics(
         InFlight inFlight,
         Map<String, Long> memory,
         Space space,
+        List<Renaming> renames,
         @Nullable Names names,
         @Nullable ShareStatus share) {
     public MountStatistics {
         calls = Objects.requireNonNullElse(calls, Map.of());
         inFlight = Objects.requireNonNullElse(inFlight, InFlight.NONE);
         memory = Objects.requireNonNullElse(memory, Map.of());
-        saved = Objects.requireNonNullElse(saved, Saved.NONE); // of an earlier version, as is space
+        saved = Objects.requireNonNullElse(saved, Saved.NONE); // of an earlier version, as the next two
         space = Objects.requireNonNullElse(space, Space.UNKNOWN);
+        renames = Objects.requireNonNullElse(renames, List.of());
     }
 
     /**
@@ -71,6 +75,18 @@ public record MountStatistics(
     public record Space(long cacheLimit, long stagingLimit, long pinned) {
         static final Space UNKNOWN = new Space(0, 0, 0);
     }
+
+    /**
+     * A directory that is being renamed, object by object.
+     *
+     * @param from the folder's old path below the mount point; ends in a slash
+     * @param to the new one
+     * @param step {@code copying} or {@code deleting}: first all objects are copied, then the originals deleted, or the
+     *     copies where the rename has failed
+     * @param done objects of this step that are done
+     * @param all objects of this step
+     */
+    public record Renaming(String from, String to, String step, long done, long all) {}
 
     /**
      * The listing of the whole bucket.

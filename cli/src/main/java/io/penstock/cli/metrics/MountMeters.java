@@ -61,6 +61,14 @@ final class MountMeters {
         if (now.share() != null) {
             addSharing();
         }
+        gauge(
+                "renames.objects.left",
+                null,
+                "Objects that renames of directories have still to copy or delete in their present step",
+                Tags.empty(),
+                all -> all.renames().stream()
+                        .mapToLong(rename -> rename.all() - rename.done())
+                        .sum());
         if (now.names() != null) {
             gauge("names.listed.ratio", null, "Of the bucket's names, how many are listed", Tags.empty(), all -> {
                 MountStatistics.Names names = all.names();

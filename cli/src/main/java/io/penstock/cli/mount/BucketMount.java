@@ -9,6 +9,7 @@ import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.process.StartTimes;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.RunningRename;
 import io.penstock.filesystem.Writing;
 import io.penstock.fuse.Binding;
 import io.penstock.fuse.Mount;
@@ -285,6 +286,11 @@ public final class BucketMount implements AutoCloseable {
     /** The progress of the listing of the whole bucket. */
     public PreloadState names() {
         return tree.preloaded();
+    }
+
+    /** Of directories that are being renamed. */
+    List<RunningRename> renames() {
+        return contents.files().runningRenames();
     }
 
     public CacheStatistics cacheStatistics() {

@@ -7,11 +7,13 @@ import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.control.MountStatistics.Names;
+import io.penstock.cli.control.MountStatistics.Renaming;
 import io.penstock.cli.control.MountStatistics.Space;
 import io.penstock.cli.control.Saved;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.core.NativeMemory;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.filesystem.RunningRename;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.metadata.PreloadState;
 import io.penstock.objectstore.RequestStatistics;
@@ -71,8 +73,19 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                         configuration.get(Settings.CACHE_SIZE),
                         configuration.get(WriteSettings.STAGING_SIZE),
                         bucket.pinnedBytes()),
+                bucket.renames().stream().map(this::renaming).toList(),
                 names(bucket.names()),
                 bucket.shareStatus());
+    }
+
+    private Renaming renaming(RunningRename rename) {
+        int prefix = plan.target().prefix().length();
+        return new Renaming(
+                rename.from().substring(prefix),
+                rename.to().substring(prefix),
+                rename.step().name().toLowerCase(Locale.ROOT),
+                rename.done(),
+                rename.all());
     }
 
     private static @Nullable Names names(PreloadState state) {

@@ -54,6 +54,7 @@ final class ControlServerTest {
             new InFlight(8, 9),
             Map.of("pages", 10L),
             new MountStatistics.Space(11, 12, 13),
+            List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
             null,
             null);
 
@@ -124,6 +125,7 @@ final class ControlServerTest {
                         "inFlight",
                         "memory",
                         "space",
+                        "renames",
                         "names",
                         "share");
         assertThat(ask("stats").get("readahead").size()).isEqualTo(9);

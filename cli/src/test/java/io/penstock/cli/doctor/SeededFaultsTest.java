@@ -631,6 +631,7 @@ class SeededFaultsTest {
                         new InFlight(0, 0),
                         Map.of(),
                         new MountStatistics.Space(0, 0, 0),
+                        List.of(),
                         null,
                         null),
                 "");

@@ -74,6 +74,7 @@ class SharingFaultsTest {
                 new MountStatistics.InFlight(0, 0),
                 Map.of(),
                 new MountStatistics.Space(0, 0, 0),
+                List.of(),
                 null,
                 share);
         Findings findings = new Findings("mount");

@@ -57,6 +57,7 @@ final class Statistics {
                 new InFlight(41, 42),
                 Map.of("pages", 43L, "replies", 44L),
                 new MountStatistics.Space(71, 72, 73),
+                List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 calls.isEmpty() ? null : new MountStatistics.Names(74, 0.75),
                 calls.isEmpty() ? null : SHARE);
     }
