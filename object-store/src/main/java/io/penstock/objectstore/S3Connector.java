@@ -96,10 +96,8 @@ final class S3Connector {
             return;
         }
         String key = prefix.substring(0, prefix.length() - 1);
-        try {
-            StoredObject _ = store.head(key);
-        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied e) {
-            return; // An empty folder; or one outside of which this user may read nothing.
+        if (!store.isKnownToHave(key)) {
+            return;
         }
         String folder = key.substring(0, key.lastIndexOf('/') + 1);
         throw new ObjectStoreException.NotFound(

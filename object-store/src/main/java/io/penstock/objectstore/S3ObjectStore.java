@@ -193,6 +193,17 @@ public final class S3ObjectStore implements ObjectStore {
         return RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.list(request));
     }
 
+    /** Whether one attempt finds an object of this key: false also if the store does not say. */
+    boolean isKnownToHave(String key) throws InterruptedException {
+        try {
+            StoredObject _ = RetryPolicy.ONE_ATTEMPT.forReading().call(() -> reader.head(key));
+            return true;
+        } catch (ObjectStoreException e) {
+            LOG.debug("No object '{}': {}", key, e.getMessage());
+            return false;
+        }
+    }
+
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
