@@ -34,12 +34,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         description = {
-            "Measures what the bucket and the disk could do, and what a mount does of it.",
+            "Measures the bucket and the disk, and compares a mount's rates with theirs.",
             "",
-            "With a bucket, it mounts it for itself, with an empty cache beside cache.dir. With --mount, a mount that"
-                    + " is there is measured, through its own cache; with --against, any folder, by the same work. All"
-                    + " that is read is compared with what was written, and all that is written is removed again, also"
-                    + " after Ctrl-C.",
+            "With a bucket, it mounts it for itself, with an empty cache beside cache.dir. With --mount, a running"
+                    + " mount is measured, through its own cache; with --against, any folder, by the same work. All"
+                    + " bytes read are compared with those written, and all files are removed again, also after"
+                    + " Ctrl-C.",
             "",
             "Takes some 40 seconds and the same options as penstock mount."
         },
@@ -129,7 +129,7 @@ final class BenchCommand implements Callable<Integer> {
             throws IOException, RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
         Amounts amounts = amounts();
         Bench.Plan plan = plan();
-        Logging.toTerminal(LogLevel.ERROR); // what fails is told by its exception
+        Logging.toTerminal(LogLevel.ERROR); // failures are told by their exceptions
         try (StopSignal stop = new StopSignal()) {
             try {
                 new Bench(plan, amounts, output()).run();

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "cache",
-        description = "Shows what a mount's cache has.",
+        description = "Shows the content of a mount's cache.",
         subcommands = {CacheCommand.Status.class})
 final class CacheCommand {
     private CacheCommand() {}

@@ -10,7 +10,7 @@ final class ChangesOutput {
     @Option(names = "--json", description = "Show the changes as a JSON array, for other programs.")
     private boolean json;
 
-    /** @param changes what the mount has answered: an array of objects with key, before, after and holdsNow */
+    /** @param changes the mount's response: an array of objects with key, before, after and holdsNow */
     void print(JsonNode changes, CommandSpec spec) {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

@@ -64,7 +64,7 @@ final class ConfigCommand {
             description = {
                 "Shows every setting that a mount of the bucket would use, and where it was set.",
                 "",
-                "Takes the same options as penstock mount. With --mount, shows what holds in a mount now."
+                "Takes the same options as penstock mount. With --mount, shows the settings of a mount now."
             })
     static final class Show implements Callable<Integer> {
         @Spec

@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
             "Shows Penstock at work, on a bucket of its own: needs no account and no configuration.",
             "",
             "Starts an S3 server in this process, fills a bucket, mounts it, reads and writes it with ordinary"
-                    + " programs, and compares what they read and wrote with what is stored. Takes some 1.8 GiB below"
+                    + " programs, and compares every byte with the bucket. Takes some 1.8 GiB below"
                     + " $TMPDIR or /tmp, and removes them.",
             "",
             "With --objects the server makes up very many objects, and the demo shows how they are listed and how fast"

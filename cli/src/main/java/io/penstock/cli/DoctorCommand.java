@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "doctor",
         description = {
-            "Says what is wrong or slow, and which setting or command mends it.",
+            "Finds faults and slow parts, and names the setting or command that mends each.",
             "",
             "Without an argument it examines this machine; with a bucket, also the store, as a mount of it would use"
                     + " it; with a mount point, the mount there. It changes nothing. Measurements take some ten"
@@ -61,7 +61,8 @@ final class DoctorCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "BUCKET[/PREFIX]|MOUNTPOINT",
             arity = "0..1",
-            description = "What to examine. A mount point is one if it is mounted, or begins with a slash.")
+            description =
+                    "The bucket or mount to examine. A mount point is one if it is mounted, or begins with a slash.")
     private @Nullable String subject;
 
     @Option(names = "--quick", description = "Measure nothing.")
@@ -83,7 +84,7 @@ final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws ConfigurationException, IOException, RefusedException, InterruptedException {
         if (write) {
-            Logging.toTerminal(LogLevel.ERROR); // what probes warn of is among the findings
+            Logging.toTerminal(LogLevel.ERROR); // the warnings of probes are among the findings
         }
         PrintWriter out = spec.commandLine().getOut();
         Optional<MountTable.Entry> mounted = subject == null ? Optional.empty() : mounted(subject);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Drops files from a mount's cache, on NVMe and in memory.",
             "",
-            "The bucket keeps them, and what was written and not uploaded yet stays. Pinned files stay too."
+            "The bucket keeps them, and written data that is not uploaded yet stays. Pinned files stay too."
         })
 final class EvictCommand implements Callable<Integer> {
     @Spec
@@ -28,7 +28,7 @@ final class EvictCommand implements Callable<Integer> {
     @Mixin
     private PathArguments arguments;
 
-    @Option(names = "--force", description = "Also what is pinned: the pins are taken off.")
+    @Option(names = "--force", description = "Pinned files too: they lose their pins.")
     private boolean force;
 
     @Option(names = "--json", description = "Print JSON for other programs.")

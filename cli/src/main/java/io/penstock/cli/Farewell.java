@@ -1,6 +1,6 @@
 package io.penstock.cli;
 
-/** What is said if Ctrl-C ends this process before this is closed. */
+/** Lines printed if Ctrl-C ends this process before this is closed. */
 final class Farewell implements AutoCloseable {
     private final Thread hook;
 

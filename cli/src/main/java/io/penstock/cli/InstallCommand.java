@@ -137,7 +137,7 @@ final class InstallCommand implements Callable<Integer> {
             }
         }
 
-        /** New files belong to the installing user, whoever owned the originals. */
+        /** New files belong to the installing user, not to the owner of the originals. */
         private static void copy(Path from, Path to) throws IOException {
             Files.walkFileTree(from, new SimpleFileVisitor<>() {
                 @Override

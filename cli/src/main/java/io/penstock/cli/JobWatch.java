@@ -32,7 +32,7 @@ final class JobWatch {
         this.err = err;
     }
 
-    /** The answer at the job's end. A Ctrl-C leaves the job running, and says so. */
+    /** The response at the job's end. A Ctrl-C leaves the job running, and says so. */
     JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
         return await(job, () -> sayThatItGoesOn(job));
     }

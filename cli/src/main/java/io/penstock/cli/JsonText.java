@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** What commands print for other programs. */
+/** The output of commands for other programs. */
 final class JsonText {
     private static final ObjectMapper MAPPER = JsonMapper.builder().build();
 

@@ -15,7 +15,7 @@ import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A terminal whose whole screen shows lines that change. What was on it is there again afterwards, also if a signal ends the
+ * A terminal whose whole screen shows lines that change. Its former content is restored afterwards, also if a signal ends the
  * process. Confined to a thread, but for {@link #close}.
  */
 final class LiveTerminal implements AutoCloseable {
@@ -34,7 +34,7 @@ final class LiveTerminal implements AutoCloseable {
     /** Written once, under this, which is held while anything is shown. */
     private volatile boolean closed;
 
-    /** What is to be shown. */
+    /** The lines of the screen. */
     @FunctionalInterface
     interface Content {
         /** At most so many lines, and none longer. */
@@ -68,7 +68,7 @@ final class LiveTerminal implements AutoCloseable {
         }
     }
 
-    /** Shows it in place of what was shown before; nothing once it is closed. */
+    /** Shows it in place of the content before; nothing once it is closed. */
     synchronized void show(Content content) {
         if (!closed) {
             Size size = size();
@@ -77,13 +77,13 @@ final class LiveTerminal implements AutoCloseable {
             if (!size.equals(shown)) {
                 shown = size;
                 display.resize(size);
-                display.clear(); // what the terminal makes of lines that were there is its own affair
+                display.clear(); // the terminal may have moved the old lines
             }
             display.update(lines.stream().map(AttributedString::new).toList(), 0);
         }
     }
 
-    /** Serial lines, and pseudo-terminals that nobody has told, have none: 0 × 0. */
+    /** Serial lines, and pseudo-terminals without a set size, have none: 0 × 0. */
     private Size size() {
         Size size = terminal.getSize();
         return size.getColumns() == 0 || size.getRows() == 0 ? USUAL : size;

@@ -77,7 +77,7 @@ public final class Main {
         System.exit(told(line.execute(args), output, line.getErr()));
     }
 
-    /** A command that has printed what nobody has got is not done. */
+    /** A command has failed if its output did not reach the reader. */
     static int told(int exitCode, StandardOutput output, PrintWriter err) {
         Optional<String> lost = exitCode == ExitCode.DONE ? output.failure() : Optional.empty();
         if (lost.isEmpty()) {

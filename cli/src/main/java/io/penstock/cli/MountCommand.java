@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
             "Shows a bucket's objects as files.",
             "",
             "Returns as soon as the folder can be used, and serves it in the background until it is unmounted with"
-                    + " penstock umount. What is read is kept in the cache folder, so that the second read comes from"
+                    + " penstock umount. Data that is read stays in the cache folder, so that a second read comes from"
                     + " the local disk.",
             "",
             "Credentials are found as by the AWS command line: environment variables, ~/.aws, container and instance"

@@ -45,7 +45,7 @@ final class MountsCommand implements Callable<Integer> {
     /**
      * A mount, or a process that only uploads.
      *
-     * @param running null if it belongs to another user, whose state files are unreadable, or to a process that was killed before
+     * @param running null if its user is another, whose state files are unreadable, or if its process was killed before
      *     it wrote one
      */
     record Row(String source, Path mountPoint, @Nullable RunningMount running) {

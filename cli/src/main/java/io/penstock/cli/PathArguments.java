@@ -44,7 +44,7 @@ final class PathArguments {
     }
 
     /**
-     * What else may be given is not.
+     * For use where no other argument takes the place of paths.
      *
      * @throws ParameterException if there is no path
      */
@@ -63,7 +63,7 @@ final class PathArguments {
     }
 
     /**
-     * What the mount is to be told of the paths.
+     * The arguments of the request to the mount.
      *
      * @param manifest a file with further paths, one a line, - for standard input; null for none
      */

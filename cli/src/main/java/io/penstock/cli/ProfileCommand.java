@@ -24,9 +24,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "profile",
         description = {
-            "Records for some time what the process of a mount does, and writes a file for JDK Mission Control or the"
-                    + " JDK's jfr: where its CPU time goes, what its threads wait for, and slow reads, fetches and"
-                    + " commits with their keys.",
+            "Records the process of a mount for some time, and writes a file for JDK Mission Control or the JDK's"
+                    + " jfr: where its CPU time goes, the waits of its threads, and slow reads, fetches and commits"
+                    + " with their keys.",
             "",
             "The mount's process writes the file, so its user must be able to. Ctrl-C ends the waiting, not the"
                     + " recording."
@@ -99,7 +99,7 @@ final class ProfileCommand implements Callable<Integer> {
                 json
                         ? state.toJson()
                         : file + " is written"
-                                + (state.shortened() ? ", with what there was until the mount ended" : "")
+                                + (state.shortened() ? ", with the events until the mount ended" : "")
                                 + "; the JDK's \"jfr summary\" and JDK Mission Control read it");
         return ExitCode.DONE;
     }
@@ -112,7 +112,7 @@ final class ProfileCommand implements Callable<Integer> {
     }
 
     /**
-     * The profile of a mount that has ended: its process writes what there was until then.
+     * The profile of a mount that has ended: its process writes the events until then.
      *
      * @param why it does not answer
      */

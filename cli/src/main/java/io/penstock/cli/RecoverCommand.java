@@ -70,7 +70,7 @@ final class RecoverCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "BUCKET[/PREFIX]", description = "What was mounted.")
+    @Parameters(index = "0", paramLabel = "BUCKET[/PREFIX]", description = "The mounted bucket or folder.")
     private String source;
 
     @Parameters(index = "1..*", paramLabel = "KEY", description = "The objects meant; all if none is named.")
@@ -131,8 +131,7 @@ final class RecoverCommand implements Callable<Integer> {
             return nothingWaits(target, staging, ", which does not exist,");
         }
         if (Files.exists(staging) && !Files.isReadable(staging)) {
-            throw new RefusedException(
-                    "the staging folder " + staging + " cannot be read; try as the user who mounted");
+            throw new RefusedException("the staging folder " + staging + " cannot be read; try as the mounting user");
         }
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
@@ -295,7 +294,7 @@ final class RecoverCommand implements Callable<Integer> {
         String key = file.key() == null ? "A file whose name is not known" : "'" + file.key() + "'";
         String data = file.data() == null ? "" : "; the written data is in " + file.data();
         return key + " cannot be read: " + file.reason() + data + "; its journal is " + file.journal()
-                + ". A later version may read it; otherwise copy what you need from it, and remove both";
+                + ". A later version may read it; otherwise copy the content that you need, and remove both";
     }
 
     /** Objects committed here appear at the next mount. */

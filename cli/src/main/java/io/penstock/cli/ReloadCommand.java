@@ -14,11 +14,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "reload",
         description = {
-            "Has a mount take a changed configuration file, and lists what has changed and what needs a new mount.",
+            "Has a mount take a changed configuration file, and lists the changes and those that need a new mount.",
             "",
-            "Options that were given to penstock mount, or in fstab, still come before the file. What penstock set has"
-                    + " changed is undone. SIGHUP to the serving process does the same, and the mount's log has the"
-                    + " list."
+            "Options that were given to penstock mount, or in fstab, still come before the file. Changes by penstock"
+                    + " set are undone. SIGHUP to the serving process does the same, and the mount's log has the list."
         })
 final class ReloadCommand implements Callable<Integer> {
     @Spec

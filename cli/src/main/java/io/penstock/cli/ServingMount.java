@@ -25,7 +25,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The mount that a command is about, and what its process answers. */
+/** The mount of a command, and its process's responses. */
 record ServingMount(RunningMount mount) {
     static final String LABEL = "MOUNTPOINT";
     static final String DESCRIPTION =
@@ -64,7 +64,7 @@ record ServingMount(RunningMount mount) {
      * The mounts of this machine that this user may see.
      *
      * @param served by a process that lives
-     * @param dead those whose process has ended, and which nobody has removed
+     * @param dead those whose process has ended, and which are still mounted
      */
     record Mounts(List<RunningMount> served, List<RunningMount> dead) {
         static Mounts read() throws IOException {
@@ -106,7 +106,7 @@ record ServingMount(RunningMount mount) {
     /**
      * Has the process carry out a command of the control socket.
      *
-     * @param arguments what Jackson can write as an object
+     * @param arguments that Jackson can write as an object
      */
     JsonNode ask(String command, Object arguments) throws RefusedException {
         if (mount.isStopped()) {
@@ -136,7 +136,7 @@ record ServingMount(RunningMount mount) {
                 + " hangs";
     }
 
-    /** False once it is unmounted, also while its process uploads what is left. */
+    /** False once it is unmounted, also while its process uploads the rest. */
     boolean isServed() {
         try {
             return mount.isAlive()
@@ -158,7 +158,7 @@ record ServingMount(RunningMount mount) {
         Map<Setting<?>, String> changed = new LinkedHashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             String text = texts.getOrDefault(setting.key(), "(");
-            boolean isSet = !text.startsWith("("); // otherwise it says what holds without a value
+            boolean isSet = !text.startsWith("("); // otherwise it is the default, in words
             if (isSet && !text.equals(defaults.show(setting))) {
                 changed.put(setting, text);
             }

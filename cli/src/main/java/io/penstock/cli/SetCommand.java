@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Changes settings of a mount while it serves, until penstock reload or until it is unmounted.",
             "",
-            "docs/CONFIGURATION.md says which settings can change so. All of them are taken, or none. What exceeds a"
-                    + " lower limit drains; nothing fails."
+            "docs/CONFIGURATION.md says which settings can change so. All of them are taken, or none. Data and"
+                    + " requests above a lower limit drain; nothing fails."
         },
         footer = {
             "",

@@ -29,8 +29,8 @@ final class ShareCommand {
     @Command(
             name = "status",
             description = {
-                "Shows the cache group of a mount: its members, the share of the data that each owns, what came from"
-                        + " them, what went to them, and why the store was asked instead.",
+                "Shows the cache group of a mount: its members, the share of the data that each owns, the bytes"
+                        + " from them and to them, and the causes of falling back to the store.",
                 "",
                 "docs/SHARING.md explains the causes."
             })
@@ -90,7 +90,7 @@ final class ShareCommand {
         long fromStore = mount.readahead().bytesFetched();
         return """
             from others:   %,d pages, %s, by %,d requests
-            fell back:     %,d times to the store for what another node owns%s
+            fell back:     %,d times to the store for another node's pages%s
             to others:     %s by %,d requests, %,d GETs for them%s
             from store:    %s of %s that came; %s GETs a cold page if all nodes read the same
             """.formatted(

@@ -22,9 +22,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "stats",
         description = {
-            "Shows what a mount does until q or Ctrl-C: where reads were answered from, what was fetched and uploaded,"
-                + " what memory and disk hold, how long calls take, and what it costs. If the output is no terminal,"
-                + " or one that cannot change lines ($TERM), a line each second.",
+            "Shows the activity of a mount until q or Ctrl-C: the sources of reads, bytes fetched and uploaded, the"
+                    + " use of memory and disk, the durations of calls, and the cost. If the output is no terminal,"
+                    + " or one that cannot change lines ($TERM), a line each second.",
             "",
             "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
                     + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"
@@ -98,7 +98,7 @@ final class StatsCommand implements Callable<Integer> {
         return MountStatistics.of(mount.ask("stats", Map.of()));
     }
 
-    /** Until Ctrl-C, or until nobody reads any more. */
+    /** Until Ctrl-C, or until the reader of the output has gone. */
     private void print(ServingMount mount, Duration pause) throws IOException, RefusedException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         StatsTable table = new StatsTable();

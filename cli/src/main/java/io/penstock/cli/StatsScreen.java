@@ -21,8 +21,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The live view of a mount: what it did between two looks, a second, and what it has now. Below 120 columns the kernel's calls
- * are below the rest, else beside it. A terminal with too few lines for all has what matters most, and is told how many are
+ * The live view of a mount: its rates a second between two looks, and its state now. Below 120 columns the kernel's calls
+ * are below the rest, else beside it. A terminal with too few lines for all shows the most important, and how many are
  * missing. Immutable.
  */
 final class StatsScreen {
@@ -79,7 +79,7 @@ final class StatsScreen {
             left.addAll(memory());
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
-                // What is longer on the left ends before the right.
+                // Longer lines on the left are cut before the right.
                 lines.add("%-62.61s%s".formatted(i < left.size() ? left.get(i) : "", beside));
             }
         } else {
@@ -91,7 +91,7 @@ final class StatsScreen {
         return lines;
     }
 
-    /** What matters most, in some twenty lines, and then the calls. */
+    /** The most important lines, some twenty, and then the calls. */
     private List<String> compact() {
         List<String> lines = new ArrayList<>();
         lines.add(heading());
@@ -185,7 +185,7 @@ final class StatsScreen {
                 "");
     }
 
-    /** What other nodes brought. Empty if the mount shares nothing. */
+    /** The traffic with other nodes. Empty if the mount shares nothing. */
     private List<String> nodes() {
         return now.share() == null
                 ? List.of()

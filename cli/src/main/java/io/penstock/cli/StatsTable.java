@@ -26,7 +26,7 @@ final class StatsTable {
 
     private int lines;
 
-    /** What was done between the two, a second; with the headings, if it is their turn. */
+    /** The rates a second between the two; with the headings, if it is their turn. */
     String line(MountStatistics before, MountStatistics now) {
         double seconds = Math.max(0.001, now.seconds() - before.seconds());
         CacheStatistics cache = now.cache();
@@ -179,7 +179,7 @@ final class StatsTable {
             add(
                     text,
                     "shared",
-                    "%s from %d other nodes, %s to them; %d times from the store what another node owns"
+                    "%s from %d other nodes, %s to them; %d times another node's pages from the store"
                             .formatted(
                                     ByteSizes.about(share.bytesFromPeers()),
                                     Math.max(0, share.members().size() - 1),

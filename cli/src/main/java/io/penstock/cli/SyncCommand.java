@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Waits until everything that was closed or fsynced in a mount before is in the bucket.",
             "",
-            "What is closed later, and what programs have open and have not fsynced, is not waited for. While the"
-                    + " server is away it waits until --timeout, and names the file that it waits for. Ctrl-C ends the"
+            "It does not wait for later closes, nor for open files that were not fsynced. While the server is"
+                    + " away it waits until --timeout, and names the file that it waits for. Ctrl-C ends the"
                     + " waiting; the uploads go on in any case.",
             "",
             "The exit code is 0 if all of it is in the bucket, else 1, and the files are named."
@@ -71,7 +71,7 @@ final class SyncCommand implements Callable<Integer> {
                     visible == 0 && all
                             ? "There was nothing to wait for"
                             : Figures.count(visible, "file") + ", " + ByteSizes.about(end.bytes())
-                                    + " went to the bucket meanwhile");
+                                    + " went to the bucket in this time");
         }
         out.flush();
         return all ? ExitCode.DONE : ExitCode.FAILED;

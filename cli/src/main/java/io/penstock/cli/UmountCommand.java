@@ -154,7 +154,7 @@ final class UmountCommand implements Callable<Integer> {
                 .orElseThrow(() ->
                         new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
         if (!RunningMount.isPenstock(entry)) {
-            throw new RefusedException("what is mounted on " + given + " is not a mount of Penstock:  " + entry.source()
+            throw new RefusedException("the mount on " + given + " is not one of Penstock: " + entry.source()
                     + " (type " + entry.type() + ")");
         }
         return real;

@@ -22,10 +22,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "warm",
         description = {
-            "Brings files into a mount's cache ahead of the programs that read them, and waits until all are there.",
+            "Brings files into a mount's cache ahead of the programs that read them, and waits until all are cached.",
             "",
-            "Reads go first, whatever is brought in. What is cached already is not fetched again: after an interruption"
-                    + " the same command goes on. What does not fit into cache.size is left out, and named. Ctrl-C ends"
+            "Reads of programs go first. Cached data is not fetched again: after an interruption the same command"
+                    + " goes on. Files that do not fit into cache.size are left out, and named. Ctrl-C ends"
                     + " the waiting only.",
             "",
             "With --pin the files stay in the cache until penstock unpin, also after unmounting, or until --for is"
@@ -85,7 +85,7 @@ final class WarmCommand implements Callable<Integer> {
     @Option(
             names = "--cancel",
             paramLabel = "N",
-            description = "End the job of this number. What it has brought in stays.")
+            description = "End the job of this number. Its data stays in the cache.")
     private @Nullable Integer cancel;
 
     @Option(names = "--json", description = "Print JSON for other programs.")

@@ -21,10 +21,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "why",
         description = {
-            "Shows where a file's bytes are, how it is read, and what a read of the rest would cost; of a file that is"
-                    + " being written, how far it is on its way to the bucket.",
+            "Shows where a file's bytes are, how it is read, and the cost of reading the rest; of a file that is being"
+                    + " written, the progress of its upload.",
             "",
-            "The mount answers from what it knows, also while the server is down."
+            "The mount answers from its memory, also while the server is down."
         })
 final class WhyCommand implements Callable<Integer> {
     private static final int MOST_SHOWN = 12;

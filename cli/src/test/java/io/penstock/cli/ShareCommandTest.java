@@ -43,7 +43,7 @@ class ShareCommandTest {
             10.0.0.2:7420             33.0%  asked
             10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again within a minute
             from others:   2,000 pages, 200MiB, by 250 requests
-            fell back:     3 times to the store for what another node owns: 2 timeout, 1 unreachable
+            fell back:     3 times to the store for another node's pages: 2 timeout, 1 unreachable
             to others:     30MiB by 120 requests, 17 GETs for them; refused: 4 403
             from store:    33% of 300MiB that came; 1.00 GETs a cold page if all nodes read the same
             """);

@@ -132,7 +132,7 @@ final class BenchIT {
             assertThat(line).as("the mount is made").isNotNull();
             Program.shell(scratch, "kill -INT \"$1\"", process.pid()).orThrow();
             assertThat(said.lines().toList())
-                    .contains("penstock: interrupted; what was made is being removed")
+                    .contains("penstock: interrupted; its files are being removed")
                     .noneMatch(each -> each.contains("could not remove") || each.contains("mistake in Penstock"));
             assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
         } finally {

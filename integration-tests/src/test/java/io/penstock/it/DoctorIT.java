@@ -220,7 +220,7 @@ final class DoctorIT {
             assertThat(result.out())
                     .contains(
                             "\"check\" : \"mount\"",
-                            "as far as this command finds what the mount does: the access key",
+                            "as far as this command finds the mount's: the access key",
                             "allowed: s3:ListBucket, s3:GetObject",
                             "metadata.ttl is 0",
                             scratch.resolve("cache").toString())

@@ -225,7 +225,7 @@ final class MetricsIT {
                 Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
             }
 
-            assertThat(profiling.get().orThrow()).contains("with what there was until the mount ended");
+            assertThat(profiling.get().orThrow()).contains("with the events until the mount ended");
             assertThat(RecordingFile.readAllEvents(profile)).isNotEmpty();
         }
     }

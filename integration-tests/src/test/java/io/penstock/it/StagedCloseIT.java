@@ -150,7 +150,7 @@ final class StagedCloseIT {
                 "a job waits", () -> penstock("warm", point, "--status").out().contains("waits for d/"));
         wire.proxy().enable();
         Program.Result end = patient.get(DEADLINE_SECONDS, SECONDS);
-        assertThat(end.out()).contains("4 files, 9.2MiB went to the bucket meanwhile");
+        assertThat(end.out()).contains("4 files, 9.2MiB went to the bucket in this time");
         assertThat(end.exit()).isZero();
         for (String name : List.of("of 1", "of 100000", "of 9437201")) {
             assertThat(bucket.bucket().get("d/" + name)).isEqualTo(Files.readAllBytes(source.resolve(name)));

@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param smallFiles the number of small files, at most; 1 or more
  * @param smallBytes of each of them: 1 to {@link #LARGEST_SMALL}
  * @param threads that work on small files at once; 1 or more
- * @param limit of each step: after that it begins nothing more, and its rate is that of what it has done
+ * @param limit of each step: after that it begins nothing more, and its rate is that of the work done
  */
 public record Amounts(long largeBytes, int smallFiles, int smallBytes, int threads, Duration limit) {
     /** Bytes. */

@@ -25,11 +25,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures what a bucket and a disk could do, and then what folders do of it. All that it makes is removed, also after an
+ * Measures a bucket and a disk, and then folders beside them. All that it makes is removed, also after an
  * interrupt: objects of the bucket are below one prefix, which no mount shows. One use, one thread.
  */
 public final class Bench {
-    /** The benchmark tells what fails; it does not wait until it works. */
+    /** The benchmark reports failures; it does not wait until a request succeeds. */
     private static final String RETRIES = "10s";
 
     private final Plan plan;
@@ -42,7 +42,7 @@ public final class Bench {
     private Amounts amounts;
 
     /**
-     * What is measured.
+     * The subject of the measurements.
      *
      * @param target the bucket; null if the folder's is not known
      * @param configuration the settings of the mount, or those by which the bucket is reached
@@ -77,7 +77,7 @@ public final class Bench {
             } catch (IOException e) {
                 throw new RefusedException(Reason.of(e));
             } catch (InterruptedException e) {
-                output.warning("interrupted; what was made is being removed");
+                output.warning("interrupted; its files are being removed");
                 throw e;
             }
         }
@@ -122,7 +122,7 @@ public final class Bench {
             case Measured.OwnMount() ->
                 DiskFolder.requireRoom(
                         disk.path(),
-                        // Staged, cached, and what the disk's own measurement takes.
+                        // Staged, cached, and for the disk's own measurement.
                         3 * amounts.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
                         "name a folder on another disk with --cache, or give a smaller --size");
             case Measured.Mounted _ -> {} // its cache gives way

@@ -45,9 +45,9 @@ final class BenchData {
     }
 
     /**
-     * Compares what was read.
+     * Compares the bytes read.
      *
-     * @param what was read, for the message
+     * @param what names the file read, for the message
      * @param chunk of the file at which {@code read} begins
      * @param read from its position to its limit; stays as it is
      * @throws RefusedException if a byte differs

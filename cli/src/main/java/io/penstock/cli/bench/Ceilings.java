@@ -24,7 +24,7 @@ final class Ceilings {
     private static final List<Step> RANGES =
             List.of(Step.BUCKET_RANGES_1, Step.BUCKET_RANGES_16, Step.BUCKET_RANGES_64);
 
-    /** The trial of a disk takes that much of what is free. */
+    /** The trial of a disk takes this part of the free space. */
     private static final int PART_OF_DISK = 4;
 
     private static final int WARM_UPS = 4;
@@ -88,7 +88,7 @@ final class Ceilings {
         work.remove();
     }
 
-    /** Has the JVM compile what is measured: the first rows would be slower for it. */
+    /** Has the JVM compile the measured code: the first rows would be slower for it. */
     private void warmUp(DiskFolder disk, Amounts amounts)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
         for (int i = 0; i < WARM_UPS; i++) {

@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * Removes what a run leaves, the last first, also after an interrupt. What cannot be removed is told, and the rest is removed
- * nevertheless. Used by one thread.
+ * Removes the files of a run, the last first, also after an interrupt. A file that cannot be removed is reported, and the rest
+ * is removed nevertheless. Used by one thread.
  */
 final class Cleanup implements AutoCloseable {
     private final Consumer<String> tell;
@@ -22,12 +22,12 @@ final class Cleanup implements AutoCloseable {
 
     private record Remains(String what, Removal removal) {}
 
-    /** @param tell receives what stays, and why */
+    /** @param tell receives the message of each file that stays, with the reason */
     Cleanup(Consumer<String> tell) {
         this.tell = tell;
     }
 
-    /** @param what it is, so that a user can find and remove it */
+    /** @param what names it, so that a user can find and remove it */
     void add(String what, Removal removal) {
         all.push(new Remains(what, removal));
     }

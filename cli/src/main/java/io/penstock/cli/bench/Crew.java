@@ -62,7 +62,7 @@ enum Crew {
     }
 
     /**
-     * What was done.
+     * The work done.
      *
      * @param tasks all of those with smaller numbers
      * @param nanos until the last of them had ended
@@ -108,7 +108,7 @@ enum Crew {
         return new Outcome(shift.done.get(), nanos);
     }
 
-    /** What the threads of one run share. */
+    /** The state that the threads of one run share. */
     private static final class Shift {
         private final int tasks;
         private final long limitNanos;

@@ -68,7 +68,7 @@ record DiskFolder(Path path) {
         }
     }
 
-    /** With all that is in it, if nothing is mounted there: the files in a mount are somebody's bucket. */
+    /** With all that is in it, if nothing is mounted there: the files in a mount belong to a bucket. */
     void remove() throws IOException {
         if (!MountTable.read().below(path).isEmpty()) {
             throw new IOException("something is mounted in it");

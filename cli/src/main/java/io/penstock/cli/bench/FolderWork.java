@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What programs do in a folder, the same in every one: one thread writes and reads a large file, several write, read and look
- * at small ones. All that is read is compared with what was written. One use, one thread.
+ * The work of programs in a folder, the same in every one: one thread writes and reads a large file, several write, read and
+ * look at small ones. All bytes read are compared with those written. One use, one thread.
  */
 final class FolderWork {
     /** A stat is short: the limit need not be. */
@@ -35,7 +35,7 @@ final class FolderWork {
 
     private int smallFiles;
 
-    /** Which call of a program returns when what it has written stays. */
+    /** The call of a program that returns when its writes are durable. */
     enum Kept {
         BY_CLOSE,
         BY_FSYNC
@@ -129,7 +129,7 @@ final class FolderWork {
         while (to.hasRemaining()) {
             if (file.read(to, position + to.position()) < 0) {
                 throw new RefusedException(
-                        path + " ends at byte " + (position + to.position()) + ", before what was written to it");
+                        path + " ends at byte " + (position + to.position()) + ", before the end of its content");
             }
         }
     }

@@ -63,7 +63,7 @@ final class Judgement {
             case STAT ->
                 settings.get(Settings.METADATA_TTL).compareTo(SHORT_TTL) < 0
                         ? "metadata.ttl is " + settings.show(Settings.METADATA_TTL)
-                                + ", so that each look at a name asks the store: raise it"
+                                + ", so that each lookup costs a request: raise it"
                         : null;
             default -> null;
         };
@@ -76,7 +76,7 @@ final class Judgement {
             return "It takes " + least + " requests at once to fill the network, and readahead.concurrency is " + set
                     + ": set it to " + least + " or more";
         }
-        return "One program reads here: several at once bring more. See what it waits for in penstock stats; a larger"
+        return "One program reads here: several at once bring more. See its waits in penstock stats; a larger"
                 + " readahead.max-window (" + settings.show(Settings.MAX_WINDOW) + ") and memory ("
                 + settings.show(Settings.MEMORY) + ") let it run further ahead";
     }
@@ -85,8 +85,8 @@ final class Judgement {
         Matcher lacks = NO_PASSTHROUGH.matcher(negotiated);
         return lacks.find()
                 ? "The mount copies each read, which takes CPU time: " + lacks.group()
-                : "The kernel reads cached files by itself here (passthrough): perhaps the disk was busy with what had"
-                        + " been written, or not all of it was in the cache. penstock stats --once says how many pages"
+                : "The kernel reads cached files by itself here (passthrough): perhaps the disk was busy with earlier"
+                        + " writes, or not all of it was in the cache. penstock stats --once says how many pages"
                         + " were evicted, or not stored";
     }
 
@@ -100,7 +100,7 @@ final class Judgement {
             return "upload.concurrency-per-file and upload.concurrency let " + perFile + " parts go at once, and "
                     + RawBucket.UPLOADS + " were measured: raise them";
         } else if (disk < network) {
-            return "What is written is staged on a disk that takes " + Text.number(Math.rint(disk))
+            return "Written data is staged on a disk that takes " + Text.number(Math.rint(disk))
                     + " MiB/s: set write.staging to a folder on a faster one";
         }
         return "One program writes here: several at once bring more. Look at the CPU time of the mount";

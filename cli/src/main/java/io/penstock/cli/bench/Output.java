@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Shows what is measured, each row as soon as it is there; or all of it at the end, as JSON. Confined to one thread. */
+/** Shows the measurements, each row as soon as it is there; or all of it at the end, as JSON. Confined to one thread. */
 public final class Output {
     private static final int WIDTH = 80;
 
@@ -24,7 +24,7 @@ public final class Output {
     public enum Form {
         /** Lines, for a file. */
         LINES,
-        /** Lines, and what is being measured. */
+        /** Lines, and the step being measured. */
         TERMINAL,
         JSON
     }

@@ -37,7 +37,7 @@ final class OwnMount {
 
     private static final Duration LOOK = Duration.ofMillis(20);
 
-    /** Others' ports and logs, and what is about names that are not in the benchmark's folder. */
+    /** Others' ports and logs, and settings about names that are not in the benchmark's folder. */
     private static final Set<Setting<?>> LEFT_OUT = Set.of(
             Settings.INDEX, Settings.WARM_PATHS, Settings.ACCESS_LOG, MetricsSettings.PROMETHEUS, MetricsSettings.OTLP);
 

@@ -28,7 +28,7 @@ final class PenstockMount implements Subject {
     private final Whose whose;
     private final ControlClient control;
 
-    /** For whom the mount is. */
+    /** The mount's users. */
     enum Whose {
         /** The benchmark's: its limits may be changed. */
         OWN,
@@ -87,7 +87,7 @@ final class PenstockMount implements Subject {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!evict(work.folder())) {
             if (System.nanoTime() > until) {
-                throw new RefusedException(mount.mountPoint() + " has not uploaded what was written after "
+                throw new RefusedException(mount.mountPoint() + " has not uploaded the written files after "
                         + PATIENCE.toSeconds() + " s: try again when its backlog is shorter (penstock mounts)");
             }
             Thread.sleep(LOOK);
@@ -110,7 +110,7 @@ final class PenstockMount implements Subject {
         return status.problemCount() == 0;
     }
 
-    /** Memory is given back when the limit is lowered. In others' mounts it stays: what they have cached would go, too. */
+    /** Memory is given back when the limit is lowered. In others' mounts it stays: their cached data would be dropped, too. */
     @Override
     public void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException {
         Subject.dropPages(work.files());
@@ -129,7 +129,7 @@ final class PenstockMount implements Subject {
     @Override
     public void release(FolderWork work) throws IOException, RefusedException, InterruptedException {
         if (whose == Whose.OTHERS) {
-            boolean _ = evict(work.folder()); // what is being uploaded still, after an interrupt, goes with its file
+            boolean _ = evict(work.folder()); // data still being uploaded, after an interrupt, is dropped with its file
         }
     }
 

@@ -24,7 +24,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
-/** What a bucket could do: the requests of a mount's own S3 client, from memory and into memory. One use, one thread. */
+/** The ceilings of a bucket: the requests of a mount's own S3 client, from memory and into memory. One use, one thread. */
 final class RawBucket {
     /** Parts at once. */
     static final int UPLOADS = 16;
@@ -72,7 +72,7 @@ final class RawBucket {
                 + ". penstock doctor " + store.bucket() + " measures without it";
     }
 
-    /** Has the JVM compile what is measured, and connections be made. */
+    /** Has the JVM compile the measured code, and connections be made. */
     void warmUp() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         UploadBody body = data.body(0, WARM_UP_BYTES);
         Crew.Outcome _ = Crew.REQUESTS.run(UPLOADS, WARM_UPS, amounts.limit(), WARM_UP_BYTES, (number, buffer) -> {
@@ -152,7 +152,7 @@ final class RawBucket {
         return new Done(outcome.tasks(), outcome.nanos());
     }
 
-    /** Removes all below the prefix, whoever has written it. */
+    /** Removes all below the prefix, also objects of other programs. */
     void remove() throws ObjectStoreException, InterruptedException {
         List<StoredObject> found = store.list(ListRequest.of(prefix, "")).objects();
         while (!found.isEmpty()) {

@@ -18,14 +18,14 @@ final class Results {
         this.output = output;
     }
 
-    /** What is measured. */
+    /** The measured place. */
     @FunctionalInterface
     interface Work {
         Done run() throws IOException, RefusedException, ObjectStoreException, InterruptedException;
     }
 
     /**
-     * Does the work, and compares it with what was measured before.
+     * Does the work, and compares it with earlier rows.
      *
      * @throws RefusedException if a call of a file system fails; it says which work, where and why
      */

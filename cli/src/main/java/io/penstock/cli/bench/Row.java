@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param place where it was made
  * @param rate in the step's unit
- * @param ceiling of a bucket or a disk, what it is to be compared with; null if nothing of the kind was measured
+ * @param ceiling of a bucket or a disk, to compare it with; null if nothing of the kind was measured
  */
 record Row(Place place, Step step, double rate, @Nullable Row ceiling) {
     /** Below it, more could be had. */

@@ -3,7 +3,7 @@ package io.penstock.cli.bench;
 import java.util.List;
 import java.util.Locale;
 
-/** What is measured: its name in JSON, which stays, its label and the unit of its rate. */
+/** A measured step: its name in JSON, which stays, its label and the unit of its rate. */
 enum Step {
     BUCKET_UPLOAD("sent in parts, 16 at once", Unit.MIB),
     BUCKET_RANGES_1("read by ranges, 1 at once", Unit.MIB),
@@ -67,7 +67,7 @@ enum Step {
         return unit.text;
     }
 
-    /** What it is to be compared with: the best of the first of these of which any was measured. */
+    /** The steps to compare it with: the best of the first of these of which any was measured. */
     List<List<Step>> ceilings() {
         return switch (this) {
             case LARGE_WRITE -> List.of(List.of(BUCKET_UPLOAD), List.of(DISK_LARGE_WRITE));

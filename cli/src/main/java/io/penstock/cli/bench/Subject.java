@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A folder that is measured, and what can be done about what caches its files. */
+/** A folder that is measured, and how to empty the caches of its files. */
 sealed interface Subject permits Subject.Folder, PenstockMount {
     Place place();
 
@@ -18,13 +18,13 @@ sealed interface Subject permits Subject.Folder, PenstockMount {
     boolean becomesCold();
 
     /**
-     * Drops what is cached of files.
+     * Drops the cached data of files.
      *
      * @param work its folder, with all the files
      */
     void forget(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
-    /** Drops what is cached of them in memory, as far as it can. */
+    /** Drops their cached data in memory, as far as it can. */
     void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
     /** Gives room in a cache that others use back, before the files are removed. */
@@ -37,7 +37,7 @@ sealed interface Subject permits Subject.Folder, PenstockMount {
         }
     }
 
-    /** Any folder. What caches its files beside the kernel is not known. */
+    /** Any folder. Caches of its files other than the kernel's are not known. */
     record Folder(Path path) implements Subject {
         @Override
         public Place place() {

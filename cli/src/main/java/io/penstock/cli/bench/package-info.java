@@ -1,4 +1,4 @@
-/** What this machine, a disk and a bucket could do, and what a mount or any folder does of it. */
+/** Measures this machine's disk and a bucket, and the rates of a mount or any folder beside theirs. */
 @NullMarked
 package io.penstock.cli.bench;
 

@@ -110,14 +110,14 @@ public final class Configuration implements Setting.Context {
         long beside = Math.max(0, get(Settings.CONNECTIONS) - CONNECTIONS_BESIDE) * CONNECTION_BYTES;
         long mostMemory = Math.max(0, host.memoryBytes() / 2 - beside) / MIB * MIB;
         String allowed = "', allowed is at most half of this machine's memory, "
-                + (beside == 0 ? "" : "less what s3.connections take, ");
+                + (beside == 0 ? "" : "less the memory of s3.connections, ");
         if (memory > mostMemory) {
             problems.add(origin(Settings.MEMORY) + ": memory: found '" + show(Settings.MEMORY)
                     + allowed
                     + ByteSizes.print(mostMemory));
         } else if (!get(Settings.READ_ONLY) && get(WriteSettings.MEMORY) > mostMemory - memory) {
             problems.add(origin(WriteSettings.MEMORY) + ": write.memory: found '" + show(WriteSettings.MEMORY)
-                    + allowed + "less what memory takes, "
+                    + allowed + "less the setting memory, "
                     + ByteSizes.print(mostMemory - memory));
         }
     }

@@ -5,7 +5,7 @@ import static io.penstock.cli.config.ValueType.price;
 import java.math.BigDecimal;
 import java.util.List;
 
-/** The prices by which penstock stats says what a mount costs, among {@link Settings}. */
+/** The prices by which penstock stats shows the cost of a mount, among {@link Settings}. */
 public final class CostSettings {
     public static final Setting<BigDecimal> GETS = Setting.of(
                     "cost.gets", price(), "The price of 1,000 GET and HEAD requests, in any currency.")

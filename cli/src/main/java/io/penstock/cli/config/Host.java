@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The basis of defaults: the machine and the user who runs Penstock.
+ * The basis of defaults: the machine and the user that runs Penstock.
  *
  * @param environment the environment variables
  * @param home the user's home folder
@@ -91,7 +91,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
     }
 
-    /** As shells and the launcher have it: $HOME, and only without it what the user database says. */
+    /** As shells and the launcher have it: $HOME, and only without it from the user database. */
     static Path home(Map<String, String> environment, String ofUser) {
         String home = environment.getOrDefault("HOME", "");
         return Path.of(home.isEmpty() ? ofUser : home);

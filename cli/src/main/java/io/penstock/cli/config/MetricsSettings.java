@@ -10,8 +10,8 @@ public final class MetricsSettings {
     public static final Setting<InetSocketAddress> PROMETHEUS = Setting.of(
                     "metrics.prometheus",
                     ValueType.address(),
-                    "Where Prometheus may scrape metrics of the mount, at /metrics. Everybody who reaches the address"
-                            + " can read them.")
+                    "Where Prometheus may scrape metrics of the mount, at /metrics. Every client that reaches the"
+                            + " address can read them.")
             .alias("metrics");
 
     public static final Setting<URI> OTLP = Setting.of(

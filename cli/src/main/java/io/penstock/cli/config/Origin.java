@@ -41,7 +41,7 @@ public sealed interface Origin {
         }
     }
 
-    /** The default: nobody set it. */
+    /** The default: it was not set. */
     record Default() implements Origin {
         @Override
         public String toString() {

@@ -119,7 +119,7 @@ public final class Setting<T> {
         return type;
     }
 
-    /** What it does, in a sentence or two. */
+    /** Its effect, in a sentence or two. */
     public String help() {
         return help;
     }

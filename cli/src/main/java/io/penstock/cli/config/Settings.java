@@ -171,14 +171,14 @@ public final class Settings {
     public static final Setting<List<String>> WARM_PATHS = Setting.of(
             "warm.paths",
             paths(),
-            "What is brought into the cache right after mounting, as penstock warm takes it: files, folders and"
-                    + " patterns. The mount does not wait for it.");
+            "Files, folders and patterns, as penstock warm takes them, that are brought into the cache right"
+                    + " after mounting. The mount does not wait for them.");
 
     public static final Setting<Boolean> WARM_PIN = Setting.of(
                     "warm.pin",
                     flag(),
-                    "Whether what warm.paths names is pinned: it is not evicted until penstock unpin. If all of it does"
-                            + " not fit, nothing of it is fetched, and the log says so.")
+                    "Whether the files of warm.paths are pinned: they are not evicted until penstock unpin. If they do"
+                            + " not all fit, none is fetched, and the log says so.")
             .withDefault("false");
 
     public static final Setting<Long> MEMORY = Setting.of(
@@ -220,7 +220,7 @@ public final class Settings {
     public static final Setting<Duration> METADATA_TTL = Setting.of(
                     "metadata.ttl",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "How long names, sizes and listings are cached before the server is asked again.")
+                    "How long names, sizes and listings are cached before they are requested again.")
             .withDefault("60s")
             .live();
 

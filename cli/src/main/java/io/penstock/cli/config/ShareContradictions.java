@@ -10,7 +10,7 @@ import java.util.List;
 final class ShareContradictions {
     private ShareContradictions() {}
 
-    /** What of these settings excludes each other. */
+    /** Settings of these that exclude each other. */
     static void addTo(Configuration configuration, List<String> problems) {
         if (configuration.find(ShareSettings.PEERS).isEmpty()) {
             return;

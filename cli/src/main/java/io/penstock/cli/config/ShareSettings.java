@@ -14,7 +14,7 @@ public final class ShareSettings {
     public static final Setting<Peers> PEERS = Setting.of(
             "share.peers",
             ValueType.peers(),
-            "Where the other nodes are found that share their caches: bucket, in .penstock/share in the bucket itself,"
+            "How this node finds the nodes that share their caches: bucket, in .penstock/share in the bucket itself,"
                     + " which needs the right to write there; dns:NAME, all addresses of the name; or a list of nodes."
                     + " Without it this mount shares nothing.");
 
@@ -45,7 +45,7 @@ public final class ShareSettings {
                     "share.insecure",
                     ValueType.flag(),
                     "Share without certificates and in the clear: every machine that reaches share.listen can join the"
-                            + " group, and can read and forge what nodes send.")
+                            + " group, and can read and forge the nodes' messages.")
             .withDefault("false");
 
     public static final Setting<Long> BANDWIDTH = Setting.of(

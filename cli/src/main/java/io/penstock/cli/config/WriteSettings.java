@@ -54,8 +54,8 @@ public final class WriteSettings {
     public static final Setting<Links> LINKS = Setting.of(
                     "write.links",
                     choice(Links.class),
-                    "What a hard link (ln, link(2)) is, as an object has one name: copy, a copy by the store, made only"
-                            + " if nothing has the new name, on any node; refuse, an error (EPERM).")
+                    "The effect of a hard link (ln, link(2)), as an object has one name: copy, a copy by the store,"
+                            + " made only if nothing has the new name, on any node; refuse, an error (EPERM).")
             .withDefault("copy");
 
     public static final Setting<Integer> MOST_RENAMED = Setting.of(
@@ -172,7 +172,7 @@ public final class WriteSettings {
                     "The sizes of a file's parts: growing, small ones first, and larger ones as the file"
                             + " grows; equal, all but the last of one size, for stores that accept no others;"
                             + " Penstock notices such a store when it refuses the first upload. New files of more"
-                            + " than 10,000 times upload.part-size (78GiB) then go up once more when they are"
+                            + " than 10,000 times upload.part-size (78GiB) are then uploaded again when they are"
                             + " closed, in larger parts: set upload.part-size to a ten-thousandth of your largest"
                             + " file.")
             .withDefault(

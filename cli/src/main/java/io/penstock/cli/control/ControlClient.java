@@ -14,9 +14,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Asks the serving process of a mount. Safe for use by any number of threads. */
+/** Sends requests to the serving process of a mount. Safe for use by any number of threads. */
 public final class ControlClient {
-    /** A mount answers at once; one that does not is stopped, or hangs. */
+    /** A mount responds at once; one that does not is stopped, or hangs. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** Bytes of a response. */
@@ -34,7 +34,7 @@ public final class ControlClient {
     /**
      * The result of a command.
      *
-     * @param arguments what Jackson can write as an object
+     * @param arguments that Jackson can write as an object
      * @throws IOException if the process does not answer: it has ended, or belongs to another user
      * @throws RefusedException if it refuses; the message says why
      */
@@ -60,7 +60,7 @@ public final class ControlClient {
         }
     }
 
-    /** Closes the connection when nobody may wait for it any longer. */
+    /** Closes the connection when the time to wait for it is over. */
     private static final class Watch implements AutoCloseable {
         private final Thread thread;
 

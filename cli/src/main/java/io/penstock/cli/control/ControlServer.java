@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * and one response, each a JSON object on a line: {@code {"version":1,"command":"set","arguments":{…}}}, and {@code
  * {"version":1,"result":…}} or {@code {"version":1,"error":"why"}}.
  *
- * <p>Only this process's user and root are answered. The threads are its own, so that a mount answers also
+ * <p>It serves only this process's user and root. The threads are its own, so that a mount answers also
  * while its store or its disk hangs. Safe for use by any number of threads.
  */
 public final class ControlServer implements AutoCloseable {
@@ -71,7 +71,7 @@ public final class ControlServer implements AutoCloseable {
     /**
      * Listens.
      *
-     * @param path of the socket, in a folder that only this user may write to; what is there is replaced
+     * @param path of the socket, in a folder that only this user may write to; a file of that name is replaced
      * @param commands by their names
      * @throws IOException if the socket cannot be made, such as for a path of more than 108 bytes
      */
@@ -153,7 +153,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private Object response(SocketChannel client) throws IOException {
-        byte[] line = line(client); // before a refusal, too: what is not read breaks the connection
+        byte[] line = line(client); // before a refusal, too: unread bytes break the connection
         String user = client.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName();
         if (!user.equals(owner) && !user.equals("root")) {
             return new Refusal(VERSION, "this mount belongs to " + owner + ", not to " + user);

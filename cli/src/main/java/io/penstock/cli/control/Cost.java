@@ -4,10 +4,10 @@ import io.penstock.objectstore.RequestStatistics;
 import java.math.BigDecimal;
 
 /**
- * What the requests of a mount have cost, in the currency of its prices.
+ * The cost of a mount's requests so far, in the currency of its prices.
  *
  * @param requests all of them
- * @param transfer of what was fetched
+ * @param transfer of the bytes fetched
  */
 public record Cost(double requests, double transfer) {
     private static final double THOUSAND = 1_000;

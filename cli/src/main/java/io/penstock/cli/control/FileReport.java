@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount knows of a file: the result of {@code why}.
+ * A mount's knowledge of a file: the result of {@code why}.
  *
  * @param version the ETag
  * @param bytes the file's size
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param streams running streams, each with readahead
  * @param coldGets the GETs that a read of all of it would make
  * @param coldBytes the bytes that these would fetch
- * @param lastReads what the last reads that reached the mount waited for; null if an earlier version answers
+ * @param lastReads the waits of the last reads that reached the mount; null if an earlier version answers
  */
 public record FileReport(
         String path,
@@ -45,7 +45,7 @@ public record FileReport(
     /**
      * The last reads.
      *
-     * @param sources how many of the last 16 waited for what: {@code memory}, {@code nvme}, {@code in_flight}, {@code store},
+     * @param sources how many of the last 16 waited for each: {@code memory}, {@code nvme}, {@code in_flight}, {@code store},
      *     {@code limits}
      * @param storeSeconds that all reads have waited for the store, since it was first opened of late
      * @param nvmeSeconds the same for NVMe
@@ -59,7 +59,7 @@ public record FileReport(
     /** @param place {@code missing}, {@code inflight}, {@code memory}, {@code disk}, {@code memory_and_disk}, {@code sectors} */
     public record Range(long from, long to, String place) {}
 
-    /** As the mount's answer has it. */
+    /** From the mount's response. */
     public static FileReport of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, FileReport.class);
     }

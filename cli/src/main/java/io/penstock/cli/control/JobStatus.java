@@ -7,22 +7,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a mount has come with a job, as the control socket tells it.
+ * The progress of a mount's job, as the control socket sends it.
  *
  * @param job its number
- * @param command what it is, such as {@code warm}
- * @param paths what it is about, as it was given
+ * @param command its kind, such as {@code warm}
+ * @param paths its paths, as they were given
  * @param error null unless it has failed
  * @param seconds since it began, or that it took
  * @param files done so far, and their bytes
  * @param bytes done so far
  * @param totalFiles null while they are being counted
  * @param totalBytes null while they are being counted
- * @param waitsFor what it waits for, a path; null if that is not one thing
- * @param outcomes the number of files by what has become of them
+ * @param waitsFor the path that it waits for; null if that is not one
+ * @param outcomes the number of files by outcome
  * @param problemCount files and paths that it could not do
  * @param problems the first of them
- * @param residencies what {@code residency} has found, a row for each path
+ * @param residencies the result of {@code residency}, a row for each path
  */
 public record JobStatus(
         int job,
@@ -65,7 +65,7 @@ public record JobStatus(
             long pinned,
             @Nullable String pinnedUntil) {}
 
-    /** As the mount's answer has it. */
+    /** From the mount's response. */
     public static JobStatus of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, JobStatus.class);
     }

@@ -13,7 +13,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount has done since it was mounted, and what it has now: the result of {@code stats}.
+ * The counters of a mount since it was mounted, and its state now: the result of {@code stats}.
  *
  * @param source such as {@code s3://bucket/prefix}
  * @param seconds since it was mounted
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
- * @param space that it may take, and what of it is pinned
+ * @param space that it may take, and the pinned part of it
  * @param renames of directories that run now
  * @param names of the bucket, as far as all of it is listed; null if it is not
  * @param share null if it shares nothing
@@ -56,7 +56,7 @@ public record MountStatistics(
     }
 
     /**
-     * What is not answered yet.
+     * Calls and requests without a response yet.
      *
      * @param calls of the kernel
      * @param requests to the store
@@ -70,7 +70,7 @@ public record MountStatistics(
      *
      * @param cacheLimit the most that the cache takes on NVMe: {@code cache.size}
      * @param stagingLimit the most that staged files take: {@code write.staging-size}
-     * @param pinned what of the cache is never evicted
+     * @param pinned bytes of the cache that are never evicted
      */
     public record Space(long cacheLimit, long stagingLimit, long pinned) {
         static final Space UNKNOWN = new Space(0, 0, 0);
@@ -92,7 +92,7 @@ public record MountStatistics(
      * The listing of the whole bucket.
      *
      * @param objects listed so far
-     * @param share of the bucket, 0 to 1, as far as can be told; 1 once it answers about names
+     * @param share of the bucket, 0 to 1, an estimate; 1 once it serves names
      */
     public record Names(long objects, double share) {}
 
@@ -101,12 +101,12 @@ public record MountStatistics(
         return Math.max(0, cache.waitNanos() - readahead.turnNanos());
     }
 
-    /** How long readers waited for what limits fetches, memory and the turn of a GET: nanoseconds. */
+    /** How long readers waited for the limits of fetches, memory and the turn of a GET: nanoseconds. */
     public long limitWaitNanos() {
         return readahead.memoryNanos() + readahead.turnNanos();
     }
 
-    /** As the mount's answer has it. */
+    /** From the mount's response. */
     public static MountStatistics of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, MountStatistics.class);
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param output the file, an absolute path; null if there was none
  * @param recording whether it is not written yet
  * @param failure why it was not written; null if it was
- * @param shortened whether the mount ended before its time, and it has what there was until then
+ * @param shortened whether the mount ended before its time, and it has the events until then
  */
 public record ProfileState(
         @Nullable String output,
@@ -23,7 +23,7 @@ public record ProfileState(
     /** There was none yet. */
     public static final ProfileState NONE = new ProfileState(null, false, null, false);
 
-    /** As the mount's answer has it. */
+    /** From the mount's response. */
     public static ProfileState of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, ProfileState.class);
     }

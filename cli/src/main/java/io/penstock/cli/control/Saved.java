@@ -4,8 +4,8 @@ import io.penstock.prefetch.ReadaheadStatistics;
 import java.math.BigDecimal;
 
 /**
- * What the cache has spared a mount: what programs have read of it beyond what its store sent. Reads that the kernel answers are
- * not among them; reads of files that are being written are.
+ * The cache's savings of a mount: the bytes that programs have read beyond those that its store sent. Reads that the kernel
+ * answers are not among them; reads of files that are being written are.
  *
  * @param bytes that were not fetched
  * @param gets that they would have taken, each as large as those that were made

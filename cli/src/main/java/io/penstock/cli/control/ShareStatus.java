@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mount's part in a cache group now, and what it has had and given since it joined.
+ * A mount's part in a cache group now, and its traffic in and out since it joined.
  *
  * @param state how far it is
  * @param error why it has not joined; null in every other state
@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param members of the group, this node among them; empty until it has joined
  * @param pagesFromPeers pages, or parts of them, that other nodes brought
  * @param bytesFromPeers bytes that other nodes brought
- * @param requestsToPeers requests that other nodes answered
- * @param fallbacks how often the store was asked for what another node owns, by the cause
- * @param requestsServed answered for other nodes
+ * @param requestsToPeers requests that other nodes served
+ * @param fallbacks runs of pages that another node owns and the store delivered, by the cause
+ * @param requestsServed for other nodes
  * @param bytesServed sent to other nodes
  * @param refusals how often another node was refused, by status of HTTP
  * @param getsForPeers GETs to the store that requests of other nodes began
@@ -49,7 +49,7 @@ public record ShareStatus(
      */
     public record Member(String id, String address, double share, String state) {}
 
-    /** How often the store was asked for what another node owns. */
+    /** Runs of pages that another node owns and the store delivered. */
     public long allFallbacks() {
         return fallbacks.values().stream().mapToLong(Long::longValue).sum();
     }

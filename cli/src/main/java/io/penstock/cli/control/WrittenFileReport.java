@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 
 /**
- * What a mount knows of a file that is being written: the result of {@code why} for such a file.
+ * A mount's knowledge of a file that is being written: the result of {@code why} for such a file.
  *
  * @param state {@code dirty}, {@code staged}, {@code sent} or {@code visible}, as in the attribute user.penstock.object
  * @param bytes the file's size
@@ -14,12 +14,12 @@ import java.io.IOException;
  */
 public record WrittenFileReport(
         String path, String key, String state, long bytes, long written, long staged, long uploaded) {
-    /** Whether this is what the mount's answer has. */
+    /** Whether the mount's response is such a report. */
     public static boolean isIn(JsonNode result) {
         return result.has("state");
     }
 
-    /** As the mount's answer has it. */
+    /** From the mount's response. */
     public static WrittenFileReport of(JsonNode result) throws IOException {
         return Json.MAPPER.treeToValue(result, WrittenFileReport.class);
     }

@@ -150,7 +150,7 @@ public final class Demo {
         }
     }
 
-    /** What an operator does with a mount that serves, by the same commands. */
+    /** The work of an operator on a running mount, by the same commands. */
     private void operate() throws IOException, InterruptedException {
         shell.title("Look at it, change it, and bring data in ahead of a job, while it serves");
         say("warm \"$PWD\" samples --pin --wait");
@@ -158,7 +158,7 @@ public final class Demo {
         say("stats \"$PWD\" --once");
     }
 
-    /** Runs a penstock command and shows what it says. */
+    /** Runs a penstock command and shows its output. */
     private void say(String command) throws IOException, InterruptedException {
         shell.command("penstock " + command.replace("\"$PWD\"", "."));
         Path home = Launcher.home();
@@ -190,7 +190,7 @@ public final class Demo {
     private void tellStatistics() {
         CacheStatistics cache = bucket.cacheStatistics();
         ReadaheadStatistics readahead = bucket.readaheadStatistics();
-        shell.title("What it took");
+        shell.title("Requests");
         shell.say(String.format(
                 Locale.ROOT,
                 "GET requests: %d (%d because a program waited, %d ahead of it), %d MiB",

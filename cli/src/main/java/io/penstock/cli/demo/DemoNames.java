@@ -208,7 +208,7 @@ public final class DemoNames {
 
     private void tellRequests() {
         SyntheticS3.Requests requests = server.requests();
-        shell.title("What it took");
+        shell.title("Requests");
         shell.say(String.format(
                 Locale.ROOT,
                 "Requests to S3: %,d for listings, %,d for single names, %,d for content",

@@ -192,7 +192,7 @@ public final class DemoShare {
                 .text();
         read.lines().sorted().forEach(shell::say);
         boolean good = read.lines().filter(line -> line.startsWith(digest)).count() == count;
-        shell.title("Who brought it");
+        shell.title("Sources of the bytes");
         long fetched = 0;
         long gets = 0;
         for (int number = 1; number <= count; number++) {

@@ -33,7 +33,7 @@ final class DemoWrites {
     }
 
     /**
-     * What was written.
+     * The files written.
      *
      * @param digests SHA-256 in hexadecimal of what each file must hold now, by key
      * @param tree the kinds, modes, times and targets in a folder, a line each
@@ -88,7 +88,7 @@ final class DemoWrites {
     }
 
     private void append() throws IOException, InterruptedException {
-        shell.title("What is changed goes up, the rest is copied within the store");
+        shell.title("Changed parts are uploaded, the rest is copied within the store");
         WritebackStatistics before = bucket.writebackStatistics();
         DemoShell.Result result = shell.run("echo '" + NOTE.strip() + "' >> " + CHECKPOINT);
         WritebackStatistics after = bucket.writebackStatistics();

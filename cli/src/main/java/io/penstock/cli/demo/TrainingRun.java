@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mount in a process of its own, started like a user's, whose JVM writes at its end what it has learnt: the classes
+ * A mount in a process of its own, started like a user's, whose JVM writes a cache at its end: the classes
  * loaded and linked, and the profiles of its methods (JEP 483, 514, 515). One use, one thread.
  */
 public final class TrainingRun {

@@ -31,7 +31,7 @@ final class BucketCheck implements Check<BucketFacts> {
             findings.note(
                     "the bucket can be listed without credentials",
                     "It is public",
-                    "Set s3.anonymous and read-only if that is what you want");
+                    "Set s3.anonymous and read-only if that is intended");
         }
     }
 

@@ -42,15 +42,15 @@ final class CredentialsCheck implements Check<CredentialsFacts> {
             case MOUNTED ->
                 findings.note(
                         "this command has not the mount's credentials: " + why,
-                        "Whether they expire, and what they allow, is not examined",
+                        "Their expiry and their rights are not examined",
                         "Run penstock doctor as the user and in the environment that penstock mount was run in");
         }
     }
 
     private void examineFound(CredentialsFacts.Found found, Findings findings) {
         Duration left = found.left();
-        String key = (phase == Phase.MOUNTED ? "as far as this command finds what the mount does: " : "")
-                + "the access key " + found.accessKeyId() + " (" + found.source() + ")";
+        String key = (phase == Phase.MOUNTED ? "as far as this command finds the mount's: " : "") + "the access key "
+                + found.accessKeyId() + " (" + found.source() + ")";
         if (left == null) {
             findings.ok(key);
             return;

@@ -3,7 +3,7 @@ package io.penstock.cli.doctor;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What requests are signed with. */
+/** The credentials that sign requests. */
 sealed interface CredentialsFacts {
     /** Nothing, as the settings want it. */
     record Anonymous() implements CredentialsFacts {}

@@ -86,7 +86,8 @@ final class DiskCheck implements Check<DiskFacts> {
         } else if (type.equals("overlay") || type.equals("aufs")) {
             String found = on + ", the file system of a container";
             if (staging) {
-                findings.error(found, "What is not uploaded yet is lost with the container", elsewhere + " (a volume)");
+                findings.error(
+                        found, "Data that is not uploaded yet is lost with the container", elsewhere + " (a volume)");
             } else {
                 findings.warning(found, "The cache ends with the container", elsewhere + " (a volume)");
             }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param totalBytes of the file system
  * @param usableBytes that this user may still write
  * @param empty whether the folder has nothing in it, or does not exist
- * @param trial what a temporary file on it showed; null if none was made
+ * @param trial the result of a temporary file on it; null if none was made
  */
 record DiskFacts(
         Path folder,

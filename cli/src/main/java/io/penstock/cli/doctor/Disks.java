@@ -16,7 +16,7 @@ final class Disks {
     enum Depth {
         /** Nothing is written. */
         LOOK,
-        /** A temporary file of a few bytes shows what the file system can do. */
+        /** A temporary file of a few bytes shows the features of the file system. */
         TRY,
         /** A temporary file shows its speed, too. */
         MEASURE

@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  * there. It changes nothing, and leaves nothing on disks. One thread.
  */
 public final class Doctor {
-    /** Of what only reads a few small files. */
+    /** Of examinations that only read a few small files. */
     private static final Duration AT_ONCE = Duration.ofSeconds(10);
 
-    /** Of what asks a disk or a server, which has timeouts of its own. */
+    /** Of examinations of a disk or a server, which has timeouts of its own. */
     private static final Duration SOON = Duration.ofSeconds(30);
 
     /** Of measurements, and of trials with bodies. */
@@ -60,7 +60,7 @@ public final class Doctor {
     }
 
     /**
-     * What any mount on this machine would have.
+     * The facts of any mount on this machine.
      *
      * @param busy cache folders of running mounts, whose disks are not put to work
      */
@@ -120,7 +120,7 @@ public final class Doctor {
                 && disk.device() == Folders.device(folder);
     }
 
-    /** What a mount of this bucket would have beside {@link #machine}. */
+    /** The facts of a mount of this bucket, beside those of {@link #machine}. */
     public void bucket(Target target) throws InterruptedException {
         MountPlan plan = MountPlan.of(target, Path.of("/"), configuration);
         try (Store store = new Store(target, plan.s3())) {

@@ -51,7 +51,7 @@ final class Examiner {
             failed(
                     name,
                     "no result within " + deadline.toSeconds() + " s",
-                    "What is examined does not respond; programs that need it hang likewise");
+                    "The examined part does not respond; programs that need it hang likewise");
         } catch (ExecutionException e) {
             LOG.debug("The check {} failed", name, e.getCause());
             failed(name, "could not be examined: " + reason(e.getCause()), "");

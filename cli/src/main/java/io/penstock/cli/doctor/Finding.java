@@ -4,7 +4,7 @@ package io.penstock.cli.doctor;
  * One result of a check.
  *
  * @param check the check's name
- * @param found what was found
+ * @param found the fault or fact
  * @param why why it matters; empty if nothing is to be done
  * @param remedy the setting or the command that mends it; empty likewise
  */

@@ -34,7 +34,7 @@ final class FoldersCheck implements Check<FoldersFacts> {
             findings.note(
                     "cache.size and write.staging-size come to more than their disk has, "
                             + ByteSizes.about(cache.totalBytes()),
-                    "The cache gives up pages while much is staged",
+                    "The cache evicts pages while much is staged",
                     "Lower them until they fit together, or name two disks");
         } else {
             findings.ok("cache.size and write.staging-size, "

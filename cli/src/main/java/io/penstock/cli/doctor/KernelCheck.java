@@ -5,7 +5,7 @@ import io.penstock.cli.config.Settings;
 import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 
-/** What the kernel's version lacks. */
+/** Features that the kernel's version lacks. */
 final class KernelCheck implements Check<MachineFacts> {
     private final Configuration configuration;
 

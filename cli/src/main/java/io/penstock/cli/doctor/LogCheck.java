@@ -20,7 +20,7 @@ final class LogCheck implements Check<DiskFacts> {
             findings.warning(
                     disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
                             + " may not be written to by this user",
-                    "There is no log: nobody can tell later why something failed",
+                    "There is no log: later the cause of a failure cannot be found",
                     remedy + ", or let root make " + disk.folder());
         } else if (disk.usableBytes() < LOGS) {
             findings.warning(

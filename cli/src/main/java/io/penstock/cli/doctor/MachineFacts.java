@@ -1,7 +1,7 @@
 package io.penstock.cli.doctor;
 
 /**
- * The machine, and what this process may do on it.
+ * The machine, and the rights of this process on it.
  *
  * @param root whether this process is root's
  * @param device /dev/fuse
@@ -26,7 +26,7 @@ record MachineFacts(
         long heapBytes,
         AotCache aotCache) {
 
-    /** What comes of opening /dev/fuse. */
+    /** The outcome of opening /dev/fuse. */
     enum Device {
         OPENS,
         MISSING,

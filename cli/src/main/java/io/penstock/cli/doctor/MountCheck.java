@@ -12,7 +12,7 @@ import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.List;
 
-/** What a mount's statistics say. */
+/** Examines a mount's statistics. */
 final class MountCheck implements Check<MountFacts> {
     private static final long PAGE = 1L << 20;
 
@@ -46,7 +46,7 @@ final class MountCheck implements Check<MountFacts> {
         } else if (statistics == null) {
             findings.error(
                     mount.silence(),
-                    "What it does is unknown; if it is stopped or hangs, so do its programs",
+                    "Its activity is unknown; if it is stopped or hangs, so do its programs",
                     "Run penstock doctor as its user; if it hangs: jcmd PID Thread.dump_to_file, and umount -l "
                             + mount.mountPoint());
             return;
@@ -66,7 +66,7 @@ final class MountCheck implements Check<MountFacts> {
             findings.note(
                     "cached files are read through Penstock: " + mount.description(),
                     "That takes more CPU time than the disk alone",
-                    "The reason in parentheses says what would change it");
+                    "Remove the reason in parentheses, if you can");
         }
         if (findings.isEmpty()) {
             findings.ok(statistics.source() + " on " + mount.mountPoint() + ", for "
@@ -100,7 +100,7 @@ final class MountCheck implements Check<MountFacts> {
             findings.warning(
                     "the cache has evicted " + ByteSizes.about(cache.evictedPages() * PAGE) + ", and has "
                             + ByteSizes.about(cache.diskBytes()),
-                    "What programs read again and again does not fit",
+                    "Data that programs read again and again does not fit",
                     "Raise cache.size, which is " + configuration.show(Settings.CACHE_SIZE)
                             + ", or free space on its disk");
         }
@@ -126,7 +126,7 @@ final class MountCheck implements Check<MountFacts> {
         long all = requests.gets() + requests.heads() + requests.lists() + requests.puts() + requests.deletes();
         if (requests.throttled() > MANY * all) {
             findings.warning(
-                    "the store has asked " + requests.throttled() + " times to slow down, of " + all + " requests",
+                    "the store has throttled " + requests.throttled() + " of " + all + " requests",
                     "Those requests wait, and are made again",
                     "Lower readahead.concurrency or upload.concurrency, or spread keys over more prefixes");
         }
@@ -165,8 +165,8 @@ final class MountCheck implements Check<MountFacts> {
         if (share.state() == ShareStatus.State.FAILED) {
             findings.warning(
                     "it does not share its cache: " + share.error(),
-                    "What other nodes have is fetched from the store once more",
-                    "Mend what it says: it tries again every 30 s; docs/SHARING.md explains the settings");
+                    "Pages that other nodes have are fetched from the store once more",
+                    "Mend that cause: the mount tries again every 30 s; docs/SHARING.md explains the settings");
         } else if (share.state() == ShareStatus.State.JOINED && peers.isEmpty()) {
             findings.note(
                     "no other node is in its cache group",

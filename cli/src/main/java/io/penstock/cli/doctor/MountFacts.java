@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param mountPoint as the mount table has it
  * @param alive whether a process serves it
- * @param description what its process negotiated with the kernel
+ * @param description of the features that its process negotiated with the kernel
  * @param statistics null if the process did not answer
  * @param silence that it did not, and why; empty if it did
  */

@@ -89,7 +89,7 @@ final class NetworkCheck implements Check<NetworkFacts> {
             findings.note(
                     "the network brings " + Text.number(best.mib()) + " MiB/s, and the cache's disk takes "
                             + Text.number(disk.writeMib()),
-                    "At full speed a part of what is read is not stored, and is fetched again later",
+                    "At full speed a part of the data read is not stored, and is fetched again later",
                     "Set cache.dir to a folder on a faster disk");
         }
     }

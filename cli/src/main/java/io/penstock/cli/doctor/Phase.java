@@ -12,7 +12,7 @@ enum Phase {
         this.refusal = refusal;
     }
 
-    /** What follows if the store refuses these credentials. */
+    /** The consequence if the store refuses these credentials. */
     String refusal() {
         return refusal;
     }

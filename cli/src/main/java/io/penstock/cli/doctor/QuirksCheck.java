@@ -3,7 +3,7 @@ package io.penstock.cli.doctor;
 import java.util.List;
 import java.util.Map;
 
-/** What a server does differently from S3. */
+/** A server's differences from S3. */
 final class QuirksCheck implements Check<ServerQuirks> {
     private final boolean equalParts;
 
@@ -24,7 +24,7 @@ final class QuirksCheck implements Check<ServerQuirks> {
                     "the server ignores If-Match on GetObject",
                     "Penstock notices it by the ETag of the response: reads of a file whose object was replaced fail"
                             + " (EIO) after a whole body was sent",
-                    "Replace objects only while nobody reads them, or use another server");
+                    "Replace objects only while no program reads them, or use another server");
         }
         if (Boolean.FALSE.equals(quirks.startAfter())) {
             findings.error(

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Tries a server where servers differ. One thread. */
 final class QuirksTrial {
-    /** No object has this ETag: nobody knows content with this MD5. */
+    /** No object has this ETag: no content with this MD5 is known. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
 
     /** Characters that a server, or a signature, may encode in another way. */
@@ -38,7 +38,7 @@ final class QuirksTrial {
     private final String key;
     private final List<StoredObject> objects;
 
-    /** What a server is asked beside the requests of a mount. */
+    /** Requests to a server beside those of a mount. */
     interface Server {
         /** The same bucket, with bodies sent in another way. */
         ObjectStore connect(Integrity integrity) throws ObjectStoreException, InterruptedException;

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** Findings as text. */
 public final class Report {
-    /** Columns; what is longer is wrapped. */
+    /** Columns; longer text is wrapped. */
     private static final int WIDTH = 100;
 
     private static final String COLUMNS = "%-8s %-14s ";
@@ -18,7 +18,7 @@ public final class Report {
 
     private Report() {}
 
-    /** The lines of one finding: severity, check and what was found, then why it matters and what to do. */
+    /** The lines of one finding: severity, check and fault, then why it matters and the remedy. */
     public static String lines(Finding finding) {
         StringBuilder lines = new StringBuilder();
         lines.append(Text.wrap(WIDTH, COLUMNS.formatted(finding.severity(), finding.check()), INDENT, finding.found()));

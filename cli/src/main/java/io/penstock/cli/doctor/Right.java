@@ -2,13 +2,13 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.mount.Target;
 
-/** What an IAM policy must allow. */
+/** An action that an IAM policy must allow. */
 enum Right {
     LIST("s3:ListBucket", "Nothing can be mounted", false),
     READ("s3:GetObject", "No file can be read", false),
     WRITE("s3:PutObject", "Closes of written files fail, and so do mkdir and rename", true),
     DELETE("s3:DeleteObject", "rm, rmdir and rename fail", true),
-    ABORT("s3:AbortMultipartUpload", "Parts of uploads that were given up stay in the bucket, and cost money", true),
+    ABORT("s3:AbortMultipartUpload", "Parts of abandoned uploads stay in the bucket, and cost money", true),
     LIST_PARTS("s3:ListMultipartUploadParts", "Uploads that a crash interrupted begin again", true);
 
     private final String action;
@@ -26,7 +26,7 @@ enum Right {
         return action;
     }
 
-    /** What happens without it. */
+    /** The consequence without it. */
     String without() {
         return without;
     }

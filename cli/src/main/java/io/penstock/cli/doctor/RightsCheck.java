@@ -5,7 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Which rights are missing, and for what. */
+/** The missing rights, and the use of each. */
 final class RightsCheck implements Check<RightsFacts> {
     private final Target target;
     private final boolean readOnly;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Tries what the credentials may do in a bucket that they may list. One thread. */
+/** Tries the rights of the credentials in a bucket that they may list. One thread. */
 final class RightsTrial {
     private final ObjectStore store;
     private final String key;
@@ -63,7 +63,7 @@ final class RightsTrial {
         store.abort(upload);
     }
 
-    /** @param stays what is left behind if it is denied, for the message */
+    /** @param stays the end of the message if it is denied: how to remove the object or upload left behind */
     private boolean attempt(Right right, String stays, Attempt attempt) throws InterruptedException {
         try {
             attempt.make();

@@ -5,7 +5,7 @@ import io.penstock.cli.config.Settings;
 import io.penstock.cli.measure.Text;
 import java.time.Duration;
 
-/** Whether the server responds, and what its clock says. */
+/** Whether the server responds, and its clock is right. */
 final class ServerCheck implements Check<ServerFacts> {
     /** The response's time has whole seconds, and is some time on its way. */
     private static final Duration SAME = Duration.ofSeconds(5);

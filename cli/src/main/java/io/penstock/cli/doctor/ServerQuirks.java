@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the server behaves where servers differ. Null, or not in the map, is what was not tried.
+ * How the server behaves where servers differ. A trial that was not made is null, or not in the map.
  *
  * @param ifMatchOnGet whether a GET of another version is refused
  * @param startAfter whether a listing begins where it is to begin
@@ -21,7 +21,7 @@ record ServerQuirks(
         @Nullable Upload upload,
         Map<String, Boolean> conditions) {
 
-    /** What comes of sending a body. */
+    /** The outcome of sending a body. */
     sealed interface Upload {
         /** As the settings have it. */
         record AsSet() implements Upload {}
@@ -29,7 +29,7 @@ record ServerQuirks(
         /**
          * Only with other settings.
          *
-         * @param refusal what the server says to the present ones
+         * @param refusal the server's message for the present ones
          * @param settings such as {@code write.checksums=md5}
          */
         record Otherwise(String refusal, String settings) implements Upload {}

@@ -66,7 +66,7 @@ final class SettingsCheck implements Check<Configuration> {
         if (settings.get(Settings.METADATA_TTL).isZero()) {
             findings.warning(
                     "metadata.ttl is 0",
-                    "Each lookup asks the server, and the kernel keeps neither names nor sizes",
+                    "Each lookup costs a request, and the kernel keeps neither names nor sizes",
                     "Set metadata.ttl to 1s or more; an open file stays on its version in any case");
         }
         if (settings.get(Settings.PRELOAD) == PreloadConfig.Mode.ON

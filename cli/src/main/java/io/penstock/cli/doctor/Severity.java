@@ -10,7 +10,7 @@ public enum Severity {
     NOTE,
     /** A mount works, but it is slower than it could be, or will fail under conditions that are likely. */
     WARNING,
-    /** A mount fails, or does not do what it is for. */
+    /** A mount fails, or does not do its job. */
     ERROR;
 
     /** {@code warning}. */

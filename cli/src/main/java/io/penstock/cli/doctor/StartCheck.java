@@ -1,6 +1,6 @@
 package io.penstock.cli.doctor;
 
-/** What makes mounts start fast. */
+/** Examines the cache that makes mounts start fast. */
 final class StartCheck implements Check<MachineFacts> {
     @Override
     public String name() {
@@ -17,7 +17,7 @@ final class StartCheck implements Check<MachineFacts> {
                 findings.note(
                         "there is no ahead-of-time cache of Java, and this user cannot make one",
                         why,
-                        "Let a user who may write the installation's folder mount once");
+                        "Mount once as a user with the right to write the installation's folder");
             case FAILED ->
                 findings.warning(
                         "Java's ahead-of-time cache could not be made",

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gathers the facts of a bucket and its server, with the requests that a mount makes. It writes only where it is told
- * to, below a name that no mount shows, and removes what it has written. One thread at a time.
+ * to, below a name that no mount shows, and removes its objects. One thread at a time.
  */
 final class Store implements QuirksTrial.Server, AutoCloseable {
-    /** The doctor tells what fails; it does not wait until it works. */
+    /** The doctor reports failures; it does not wait until a request succeeds. */
     private static final RetryPolicy SHORT = new RetryPolicy(Duration.ofSeconds(3), Duration.ofSeconds(3));
 
     /** Of the measurement at each number of requests. */
@@ -90,8 +90,8 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     }
 
     private boolean isPublic() throws InterruptedException {
-        S3Config nobody = config.withCredentials(new Credentials.Anonymous());
-        try (S3ObjectStore store = S3ObjectStore.connect(nobody, target.prefix())) {
+        S3Config anonymous = config.withCredentials(new Credentials.Anonymous());
+        try (S3ObjectStore store = S3ObjectStore.connect(anonymous, target.prefix())) {
             return !store.bucket().isEmpty();
         } catch (ObjectStoreException e) {
             return false;

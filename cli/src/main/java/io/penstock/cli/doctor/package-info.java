@@ -1,4 +1,4 @@
-/** What is wrong with a machine, a bucket or a mount, and which setting mends it. */
+/** Finds the faults of a machine, a bucket or a mount, and the setting that mends each. */
 @NullMarked
 package io.penstock.cli.doctor;
 

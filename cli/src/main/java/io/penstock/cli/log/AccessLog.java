@@ -33,7 +33,7 @@ public final class AccessLog implements AutoCloseable {
     /** Some MB of heap at most. */
     private static final int MOST_WAITING = 16_384;
 
-    /** What is left to write at the end of the mount may take so long. */
+    /** The longest time for the remaining lines at the end of the mount. */
     private static final Duration END_PATIENCE = Duration.ofSeconds(5);
 
     private final Queue queue;
@@ -43,7 +43,7 @@ public final class AccessLog implements AutoCloseable {
             long millis, Call call, @Nullable String path, long offset, int bytes, int errno, long nanos) {}
 
     private static final class Queue extends AsyncAppenderBase<Entry> {
-        /** Lines left out that the file does not tell of yet. */
+        /** Lines left out that the file does not report yet. */
         private final LongAdder left = new LongAdder();
 
         /** Asked only when there is next to no room any more. */
@@ -135,7 +135,7 @@ public final class AccessLog implements AutoCloseable {
         return name == null ? path : path + name;
     }
 
-    /** Writes what is left, for some seconds at most. */
+    /** Writes the remaining lines, for some seconds at most. */
     @Override
     public void close() {
         queue.stop();
@@ -145,7 +145,7 @@ public final class AccessLog implements AutoCloseable {
         }
     }
 
-    /** Lines left out that the file does not tell of. */
+    /** Lines left out that the file does not report. */
     long missing() {
         return queue.left.sum();
     }

@@ -17,8 +17,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A temporary file that shows what a disk can do. It loses its name right after it was opened, so that a process that is
- * killed later leaves nothing. Confined to one thread.
+ * A temporary file that shows the speed and the features of a disk. It loses its name right after it was opened, so that a
+ * process that is killed later leaves nothing. Confined to one thread.
  */
 public final class DiskTrial implements AutoCloseable {
     /** Threads that read at random. */
@@ -38,7 +38,7 @@ public final class DiskTrial implements AutoCloseable {
     private final ByteBuffer piece = NativeMemory.allocate(NativeMemory.Share.PAGES, PIECE, DirectIo.ALIGNMENT);
 
     /**
-     * What a file system can do.
+     * The features of a file system.
      *
      * @param direct whether files can be opened for direct I/O
      * @param holes whether space within a file can be given back

@@ -15,7 +15,7 @@ final class Parallel {
     private Parallel() {}
 
     /**
-     * Runs all and returns what they return, together.
+     * Runs all and returns their results, together.
      *
      * @throws IOException if one fails
      */

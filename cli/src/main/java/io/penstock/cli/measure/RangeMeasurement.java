@@ -22,13 +22,13 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GETs random ranges of an object for a fixed time, and drops what arrives.
+ * GETs random ranges of an object for a fixed time, and drops the bytes.
  *
  * @param rangeBytes of one GET; at most the object's size
  * @param time of each measurement
  */
 public record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes, Duration time) {
-    /** How many GETs at once show what they bring: ascending. */
+    /** The numbers of concurrent GETs that are measured: ascending. */
     public static final List<Integer> CONCURRENCIES = List.of(1, 16, 64);
 
     /** Interrupts end GETs on virtual threads at once. */
@@ -66,7 +66,7 @@ public record RangeMeasurement(ObjectStore store, ObjectVersion object, long ran
                 Parallel.percentile(waits, 99));
     }
 
-    /** What the threads of one measurement share. */
+    /** The state that the threads of one measurement share. */
     private final class Run {
         final LongAdder bytes = new LongAdder();
         /** Nanoseconds from a request to its first byte. */

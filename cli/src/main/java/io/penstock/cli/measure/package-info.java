@@ -1,4 +1,4 @@
-/** How fast the store and a disk are, past what caches them. */
+/** The speed of the store and of a disk, past their caches. */
 @NullMarked
 package io.penstock.cli.measure;
 

@@ -17,7 +17,7 @@ public final class Metrics implements AutoCloseable {
     private Metrics() {}
 
     /**
-     * Opens what the settings ask for. Until {@link #publish} there is nothing to see.
+     * Opens the endpoints that the settings name. Until {@link #publish} they have no metrics.
      *
      * @throws RefusedException if an address cannot be used; the message names the setting
      */

@@ -27,8 +27,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of a mount in a registry. docs/OPERATIONS.md has their names as Prometheus shows them. They show the snapshot of the
- * last {@link #refresh}. Safe for use by any number of threads.
+ * The metrics of a mount in a registry. docs/OPERATIONS.md has their names as Prometheus shows them. They show the snapshot of
+ * the last {@link #refresh}. Safe for use by any number of threads.
  */
 final class MountMeters {
     private static final String BYTES = "bytes";
@@ -112,7 +112,7 @@ final class MountMeters {
         waited("limits", MountStatistics::limitWaitNanos);
         pages("filled", "Pages that arrived whole", CacheStatistics::filledPages);
         pages("failed", "Pages whose fetch failed or was cancelled", CacheStatistics::failedFills);
-        pages("evicted", "Pages given up for space", CacheStatistics::evictedPages);
+        pages("evicted", "Pages evicted for space", CacheStatistics::evictedPages);
         pages("damaged", "Pages whose checksum did not hold", CacheStatistics::corruptPages);
         pages("unstored", "Pages not written to NVMe: it was full, slow or sick", CacheStatistics::unstoredPages);
         counter(
@@ -132,7 +132,7 @@ final class MountMeters {
         gauge(
                 "cache.pinned",
                 BYTES,
-                "What of the cache is never evicted",
+                "The pinned part of the cache",
                 Tags.empty(),
                 all -> all.space().pinned());
     }
@@ -141,7 +141,7 @@ final class MountMeters {
         counter(
                 "page.reads",
                 null,
-                "Reads of pages, by where they were answered from",
+                "Page reads, by their source",
                 Tags.of("from", from),
                 all -> value.applyAsLong(all.cache()));
     }
@@ -187,7 +187,7 @@ final class MountMeters {
         gets("demand", ReadaheadStatistics::demandGets);
         gets("readahead", ReadaheadStatistics::readaheadGets);
         fetches("gets.failed", null, "Range GETs that failed", ReadaheadStatistics::failedGets);
-        fetches("gets.cancelled", null, "Range GETs cancelled as nobody waited", ReadaheadStatistics::cancelledGets);
+        fetches("gets.cancelled", null, "Range GETs cancelled as no reader waited", ReadaheadStatistics::cancelledGets);
         fetches("fetched", BYTES, "Bytes that arrived from the store", ReadaheadStatistics::bytesFetched);
         fetches("readahead.claimed", BYTES, "Bytes fetched ahead of readers", ReadaheadStatistics::readaheadBytes);
         fetches("readahead.used", BYTES, "Those that readers came to", ReadaheadStatistics::readaheadBytesUsed);
@@ -221,14 +221,14 @@ final class MountMeters {
         counter(
                 "throttled",
                 null,
-                "Responses by which the store asks to slow down",
+                "Throttling responses of the store (429, 503)",
                 Tags.empty(),
                 all -> all.requests().throttled());
         cost("requests", Cost::requests);
         cost("transfer", Cost::transfer);
         saved("saved", BYTES, "Bytes that programs read and the store did not send", Saved::bytes);
         saved("saved.gets", null, "GETs that these would have taken", Saved::gets);
-        saved("saved.cost", null, "What these would have cost, by the prices now", Saved::cost);
+        saved("saved.cost", null, "The cost of these, by the present prices", Saved::cost);
     }
 
     private void requests(String kind, ToLongFunction<RequestStatistics> value) {
@@ -244,7 +244,7 @@ final class MountMeters {
         counter(
                 "cost",
                 null,
-                "What they have cost, by the prices now",
+                "Their cost so far, by the present prices",
                 Tags.of("of", of),
                 all -> value.applyAsDouble(all.cost()));
     }
@@ -343,7 +343,7 @@ final class MountMeters {
         counter(
                 "share.fallbacks",
                 null,
-                "How often the store was asked for what another node owns",
+                "Runs of pages that another node owns and the store delivered",
                 Tags.of("cause", cause),
                 all -> share(all).fallbacks().getOrDefault(cause, 0L));
     }
@@ -355,7 +355,7 @@ final class MountMeters {
     private void addMemory() {
         Runtime jvm = Runtime.getRuntime();
         gauge("heap.used", BYTES, "Of the heap", Tags.empty(), _ -> jvm.totalMemory() - jvm.freeMemory());
-        gauge("heap.max", BYTES, "What the heap may grow to", Tags.empty(), _ -> jvm.maxMemory());
+        gauge("heap.max", BYTES, "The heap's limit", Tags.empty(), _ -> jvm.maxMemory());
         BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
                 .findFirst()

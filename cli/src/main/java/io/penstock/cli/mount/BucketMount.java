@@ -101,7 +101,7 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
-     * @param access is told of each call; null if there is none
+     * @param access receives each call; null if there is none
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
@@ -210,7 +210,7 @@ public final class BucketMount implements AutoCloseable {
                 new Inheritance(plan.earlierStaging(), namespaces));
     }
 
-    /** Has the limits of another plan from now on; what cannot change while mounted stays as it is. */
+    /** Has the limits of another plan from now on; limits that cannot change while mounted stay as they are. */
     void adjust(MountPlan next) {
         cache.adjust(next.cache());
         fetcher.adjust(next.readahead());
@@ -257,7 +257,7 @@ public final class BucketMount implements AutoCloseable {
         return writeback == null ? 0 : writeback.stranded().size();
     }
 
-    /** What was closed or fsynced by now and is not in the bucket. */
+    /** Files that were closed or fsynced by now and are not in the bucket. */
     List<AwaitedFile> awaited() {
         return writeback == null ? List.of() : writeback.awaited();
     }
@@ -297,7 +297,7 @@ public final class BucketMount implements AutoCloseable {
         return cache.statistics();
     }
 
-    /** What is never evicted. */
+    /** The bytes of the cache that are never evicted. */
     public long pinnedBytes() {
         return cache.pins().room().pinned();
     }

@@ -54,7 +54,7 @@ final class CacheCommands {
                 arguments -> jobs.cancel(number(arguments)));
     }
 
-    /** Begins to bring in what the settings name. */
+    /** Begins to bring in the files that the settings name. */
     void warm(List<String> paths, boolean pin) throws RefusedException {
         FileSelection files = new FileSelection(mountPoint, paths, null);
         files.check();
@@ -101,7 +101,7 @@ final class CacheCommands {
         return Map.of("job", jobs.start(job));
     }
 
-    /** By their keys: neither the store nor the names are asked. */
+    /** By their keys: it needs neither the store nor the names. */
     private Object unpin(JsonNode arguments) throws RefusedException {
         FileSelection files = selection(arguments);
         Directory root = contents.tree().root();

@@ -8,7 +8,7 @@ import io.penstock.writeback.Writeback;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount has of its bucket.
+ * The parts of a mount that serve its bucket.
  *
  * @param namespace of the bucket's pages in the cache
  * @param writeback null if the mount is read-only

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Carries out commands that may wait for a disk, on a few threads of its own: while it hangs they are refused after some seconds,
- * and threads that answer other commands are left. Safe for use by any number of threads.
+ * Carries out commands that may wait for a disk, on a few threads of its own. While it hangs they are refused after seconds,
+ * and threads for other commands are left. Safe for use by any number of threads.
  */
 final class DiskCalls {
     /** Less than the client waits. */
@@ -28,7 +28,7 @@ final class DiskCalls {
     private final Duration patience;
     private final ExecutorService threads;
 
-    /** What a command does. */
+    /** The work of a command. */
     @FunctionalInterface
     interface Call<T> {
         T run() throws RefusedException, IOException;
@@ -51,15 +51,15 @@ final class DiskCalls {
         return arguments -> call(() -> command.run(arguments));
     }
 
-    /** @throws RefusedException also if the disk fails or does not answer */
+    /** @throws RefusedException also if the disk fails or does not respond */
     <T> T call(Call<T> call) throws RefusedException {
         Future<T> running = threads.submit(call::run);
         try {
             return running.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             boolean _ = running.cancel(false); // if it has not begun
-            throw new RefusedException("the disk has not answered for " + patience.toSeconds()
-                    + " s, that of the cache or of the list of paths; what was begun goes on once it does");
+            throw new RefusedException("the disk has not responded for " + patience.toSeconds()
+                    + " s, that of the cache or of the list of paths; work that has begun goes on once it does");
         } catch (ExecutionException e) {
             switch (e.getCause()) {
                 case RefusedException refused -> throw refused;

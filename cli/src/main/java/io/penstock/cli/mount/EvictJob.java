@@ -7,7 +7,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Drops files from NVMe and memory. What is written here is not theirs: it is in the staging folder until it is uploaded. */
+/** Drops files from NVMe and memory. Written data is not touched: it is in the staging folder until it is uploaded. */
 final class EvictJob extends Job {
     private final Contents contents;
     private final FileSelection files;

@@ -33,7 +33,7 @@ record FileSelection(
         Path mountPoint, List<String> paths, @Nullable Path list) {
     private static final String ALL_LEVELS = "**";
 
-    /** What {@link ListedPaths} has in place of bytes that are not UTF-8. */
+    /** {@link ListedPaths} has it in place of bytes that are not UTF-8. */
     private static final char NO_TEXT = '\uFFFD';
 
     /** Gets the files, in order. */
@@ -70,7 +70,7 @@ record FileSelection(
         }
     }
 
-    /** Looks up and lists what is needed for it. A path that stands for no file is told, and the others are visited. */
+    /** Looks up and lists the names that it needs. A path of no file is reported, and the others are visited. */
     void visit(Tree tree, Visitor visitor)
             throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         for (String path : paths) {
@@ -190,7 +190,7 @@ record FileSelection(
 
     /** Looks for one path. */
     private record Walk(Tree tree, List<String> names, Visitor visitor) {
-        /** Visits what the names from this one on stand for in the directory; false if nothing is there. */
+        /** Visits the path of the names from this one on, below the directory; false if nothing has it. */
         boolean from(Directory directory, int at)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             if (at == names.size()) {
@@ -257,7 +257,7 @@ record FileSelection(
         /** True if one of the entries has returned true. */
         private boolean each(Directory directory, Entry entry)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
-            // In this order: what is committed in between is in the listing, or was shown before.
+            // In this order: a file committed in between is in the listing, or was shown before.
             Map<String, Answer> shown = Map.copyOf(tree.shown(directory));
             boolean any = false;
             for (Map.Entry<String, Answer> each : shown.entrySet()) {

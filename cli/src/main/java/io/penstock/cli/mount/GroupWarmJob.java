@@ -24,18 +24,18 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings files into the caches of a group, each page to the node that owns it. This node asks the owners as a reader would, and
- * keeps nothing of what they send: so an owner needs no command of its own, and what it has costs no GET. What this node owns
- * it brings in itself. The bytes pass the network once.
+ * Brings files into the caches of a group, each page to the node that owns it. This node sends the owners a reader's requests,
+ * and caches none of their bytes: so an owner needs no command of its own, and its cached pages cost no GET. This node fetches
+ * its own pages itself. The bytes cross the network once.
  */
 final class GroupWarmJob extends Job {
-    /** What one request brings: nodes own pieces of this size, at multiples of it. */
+    /** The bytes of one request: nodes own pieces of this size, at multiples of it. */
     private static final long PIECE = 8L * PAGE_SIZE;
 
     /** Requests at once. */
     private static final int MOST = 16;
 
-    /** An owner that is busy, or has gone, is asked again; by then another may own the piece. */
+    /** A request to an owner that is busy, or has gone, is repeated; by then another may own the piece. */
     private static final int TRIES = 40;
 
     private static final Duration PAUSE = Duration.ofMillis(500);

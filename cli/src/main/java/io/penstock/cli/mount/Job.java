@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a mount does for a command and takes longer than a response may. It runs on a thread of its own; any thread may ask how far
- * it has come.
+ * Work of a mount for a command that takes longer than a response may. It runs on a thread of its own; any thread may read its
+ * progress.
  *
  * <pre>
  *   RUNNING ──▶ DONE       with or without problems

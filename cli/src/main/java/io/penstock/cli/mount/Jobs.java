@@ -18,7 +18,7 @@ final class Jobs implements AutoCloseable {
     private static final int MOST_RUNNING = 8;
     private static final int MOST_ENDED = 32;
 
-    /** For all jobs together. A job gives back what it has when it is interrupted; it waits for nothing else. */
+    /** For all jobs together. An interrupted job gives back its share; it waits for nothing else. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @GuardedBy("this")

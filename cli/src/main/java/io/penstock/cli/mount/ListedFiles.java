@@ -8,7 +8,7 @@ import io.penstock.metadata.Tree;
 import io.penstock.prefetch.DirectoryFiles;
 import org.jspecify.annotations.Nullable;
 
-/** A directory's listing, as readahead asks for it. */
+/** A directory's listing, as readahead needs it. */
 record ListedFiles(Listing listing, int prefixLength) implements DirectoryFiles {
     /** Those of the directory in which the object is shown; null if that is not listed yet. */
     static @Nullable ListedFiles around(Tree tree, String key) {

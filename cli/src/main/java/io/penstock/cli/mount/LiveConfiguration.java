@@ -30,7 +30,7 @@ public final class LiveConfiguration {
     record Shown(String key, String value, String origin) {}
 
     /**
-     * A setting whose value is another now.
+     * A setting that has changed.
      *
      * @param holdsNow false if it holds once the bucket is mounted anew
      */
@@ -96,7 +96,7 @@ public final class LiveConfiguration {
     }
 
     /**
-     * Takes the settings that the file and the command line have now; what {@link #set} changed is undone.
+     * Takes the settings that the file and the command line have now; changes by {@link #set} are undone.
      *
      * @throws RefusedException with every problem; then nothing changes
      */
@@ -108,7 +108,7 @@ public final class LiveConfiguration {
         }
     }
 
-    /** @param told whose settings are not said again if they only need a new mount */
+    /** @param told settings that are not reported again if they only need a new mount */
     @GuardedBy("this")
     private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();

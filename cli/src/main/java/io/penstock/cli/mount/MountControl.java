@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What other commands know of a mount that this process serves: its state file, and its control socket. */
+/** The interface to other commands of a mount that this process serves: its state file, and its control socket. */
 public final class MountControl implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MountControl.class);
 
@@ -78,12 +78,12 @@ public final class MountControl implements AutoCloseable {
         try {
             return new ControlServer(running.socket(mounted.host()), commands.byName());
         } catch (IOException e) {
-            log.warn("Other penstock commands cannot ask this process: {}", Reason.of(e));
+            log.warn("Other penstock commands cannot reach this process: {}", Reason.of(e));
             return null;
         }
     }
 
-    /** Begins a job that waits for what was written. */
+    /** Begins a job that waits for the uploads of written files. */
     private Object sync(JsonNode arguments) throws RefusedException {
         JsonNode timeout = arguments.path("timeout");
         SyncJob job = new SyncJob(
@@ -111,7 +111,7 @@ public final class MountControl implements AutoCloseable {
         return statistics;
     }
 
-    /** Where penstock mounts finds what the mount does. */
+    /** Where penstock mounts finds the mount's state. */
     StateFile state() {
         return state;
     }

@@ -122,7 +122,7 @@ public record MountPlan(
         return earlier.equals(writeback.staging()) ? null : earlier;
     }
 
-    /** The origin of the mount's names: what is kept of them for the next mount is for one of the same. */
+    /** The origin of the mount's names: names kept for the next mount are for one of the same origin. */
     public String owner() {
         return owner(s3.server().endpoint(), target);
     }

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 final class Profiler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Profiler.class);
 
-    /** How long {@link #close} waits for what was recorded to be written. */
+    /** How long {@link #close} waits for the recording to be written. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Path mountPoint;
@@ -108,7 +108,7 @@ final class Profiler implements AutoCloseable {
             recording.setDumpOnExit(true); // by JFR itself, if a signal ends the process first
             recording.start();
             shortened = !sleep(seconds);
-            recording.setDestination(null); // stop() would write there, and tell nobody of an error
+            recording.setDestination(null); // stop() would write there, and hide an error
             recording.stop();
             recording.dump(output);
         } catch (IOException e) {
@@ -120,7 +120,7 @@ final class Profiler implements AutoCloseable {
         }
     }
 
-    /** False if the mount has ended meanwhile. The interrupt that says so is over then: what there is must be written. */
+    /** False if the mount has ended in that time. The interrupt is cleared then: the recording so far must be written. */
     private static boolean sleep(int seconds) {
         try {
             TimeUnit.SECONDS.sleep(seconds);
@@ -147,7 +147,7 @@ final class Profiler implements AutoCloseable {
         }
     }
 
-    /** Ends the recording that runs, and waits until what there is of it is written, for a bounded time. */
+    /** Ends the recording that runs, and waits until its events are written, for a bounded time. */
     @Override
     public void close() {
         Thread running;

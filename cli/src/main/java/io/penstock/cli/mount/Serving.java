@@ -122,7 +122,7 @@ public final class Serving {
         try {
             others = RunningMount.list(Host.current());
         } catch (IOException e) {
-            return; // Nobody knows of another mount.
+            return; // No other mount is known.
         }
         Path mountPoint = plan.mount().mountPoint();
         for (RunningMount other : others) {

@@ -64,7 +64,7 @@ final class Sharing implements AutoCloseable {
         joining.start();
     }
 
-    /** What is wrong with the plan before anything is mounted, with the setting's name; null if nothing is. */
+    /** A fault of the plan, found before anything is mounted, with the setting's name; null if there is none. */
     static @Nullable String objection(SharePlan plan) {
         try {
             TlsFiles tls = tls(plan);
@@ -96,7 +96,7 @@ final class Sharing implements AutoCloseable {
         try {
             ShareGroup group = ShareGroup.start(config(), fetcher, store.proof());
             state = new State.Joined(group);
-            group.limit(bandwidth); // it may have changed meanwhile
+            group.limit(bandwidth); // it may have changed while the group was joined
             log.info("This node shares its cache at {}", address());
             return true;
         } catch (ShareException e) {

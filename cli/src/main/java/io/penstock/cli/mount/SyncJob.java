@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Waits until what was closed or fsynced when it began is in the bucket. */
+/** Waits until all files closed or fsynced before it began are in the bucket. */
 final class SyncJob extends Job {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
@@ -25,9 +25,9 @@ final class SyncJob extends Job {
 
     /**
      * @param failedBefore files that could not be uploaded before
-     * @param files what was closed or fsynced by now and is not in the bucket
+     * @param files closed or fsynced by now and not in the bucket
      * @param shown the path of a key, for users
-     * @param timeout when to give up what is not in the bucket by then; null for never
+     * @param timeout after which files that are not in the bucket count as failed; null for never
      */
     SyncJob(int failedBefore, List<AwaitedFile> files, UnaryOperator<String> shown, @Nullable Duration timeout) {
         super("sync", List.of());
@@ -66,7 +66,7 @@ final class SyncJob extends Job {
         sent = all;
     }
 
-    /** Takes out what is done. @return the bytes that the rest has to send */
+    /** Takes out the files that are done. @return the bytes that the rest has to send */
     private long look() {
         long bytes = 0;
         for (Iterator<AwaitedFile> each = left.iterator(); each.hasNext(); ) {

@@ -114,7 +114,7 @@ final class WarmJob extends Job {
         return true;
     }
 
-    /** What is not there is not pinned. */
+    /** A missing file is not pinned. */
     private void unpin(ObjectVersion version) {
         if (options.pinUntil() == null) {
             return;
@@ -126,7 +126,7 @@ final class WarmJob extends Job {
         }
     }
 
-    /** What the files are and take. */
+    /** Counts the files and their bytes. */
     private final class Count implements FileSelection.Visitor {
         long number;
         long bytes;
@@ -179,7 +179,7 @@ final class WarmJob extends Job {
                     + ByteSizes.about(count.toPin) + ", " + ByteSizes.about(room.pinned())
                     + " are pinned already, and pins may take " + ByteSizes.about(room.most())
                     + (room.isDiskShort()
-                            ? " (15/16 of what the disk has, less cache.min-free). Unpin something, or free space on"
+                            ? " (15/16 of the disk, less cache.min-free). Unpin something, or free space on"
                                     + " the disk"
                             : " (15/16 of cache.size). Unpin something, or raise cache.size"));
         }
@@ -211,7 +211,7 @@ final class WarmJob extends Job {
         }
     }
 
-    /** Asks what the name stands for now, so that the next job finds that. */
+    /** Looks the name up anew, so that the next job finds its present object. */
     private void forget(ObjectVersion version) {
         Place place = contents.tree().place(version.key());
         if (place == null) {
@@ -221,7 +221,7 @@ final class WarmJob extends Job {
         try {
             Answer _ = contents.tree().lookup(place.parent(), place.name());
         } catch (ObjectStoreException e) {
-            log.debug("It is not known what has become of {}", version.key(), e);
+            log.debug("The state of {} is not known", version.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
 record WhyAnswer(Contents contents, Path mountPoint) {
-    /** A store that does not answer by then is not waited for. */
+    /** The longest wait for the store's response. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final int MOST_RANGES = 100;
@@ -101,7 +101,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             Thread.currentThread().interrupt();
         }
         thread.interrupt();
-        throw new RefusedException(path + ": " + name + " is not known here, and the server does not say what it is");
+        throw new RefusedException(path + ": " + name + " is not known here, and the server does not respond");
     }
 
     private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {

@@ -1,6 +1,6 @@
 package io.penstock.cli.process;
 
-/** A request of the user cannot be carried out; the message says why and what to do. */
+/** A request of the user cannot be carried out; the message has the cause and the remedy. */
 public final class RefusedException extends Exception {
     private static final long serialVersionUID = 1L;
 

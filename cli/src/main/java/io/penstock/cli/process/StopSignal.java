@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles SIGTERM, Ctrl-C and, in the foreground, SIGHUP: they unmount, and the process ends when this is closed. A busy mount is detached:
- * it stays for programs that have files open, but they get errors, because the process ends. A mount in the making is
- * abandoned, or unmounted as soon as it exists: no mount is ever left without its process.
+ * Handles SIGTERM, Ctrl-C and, in the foreground, SIGHUP: they unmount, and the process ends when this is closed. A busy mount
+ * is detached: it stays for programs that have files open, but they get errors, because the process ends. A mount in the making
+ * is abandoned, or unmounted as soon as it exists: no mount is ever left without its process.
  */
 public final class StopSignal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StopSignal.class);
@@ -48,7 +48,7 @@ public final class StopSignal implements AutoCloseable {
     }
 
     /**
-     * Sets what a signal unmounts from now on.
+     * Sets the mount that a signal unmounts from now on.
      *
      * @param hurry run first: later waits must not take long any more
      * @param leave run last, if the process ends before everything is closed
@@ -89,7 +89,7 @@ public final class StopSignal implements AutoCloseable {
             target.unmount(UNMOUNT_PATIENCE);
         } catch (MountException e) {
             log.warn("{}", e.getMessage());
-            log.warn("This process was told to end and detaches the mount");
+            log.warn("A signal ends this process, which detaches the mount");
             target.close();
             patience = DETACHED_PATIENCE;
         } catch (InterruptedException e) {

@@ -130,7 +130,7 @@ public record RunningMount(
                 unmounted);
     }
 
-    /** Whether it writes to the file what it logs. */
+    /** Whether it logs to the file. */
     public boolean writesTo(Path file) {
         return file.equals(log) || file.equals(accessLog);
     }
@@ -279,7 +279,7 @@ public record RunningMount(
         }
     }
 
-    /** Where the process answers commands of its user and of root. */
+    /** Where the process serves commands of its user and of root. */
     public Path socket(Host host) {
         return host.runtimeFolder().resolve(pid + ".socket");
     }

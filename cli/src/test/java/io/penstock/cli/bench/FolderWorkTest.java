@@ -82,7 +82,7 @@ class FolderWorkTest {
 
         assertThatThrownBy(work::readSmall)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage(small + " ends at byte 0, before what was written to it");
+                .hasMessage(small + " ends at byte 0, before the end of its content");
         assertThatThrownBy(work::stat)
                 .isInstanceOf(RefusedException.class)
                 .hasMessage(small + " has 0 bytes, and " + (MIB + 10) + " were written to it");

@@ -152,7 +152,7 @@ class SeededFaultsTest {
                         with(AotCache.NOT_WRITABLE),
                         NOTE,
                         "cannot make one",
-                        "mount once"),
+                        "Mount once"),
                 fault(
                         "dead mount",
                         new MountsCheck(),
@@ -537,7 +537,7 @@ class SeededFaultsTest {
                         check,
                         mount(cache(0, 0, 0, 0, 0, 0), GETS, new RequestStatistics(900, 0, 0, 100, 0, 60, 50), 0, ""),
                         WARNING,
-                        "50 times to slow down, of 1000 requests",
+                        "throttled 50 of 1000 requests",
                         "upload.concurrency"),
                 fault(
                         "files failed",

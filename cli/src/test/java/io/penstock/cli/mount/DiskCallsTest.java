@@ -40,7 +40,7 @@ final class DiskCallsTest {
                     return true;
                 }))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("the disk has not answered");
+                .hasMessageContaining("the disk has not responded");
 
         hangs.countDown();
         done.await();
