@@ -232,7 +232,7 @@ final class NameChanges {
         Inode inode = files.inode(place, node);
         boolean _ = removals.replacing(inode, () -> {
             ObjectVersion version =
-                    removals.isPerhapsVisible(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
+                    removals.isInDoubt(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
             if (version != null) {
                 deletions.deleteCurrent(place.parent(), place.name(), version);
             }

@@ -446,7 +446,7 @@ public final class WrittenFile {
      * Whether the store may have a version of it that is not {@linkplain #committed known} here, because the answer to a
      * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
      */
-    public boolean isPerhapsVisible() {
+    public boolean isInDoubt() {
         return commits.inDoubt().isAny();
     }
 
