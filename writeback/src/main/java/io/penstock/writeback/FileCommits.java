@@ -159,7 +159,7 @@ final class FileCommits implements FileBytes.Owner {
 
     @Override
     public void whole(Block block) {
-        if (bytes.frozen() == null) {
+        if (bytes.committing() == null) {
             context.reclaim().stage(bytes, block);
             if (state.running() == null && state.hasName() && !object.isTemporary()) {
                 object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
@@ -246,7 +246,7 @@ final class FileCommits implements FileBytes.Owner {
                 context,
                 inDoubt,
                 object.upload(),
-                bytes.freeze(),
+                bytes.takeSnapshot(),
                 state.changes(),
                 condition,
                 mode,
@@ -362,7 +362,7 @@ final class FileCommits implements FileBytes.Owner {
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
         boolean isBehind;
-        bytes.thaw();
+        bytes.releaseSnapshot();
         lock.lock();
         try {
             isBehind = listener.isBehind(); // a handle hears of the failure, and may be released before this goes on

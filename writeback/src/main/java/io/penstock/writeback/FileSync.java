@@ -190,11 +190,11 @@ final class FileSync {
         bytes.lock().lock();
         try {
             boolean waited = false;
-            while (bytes.frozen() == null && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
+            while (bytes.committing() == null && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
             }
-            return waited || bytes.frozen() != null;
+            return waited || bytes.committing() != null;
         } finally {
             bytes.lock().unlock();
         }
@@ -212,7 +212,7 @@ final class FileSync {
         try {
             content = bytes.content();
             if (bytes.layer() != layer
-                    || bytes.frozen() != null
+                    || bytes.committing() != null
                     || !file.state().hasName()
                     || file.object().isCopied()) {
                 return false;

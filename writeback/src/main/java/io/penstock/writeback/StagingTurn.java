@@ -26,10 +26,10 @@ final class StagingTurn {
         this.progress = bytes.progress();
     }
 
-    /** Whether the file cannot be staged yet: a commit has frozen it, or is about to say what has become of it. */
+    /** Whether the file cannot be staged yet: a commit has a snapshot of it, or is about to report its outcome. */
     boolean isToCome() {
         Commit running = state.running();
-        return bytes.frozen() != null || (running != null && !running.isLeft());
+        return bytes.committing() != null || (running != null && !running.isLeft());
     }
 
     /**

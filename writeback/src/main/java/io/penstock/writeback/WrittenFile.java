@@ -480,8 +480,8 @@ public final class WrittenFile {
         lock.lock();
         try {
             state.checkInvariants();
-            if (bytes.frozen() != null && state.running() == null) {
-                throw new IllegalStateException("content is frozen and no commit runs: " + state);
+            if (bytes.committing() != null && state.running() == null) {
+                throw new IllegalStateException("there is a snapshot and no commit runs: " + state);
             }
             bytes.content().checkInvariants();
             sync.checkInvariants();

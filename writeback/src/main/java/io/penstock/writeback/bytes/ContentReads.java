@@ -59,16 +59,16 @@ public final class ContentReads {
      *
      * @param still what to read; null for the file as it is
      */
-    public void read(@Nullable Snapshot still, long position, ByteBuffer to)
+    public void read(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = position;
         while (to.hasRemaining()) {
-            at += readRun(still, at, to);
+            at += readRun(snapshot, at, to);
         }
     }
 
     /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
-    private int readRun(@Nullable Snapshot still, long position, ByteBuffer to)
+    private int readRun(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         Segment segment;
         int length;
@@ -76,10 +76,10 @@ public final class ContentReads {
         ObjectVersion below;
         lock.lock();
         try {
-            while (still == null && live.layer().isRetired()) {
+            while (snapshot == null && live.layer().isRetired()) {
                 progress.await(); // for the version that the data file is given to
             }
-            BlockMap view = still == null ? live.content() : still.content();
+            BlockMap view = snapshot == null ? live.content() : snapshot.content();
             segment = view.at(position, position + to.remaining());
             length = Math.toIntExact(segment.end() - position);
             Block block = segment.block();
@@ -87,7 +87,7 @@ public final class ContentReads {
                 block.read(position, to, length);
                 return length;
             }
-            under = (still == null ? live.layer() : still.layer()).use();
+            under = (snapshot == null ? live.layer() : snapshot.layer()).use();
             below = under.version();
         } finally {
             lock.unlock();
@@ -98,14 +98,14 @@ public final class ContentReads {
             fetch(segment, under, position, to.slice(to.position(), length));
             fetched = true;
         } catch (ObjectStoreException.PreconditionFailed e) {
-            if (still != null || !isReplacedHere(under, below)) {
+            if (snapshot != null || !isReplacedHere(under, below)) {
                 throw e;
             }
         } finally {
             lock.lock();
             try {
                 Block block = segment.block();
-                valid = still == null
+                valid = snapshot == null
                         ? under == live.layer() && !under.isRetired()
                         : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
             } finally {

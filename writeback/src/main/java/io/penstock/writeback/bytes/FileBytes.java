@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  *
- * <p>What replaces content, layer and frozen content together is here, which is why this class is long; what only looks at
+ * <p>What replaces content, layer and snapshot together is here, which is why this class is long; what only looks at
  * them is beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
@@ -52,9 +52,9 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
     @GuardedBy("lock")
-    private @Nullable Snapshot frozen;
+    private @Nullable Snapshot committing;
 
-    /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
+    /** The blocks of a snapshot whose commit was {@linkplain #leave left}, as they were; null if the store decides about none. */
     @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
@@ -135,14 +135,14 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     /** Whether a commit may have replaced the version below. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isBeingReplaced() {
-        return frozen != null || left != null;
+        return committing != null || left != null;
     }
 
     /** What is being committed; null if nothing is. */
     @Nullable
     @SuppressWarnings("GuardedBy") // the caller holds it
-    public BlockMap frozen() {
-        return frozen == null ? null : frozen.content();
+    public BlockMap committing() {
+        return committing == null ? null : committing.content();
     }
 
     // ---- writing
@@ -270,13 +270,13 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         return there.end() == to && there.source() == Segment.Source.BASE;
     }
 
-    // ---- holding still
+    // ---- snapshots
 
     /** Holds a range as it is, or, while a commit runs, as that has it. */
     public Snapshot hold(ByteRange range) {
         lock.lock();
         try {
-            BlockMap from = frozen == null ? content : frozen.content();
+            BlockMap from = committing == null ? content : committing.content();
             return new Snapshot(this, from.hold(range.offset(), range.end()), layer.use(), range);
         } finally {
             lock.unlock();
@@ -287,22 +287,22 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     public List<Run> runs(ByteRange within) {
         lock.lock();
         try {
-            return (frozen == null ? content : frozen.content()).runs(within, layer.version());
+            return (committing == null ? content : committing.content()).runs(within, layer.version());
         } finally {
             lock.unlock();
         }
     }
 
-    /** Nobody needs what was held still any more. */
-    public void letGo(Snapshot still) {
+    /** Releases the blocks and the layer of a snapshot. */
+    public void release(Snapshot snapshot) {
         lock.lock();
         try {
-            still.content().letGo();
+            snapshot.content().release();
             progress.signalAll();
         } finally {
             lock.unlock();
         }
-        still.layer().release();
+        snapshot.layer().release();
         resources.reclaim().wake();
     }
 
@@ -312,7 +312,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {
-        if (frozen != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
+        if (committing != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
         }
         BaseLayer before = layer;
@@ -323,24 +323,24 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     /** Holds everything, and has changes from now on go above it. With the lock held. */
     @SuppressWarnings("GuardedBy") // the caller holds it
-    public Snapshot freeze() {
+    public Snapshot takeSnapshot() {
         startOver();
         content.commitBegins();
-        frozen = new Snapshot(
+        committing = new Snapshot(
                 this, content.hold(0, content.size()), layer.use(), new ByteRange(0, Math.max(1, content.size())));
-        return frozen;
+        return committing;
     }
 
     /**
-     * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
+     * The snapshot is this version now, and no longer committed: it must not be staged where its successor is. With the
      * lock held.
      *
      * @param changed whether anything was changed since; else the version is all there is, whatever its size
-     * @return what lay below before, to be released twice: it was the file's and what was frozen's
+     * @return what lay below before, to be released twice: it was the file's and the snapshot's
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
-        Snapshot committed = frozen;
+        Snapshot committed = committing;
         if (committed == null) {
             throw new IllegalStateException("nothing was to be committed");
         }
@@ -353,19 +353,19 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
             content = new BlockMap(version.size());
         }
         layer = resources.layer(version);
-        BaseLayer _ = melt();
+        BaseLayer _ = detachSnapshot();
         progress.signalAll();
         return old;
     }
 
     /**
-     * The request that decides about what was frozen goes on by itself: what it reads it holds, and the file goes on over
+     * The request that decides about the snapshot goes on by itself and holds the bytes that it reads, and the file goes on over
      * the same version, staged in the same data file. With the lock held.
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void leave() {
-        left = frozen == null ? Map.of() : frozen.content().versions();
-        BaseLayer under = melt();
+        left = committing == null ? Map.of() : committing.content().versions();
+        BaseLayer under = detachSnapshot();
         if (under != null) {
             under.release(); // not the last: it is the file's too
         }
@@ -381,26 +381,26 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         progress.signalAll();
     }
 
-    /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
+    /** With the lock held. @return what it lay above, to be released; null if there was no snapshot */
     @GuardedBy("lock")
-    private @Nullable BaseLayer melt() {
-        Snapshot still = frozen;
-        frozen = null;
-        if (still == null) {
+    private @Nullable BaseLayer detachSnapshot() {
+        Snapshot snapshot = committing;
+        committing = null;
+        if (snapshot == null) {
             return null;
         }
-        still.content().letGo();
-        return still.layer();
+        snapshot.content().release();
+        return snapshot.layer();
     }
 
     /** The commit has ended one way or the other. */
-    public void thaw() {
+    public void releaseSnapshot() {
         List<Block> behind = new ArrayList<>();
         BaseLayer under;
         lock.lock();
         try {
             left = null;
-            under = melt();
+            under = detachSnapshot();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {
                     behind.add(block);

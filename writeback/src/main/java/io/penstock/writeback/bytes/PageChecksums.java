@@ -29,14 +29,14 @@ final class PageChecksums {
     }
 
     /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
-    public int checksum(Snapshot still, long start, int length)
+    public int checksum(Snapshot snapshot, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;
         int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
         lock.lock();
         try {
-            block = still.content().block(BlockMap.indexOf(start));
-            Segment segment = still.content().at(start, start + length);
+            block = snapshot.content().block(BlockMap.indexOf(start));
+            Segment segment = snapshot.content().at(start, start + length);
             if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
                 return ZERO_PAGE_CHECKSUM;
             }
@@ -47,7 +47,7 @@ final class PageChecksums {
             return block.checksum(page); // does not change any more: the block is held
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
-        live.reads().read(still, start, bytes);
+        live.reads().read(snapshot, start, bytes);
         int checksum = checksumOf(bytes.flip());
         if (block != null && length == PAGE_SIZE) {
             lock.lock();

@@ -26,7 +26,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
     private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
 
     /**
-     * @param content held by the caller, to be let go by this
+     * @param content held by the caller, to be released by this
      * @param layer in use by the caller, to be released by this
      */
     public Snapshot(FileBytes file, BlockMap content, BaseLayer layer, ByteRange range) {
@@ -159,6 +159,6 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     @Override
     public void close() {
-        file.letGo(this);
+        file.release(this);
     }
 }

@@ -195,7 +195,7 @@ public final class Block {
         journalled = false;
     }
 
-    // ---- holding still
+    // ---- holders
 
     public boolean isHeld() {
         return holders > 0;
@@ -205,7 +205,7 @@ public final class Block {
         holders++;
     }
 
-    public void letGo() {
+    public void release() {
         holders--;
         freeIfUnused();
     }
@@ -385,7 +385,7 @@ public final class Block {
         check(data.covers(inMemory), "only data is in memory");
         check(inMemory.covers(unstaged) && inMemory.covers(staging()), "unstaged data is in memory");
         check(buffer != null || inMemory.isEmpty(), "data in memory has a buffer");
-        check(holders >= 0, "a block is let go as often as it is held");
+        check(holders >= 0, "a block is released as often as it is held");
     }
 
     private void check(boolean holds, String invariant) {

@@ -62,7 +62,7 @@ public final class BlockMap {
         this.leastSize = size;
     }
 
-    /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
+    /** The same at another time: its blocks are held until {@link #release}. */
     public BlockMap hold(long from, long to) {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
@@ -70,8 +70,8 @@ public final class BlockMap {
         return new BlockMap(held, zeros.copy(), baseEnd, size);
     }
 
-    public void letGo() {
-        blocks.values().forEach(Block::letGo);
+    public void release() {
+        blocks.values().forEach(Block::release);
         blocks.clear();
     }
 
