@@ -91,7 +91,7 @@ public final class BlockStaging {
 
     private boolean write(Block block, BlockBuffer source, List<ByteRange> runs, StagedData to) throws IOException {
         for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
-            live.sums().seal(block, page);
+            live.sums().compute(block, page);
         }
         for (ByteRange run : runs) {
             int offset = Math.toIntExact(run.offset() - block.start());

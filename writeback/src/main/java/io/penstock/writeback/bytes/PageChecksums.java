@@ -43,7 +43,7 @@ final class PageChecksums {
         } finally {
             lock.unlock();
         }
-        if (block != null && length == PAGE_SIZE && seal(block, page)) {
+        if (block != null && length == PAGE_SIZE && compute(block, page)) {
             return block.checksum(page); // does not change any more: the block is held
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
@@ -53,7 +53,7 @@ final class PageChecksums {
             lock.lock();
             try {
                 if (block.data().covers(start, start + length)) {
-                    block.seal(page, checksum);
+                    block.setChecksum(page, checksum);
                 }
             } finally {
                 lock.unlock();
@@ -63,13 +63,13 @@ final class PageChecksums {
     }
 
     /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
-    public boolean seal(Block block, int page) {
+    public boolean compute(Block block, int page) {
         long start = block.start() + (long) page * PAGE_SIZE;
         BlockBuffer source;
         int version;
         lock.lock();
         try {
-            if (block.isSealed(page)) {
+            if (block.hasChecksum(page)) {
                 return true;
             }
             BlockBuffer memory = block.buffer();
@@ -88,7 +88,7 @@ final class PageChecksums {
             source.unpin();
             boolean current = version == block.version();
             if (current) {
-                block.seal(page, checksum);
+                block.setChecksum(page, checksum);
             }
             return current;
         } finally {

@@ -52,10 +52,10 @@ public final class Block {
 
     private @Nullable BlockBuffer buffer;
 
-    /** CRC32C of the pages whose bit is set in {@link #sealed}. */
+    /** CRC32C of the pages whose bit is set in {@link #checksummed}. */
     private final int[] checksums = new int[BLOCK_SIZE / PageCache.PAGE_SIZE];
 
-    private int sealed;
+    private int checksummed;
 
     private int holders;
 
@@ -159,7 +159,7 @@ public final class Block {
         int first = offset(Math.max(from, start())) / PageCache.PAGE_SIZE;
         int last = offset(Math.min(to, end()) - 1) / PageCache.PAGE_SIZE;
         for (int page = first; page <= last; page++) {
-            sealed &= ~(1 << page);
+            checksummed &= ~(1 << page);
         }
     }
 
@@ -226,7 +226,7 @@ public final class Block {
         }
         copy.buffer = buffer == null ? null : buffer.share();
         System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
-        copy.sealed = sealed;
+        copy.checksummed = checksummed;
         copy.journalled = journalled;
         copy.original = this;
         drop();
@@ -364,17 +364,17 @@ public final class Block {
 
     // ---- checksums
 
-    public boolean isSealed(int page) {
-        return (sealed & 1 << page) != 0;
+    public boolean hasChecksum(int page) {
+        return (checksummed & 1 << page) != 0;
     }
 
     public int checksum(int page) {
         return checksums[page];
     }
 
-    public void seal(int page, int checksum) {
+    public void setChecksum(int page, int checksum) {
         checksums[page] = checksum;
-        sealed |= 1 << page;
+        checksummed |= 1 << page;
     }
 
     /** @throws IllegalStateException if no order of calls may lead to this */
@@ -397,7 +397,7 @@ public final class Block {
     @Override
     public String toString() {
         return "block " + index + " " + place + " data " + data + " stored " + stored + " in memory " + inMemory
-                + " unstaged " + unstaged + " staging " + staging + " sealed " + Integer.toBinaryString(sealed) + " of "
+                + " unstaged " + unstaged + " staging " + staging + " checksummed " + Integer.toBinaryString(checksummed) + " of "
                 + Arrays.toString(checksums);
     }
 }
