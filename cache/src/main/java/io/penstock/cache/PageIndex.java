@@ -60,8 +60,8 @@ final class PageIndex {
         return freed;
     }
 
-    /** Has the index written anew where most of it is superseded. */
-    void shorten() {
+    /** Compacts the index, on another thread, if it is large. */
+    void compactIfLarge() {
         if (records.isLarge()) {
             tasks.execute("write the index anew", () -> {
                 if (records.isLarge()) { // no other task has done so

@@ -61,7 +61,7 @@ final class PageWrites {
         boolean stored =
                 object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
         if (stored) {
-            index.shorten();
+            index.compactIfLarge();
             health.succeeded();
         }
         return stored;
@@ -118,7 +118,7 @@ final class PageWrites {
                 adopt(extent, pages, checksums);
                 page = pages.nextSetBit(extent.firstPage() + extent.pages());
             }
-            index.shorten();
+            index.compactIfLarge();
             health.succeeded();
             return true;
         } catch (IOException e) {

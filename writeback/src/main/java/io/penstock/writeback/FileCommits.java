@@ -52,7 +52,7 @@ final class FileCommits implements FileBytes.Owner {
 
     /** When, after a failure that no caller was told of, memory is a reason to try again: by System.nanoTime(). */
     @GuardedBy("lock")
-    private long reliefAgain;
+    private long commitForMemoryAgain;
 
     /** What a commit changes of the rest of the file. */
     public interface Listener {
@@ -169,8 +169,8 @@ final class FileCommits implements FileBytes.Owner {
 
     @SuppressWarnings("GuardedBy") // the caller holds it
     @Override
-    public boolean relieve() {
-        boolean inVain = error.isSet() && System.nanoTime() - reliefAgain < 0;
+    public boolean commitToFreeMemory() {
+        boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
         if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
             beginBehind();
         }
@@ -392,7 +392,7 @@ final class FileCommits implements FileBytes.Owner {
             inDoubt.conflict();
         }
         boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
-        reliefAgain =
+        commitForMemoryAgain =
                 System.nanoTime() + (isFinal ? Long.MAX_VALUE : context.pacing().longestPause());
         if (state.hasName() && !(commit.isBehind() && context.isClosed())) {
             error.set(failure);

@@ -242,7 +242,7 @@ final class FileSync {
             return false;
         }
         layer.staged().spoken(layer.data());
-        journal.shorten();
+        journal.compact();
         return true;
     }
 
@@ -312,7 +312,7 @@ final class FileSync {
     }
 
     /** What is durable is found under the name that it has now, which is its own. */
-    void sayName() {
+    void journalName() {
         syncs.lock();
         try {
             List<JournalRecord> records = new ArrayList<>();

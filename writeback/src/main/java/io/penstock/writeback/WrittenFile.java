@@ -378,7 +378,7 @@ public final class WrittenFile {
      * the old name is removed, because a crash finds it under the new one only from then on.
      */
     public void resumeCommits() {
-        sync.sayName();
+        sync.journalName();
         lock.lock();
         try {
             commits.resume();
@@ -452,7 +452,7 @@ public final class WrittenFile {
 
     /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
     public void reinstate() {
-        sync.sayName();
+        sync.journalName();
         lock.lock();
         try {
             state.reinstate();

@@ -69,7 +69,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         void whole(Block block);
 
         /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
-        boolean relieve();
+        boolean commitToFreeMemory();
 
         /** Whether it is not committed any more, or not before somebody has been told why that has failed. */
         boolean isStuck();
@@ -418,19 +418,19 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     @Override
-    public boolean relieve() {
-        return locked(owner::relieve);
+    public boolean commitToFreeMemory() {
+        return locked(owner::commitToFreeMemory);
     }
 
-    /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
+    /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
     @Override
-    public boolean relieveStaging() {
+    public boolean commitToFreeStaging() {
         if (resources.staging().isBroken()) {
             return false;
         }
         lock.lock();
         try {
-            return layer.data().isThere() && owner.relieve();
+            return layer.data().isThere() && owner.commitToFreeMemory();
         } finally {
             lock.unlock();
         }

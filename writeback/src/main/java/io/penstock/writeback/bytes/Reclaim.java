@@ -85,10 +85,10 @@ public final class Reclaim implements AutoCloseable {
         boolean isLeaving(long block, BlockBuffer memory);
 
         /** Commits the file to free its memory. False if no commit runs or is to begin. */
-        boolean relieve();
+        boolean commitToFreeMemory();
 
-        /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
-        boolean relieveStaging();
+        /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
+        boolean commitToFreeStaging();
     }
 
     /** @param block index of the block that the memory was taken for */
@@ -174,7 +174,7 @@ public final class Reclaim implements AutoCloseable {
             } else if (giveUp()) {
                 fruitful();
                 wake(); // there may be more
-            } else if (relieve()) {
+            } else if (commitToFreeMemory()) {
                 fruitful();
             } else if (isInVain()) {
                 memory.refuse();
@@ -233,7 +233,7 @@ public final class Reclaim implements AutoCloseable {
     }
 
     /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
-    private boolean relieve() {
+    private boolean commitToFreeMemory() {
         List<Use> all = candidates();
         Map<Source, Integer> counts = new HashMap<>();
         for (Use use : all) {
@@ -241,9 +241,9 @@ public final class Reclaim implements AutoCloseable {
         }
         List<Map.Entry<Source, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
-        return most.stream().anyMatch(entry -> entry.getKey().relieve())
+        return most.stream().anyMatch(entry -> entry.getKey().commitToFreeMemory())
                 || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.buffer))
-                || files.get().anyMatch(Source::relieveStaging); // so that others can be staged
+                || files.get().anyMatch(Source::commitToFreeStaging); // so that others can be staged
     }
 
     /** Ends the threads; what has not been staged is not. */

@@ -82,10 +82,10 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Says the same in less, if that has become much. */
-    public void shorten() {
+    /** Compacts the journal if it has become large. */
+    public void compact() {
         try {
-            file.shortenJournal();
+            file.compactJournal();
         } catch (IOException e) {
             log.debug("A journal stays as long as it is", e);
         }

@@ -153,8 +153,8 @@ public final class StagedFile {
         over.forEach(StagedData::remove);
     }
 
-    /** Has the journal say the same in less, if it has become large. One at a time, and not while it is written to. */
-    void shortenJournal() throws IOException {
+    /** Compacts the journal if it has become large. One at a time, and not while it is written to. */
+    void compactJournal() throws IOException {
         Journal current = journal.get();
         if (current == null || !current.isLarge()) {
             return;
