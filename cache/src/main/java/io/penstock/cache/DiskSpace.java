@@ -220,7 +220,7 @@ final class DiskSpace {
         } else if (!pinned && extent.isHeldByPins()) {
             extent.setHeldByPins(false);
             extent.setInMain(true);
-            letGo(List.of(extent));
+            release(List.of(extent));
         }
     }
 
@@ -331,7 +331,7 @@ final class DiskSpace {
     }
 
     /**
-     * Exempts extents from eviction, until as many calls of {@link #letGo}. Those may overtake each other: what counts
+     * Exempts extents from eviction, until as many calls of {@link #release}. Those may overtake each other: what counts
      * is the sum.
      */
     synchronized void hold(List<Extent> leased) {
@@ -343,11 +343,11 @@ final class DiskSpace {
         }
     }
 
-    synchronized void letGo(List<Extent> leased) {
+    synchronized void release(List<Extent> leased) {
         for (Extent extent : leased) {
             if (extent.addHolds(-1)) {
                 heldBytes -= extent.allocatedBytes();
-                policy.letGo(extent);
+                policy.release(extent);
             }
         }
     }

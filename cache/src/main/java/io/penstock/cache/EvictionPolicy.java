@@ -125,7 +125,7 @@ final class EvictionPolicy {
         }
     }
 
-    /** The extent takes no part until as many calls of {@link #letGo}. Counts as a use. */
+    /** The extent takes no part until as many calls of {@link #release}. Counts as a use. */
     void hold(Extent extent) {
         touch(extent);
         segment(extent).remove(extent);
@@ -133,7 +133,7 @@ final class EvictionPolicy {
         count();
     }
 
-    void letGo(Extent extent) {
+    void release(Extent extent) {
         held--;
         if (!extent.isDoomed()) { // else its space has been freed, or will be
             extent.extendUse(clock.get());

@@ -141,7 +141,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (!addFrame(frame)) {
             return null;
         }
-        if (shared.store().has(this, page)) { // stored, and its frame given up, since the first look
+        if (shared.store().has(this, page)) { // stored, and its frame evicted, since the first look
             abandon(frame);
             return null;
         }

@@ -77,7 +77,7 @@ final class PageFrame implements LentBytes.Loan {
     /** Set before {@link #stage} turns FAILED. */
     private @Nullable Exception failure;
 
-    /** Racy on purpose: a lost update makes a page be given up somewhat too early or too late. */
+    /** Racy on purpose: a lost update evicts a page somewhat too early or too late. */
     private int bytesRead;
 
     /** Racy on purpose, like {@link #bytesRead}. */
@@ -282,7 +282,7 @@ final class PageFrame implements LentBytes.Loan {
 
     /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
     @Nullable
-    Piece giveUp() {
+    Piece evict() {
         return owner.removeFrame(this) ? dropReference() : null;
     }
 

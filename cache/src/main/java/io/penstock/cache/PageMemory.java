@@ -38,7 +38,7 @@ final class PageMemory {
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
-    /** Frames that may be given up, oldest first. */
+    /** Frames that may be evicted, oldest first. */
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> kept = new LinkedHashSet<>();
 
@@ -118,9 +118,9 @@ final class PageMemory {
         lock.lock();
         try {
             slabs.setBudget(bytes);
-            boolean gaveUp = true;
-            while (gaveUp && slabs.handedOutBytes() > bytes) {
-                gaveUp = giveUpOne();
+            boolean evicted = true;
+            while (evicted && slabs.handedOutBytes() > bytes) {
+                evicted = evictOne();
             }
             serveWaiters();
         } finally {
@@ -209,7 +209,7 @@ final class PageMemory {
             if (kept.remove(frame) || spent.remove(frame)) {
                 keptBytes -= frame.piece().size();
             }
-            giveUp(frame);
+            evict(frame);
             serveWaiters();
         } finally {
             lock.unlock();
@@ -253,26 +253,26 @@ final class PageMemory {
     private @Nullable Piece allocate(int size) {
         while (true) {
             Piece piece = slabs.allocate(size);
-            if (piece != null || !giveUpOne()) {
+            if (piece != null || !evictOne()) {
                 return piece;
             }
         }
     }
 
     @GuardedBy("lock")
-    private boolean giveUpOne() {
+    private boolean evictOne() {
         PageFrame frame = spent.isEmpty() ? pollKept() : spent.removeFirst();
         if (frame == null) {
             return false;
         }
         keptBytes -= frame.piece().size();
-        giveUp(frame);
+        evict(frame);
         return true;
     }
 
     @GuardedBy("lock")
-    private void giveUp(PageFrame frame) {
-        Piece piece = frame.giveUp();
+    private void evict(PageFrame frame) {
+        Piece piece = frame.evict();
         if (piece != null) {
             slabs.free(piece);
         }

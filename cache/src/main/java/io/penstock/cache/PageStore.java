@@ -168,13 +168,13 @@ final class PageStore {
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
-                giveUpFile(page);
+                discardFile(page);
             }
             // A page dropped meanwhile may have been read from a file that was made anew.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
             log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
-            giveUpFile(page);
+            discardFile(page);
             return false;
         } catch (IOException e) {
             health.failed("read a page", e);
@@ -186,7 +186,7 @@ final class PageStore {
     }
 
     /** Somebody has removed its file, or cut it: nothing else of a pack is believed, and nothing is appended to it any more. */
-    private void giveUpFile(StoredPage page) {
+    private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {
             discard(packed.extent().object());
@@ -220,7 +220,7 @@ final class PageStore {
         }
     }
 
-    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #letGo} must follow. */
+    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #release} must follow. */
     void hold(ObjectExtents object, List<Extent> extents) {
         if (object.setLent()) {
             index.appendSoon(new ObjectLent(object.fileName()));
@@ -228,8 +228,8 @@ final class PageStore {
         tasks.execute("hold a file", () -> space.hold(extents));
     }
 
-    void letGo(List<Extent> extents) {
-        tasks.execute("let a file go", () -> space.letGo(extents));
+    void release(List<Extent> extents) {
+        tasks.execute("release a file", () -> space.release(extents));
     }
 
     /** How the object was read: kept with its pages. */

@@ -47,7 +47,7 @@ final class WholeFiles {
             store.hold(object, extents);
             return new WholeFile(this, object, extents, path);
         }
-        giveUp(object, extents);
+        unpin(object, extents);
         return null;
     }
 
@@ -92,11 +92,11 @@ final class WholeFiles {
     }
 
     void takeBack(ObjectExtents object, List<Extent> extents) {
-        store.letGo(extents);
-        giveUp(object, extents);
+        store.release(extents);
+        unpin(object, extents);
     }
 
-    private void giveUp(ObjectExtents object, List<Extent> extents) {
+    private void unpin(ObjectExtents object, List<Extent> extents) {
         extents.forEach(store::unpin);
         table.release(object);
     }

@@ -171,7 +171,7 @@ public final class Reclaim implements AutoCloseable {
         try {
             if (memory.waiting() == 0) {
                 fruitful();
-            } else if (giveUp()) {
+            } else if (evict()) {
                 fruitful();
                 wake(); // there may be more
             } else if (commitToFreeMemory()) {
@@ -180,7 +180,7 @@ public final class Reclaim implements AutoCloseable {
                 memory.refuse();
             }
         } catch (RuntimeException | Error e) {
-            log.error("Unforeseen while memory was given up: again in {} ms", PAUSE_MILLIS, e);
+            log.error("Unforeseen while memory was reclaimed: again in {} ms", PAUSE_MILLIS, e);
         }
     }
 
@@ -219,7 +219,7 @@ public final class Reclaim implements AutoCloseable {
     }
 
     /** Gives up memory until nobody waits for it. False if there was none. */
-    private boolean giveUp() {
+    private boolean evict() {
         boolean some = false;
         for (boolean afterStaging : new boolean[] {false, true}) {
             for (Use use : candidates()) {
