@@ -111,7 +111,7 @@ public final class Writeback implements AutoCloseable {
          * Nobody has the file open any more and it cannot be committed: its content waits for {@code penstock recover},
          * and its name stands for what the store has.
          */
-        void givenUp(WrittenFile file);
+        void abandoned(WrittenFile file);
     }
 
     /**
@@ -293,7 +293,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or given up; the others
+     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or abandoned; the others
      * stay pending. To be called once, instead of {@link #start}.
      */
     public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {

@@ -35,7 +35,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         return files;
     }
 
-    /** Files that should have been committed and were given up. */
+    /** Files that were abandoned before they were committed. */
     int failed() {
         return failed.get();
     }
@@ -60,7 +60,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         }
         Listener told = listener;
         if (ending != FileHandles.Ending.DONE && told != null) {
-            told.givenUp(file);
+            told.abandoned(file);
         }
         synchronized (files) {
             files.remove(file);

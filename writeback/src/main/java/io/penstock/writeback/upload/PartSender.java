@@ -361,7 +361,7 @@ final class PartSender {
     @GuardedBy("lock")
     private void checkNotEnded() throws IOException {
         if (phase == Phase.ENDED) {
-            throw new IOException("the upload of '" + key + "' was given up");
+            throw new IOException("the upload of '" + key + "' was abandoned");
         }
     }
 
