@@ -45,7 +45,7 @@ public final class FileUpload {
     private final UploadJournal journal;
     private final FileContent content;
     private final long partBytes;
-    private final UploadGate.Lane lane;
+    private final UploadGate.FileQueue queue;
     private final PartSender sender;
 
     /** The last moment at which a commit can be called off. */
@@ -78,8 +78,8 @@ public final class FileUpload {
         this.journal = journal;
         this.content = content;
         this.partBytes = layout.partBytes();
-        this.lane = uploads.lane();
-        this.sender = new PartSender(uploads, properties, content, journal, lane, layout, earlier);
+        this.queue = uploads.newQueue();
+        this.sender = new PartSender(uploads, properties, content, journal, queue, layout, earlier);
     }
 
     /** The blocks in the range are whole and at rest: parts that they complete may go up. */
@@ -127,7 +127,7 @@ public final class FileUpload {
 
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
-        Deadline.standInLine(lane::acquire);
+        Deadline.standInLine(queue::acquire);
         try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.ofNewContent(uploads.store());
             decision.begin(body.crc32c());
@@ -135,7 +135,7 @@ public final class FileUpload {
             uploads.uploaded(size);
             return version;
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 
@@ -160,7 +160,7 @@ public final class FileUpload {
 
     private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
             throws ObjectStoreException, InterruptedException {
-        Deadline.standInLine(lane::acquire);
+        Deadline.standInLine(queue::acquire);
         try {
             ObjectProperties copied =
                     original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
@@ -175,7 +175,7 @@ public final class FileUpload {
             uploads.copied(version.size());
             return version;
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 

@@ -48,7 +48,7 @@ final class PartSender {
     private final TargetProperties properties;
     private final FileContent content;
     private final UploadJournal journal;
-    private final UploadGate.Lane lane;
+    private final UploadGate.FileQueue queue;
 
     /** Taken under the file's lock; the gate's is taken under it. Never held over calls of store, content or journal. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -102,7 +102,7 @@ final class PartSender {
             TargetProperties properties,
             FileContent content,
             UploadJournal journal,
-            UploadGate.Lane lane,
+            UploadGate.FileQueue queue,
             PartLayout layout,
             @Nullable JournalledUpload earlier) {
         this.uploads = uploads;
@@ -110,7 +110,7 @@ final class PartSender {
         this.properties = properties;
         this.content = content;
         this.journal = journal;
-        this.lane = lane;
+        this.queue = queue;
         this.parts = new Parts(layout);
         this.remote = new RemoteUpload(uploads.store(), properties, journal, earlier);
         this.phase = earlier == null ? Phase.PLANNED : Phase.BEGUN;
@@ -166,7 +166,7 @@ final class PartSender {
 
     private void enqueue(Part part) {
         part.enqueued();
-        lane.enqueue(() -> uploads.run(() -> send(part)));
+        queue.enqueue(() -> uploads.run(() -> send(part)));
     }
 
     // ---- one part, on a thread of its own that has a permit
@@ -181,7 +181,7 @@ final class PartSender {
                 finish(part, sending);
             }
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 

@@ -24,9 +24,9 @@ final class UploadGate {
     /** A leaf: nothing is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Those for whom something waits, each once; the next to be served first. */
+    /** Queues in which an upload waits, each once; the next to be served first. */
     @GuardedBy("lock")
-    private final Queue<Lane> line = new ArrayDeque<>();
+    private final Queue<FileQueue> queues = new ArrayDeque<>();
 
     @GuardedBy("lock")
     private int running;
@@ -43,8 +43,8 @@ final class UploadGate {
     }
 
     /** The uploads of one file. */
-    final class Lane {
-        /** Guarded by the gate's lock, as the next: another lane's is out of the compiler's sight. */
+    final class FileQueue {
+        /** Guarded by the gate's lock, as the next: another queue's is out of the compiler's sight. */
         private final Queue<Runnable> waiting = new ArrayDeque<>();
 
         private int runningHere;
@@ -58,7 +58,7 @@ final class UploadGate {
             lock.lock();
             try {
                 if (waiting.isEmpty()) {
-                    line.add(this);
+                    queues.add(this);
                 }
                 waiting.add(begin);
             } finally {
@@ -99,7 +99,7 @@ final class UploadGate {
             try {
                 boolean waited = waiting.remove(begin);
                 if (waited && waiting.isEmpty()) {
-                    line.remove(this);
+                    queues.remove(this);
                 }
                 return waited;
             } finally {
@@ -108,8 +108,8 @@ final class UploadGate {
         }
     }
 
-    Lane lane() {
-        return new Lane();
+    FileQueue newQueue() {
+        return new FileQueue();
     }
 
     /** Uploads that run now. */
@@ -134,19 +134,19 @@ final class UploadGate {
             WritebackLimits.Values most = limits.get();
             boolean yielding = yields.getAsBoolean();
             int inAll = yielding ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
-            for (int lanes = line.size(); lanes > 0 && running < inAll; lanes--) {
-                Lane lane = line.remove();
-                Runnable next = lane.runningHere < most.uploadsPerFile() ? lane.waiting.remove() : null;
-                if (!lane.waiting.isEmpty()) {
-                    line.add(lane);
+            for (int left = queues.size(); left > 0 && running < inAll; left--) {
+                FileQueue queue = queues.remove();
+                Runnable next = queue.runningHere < most.uploadsPerFile() ? queue.waiting.remove() : null;
+                if (!queue.waiting.isEmpty()) {
+                    queues.add(queue);
                 }
                 if (next != null) {
-                    lane.runningHere++;
+                    queue.runningHere++;
                     running++;
                     return next;
                 }
             }
-            if (yielding && !line.isEmpty() && !looksAgain) {
+            if (yielding && !queues.isEmpty() && !looksAgain) {
                 looksAgain = true; // nobody tells when others do not wait any more
                 LATER.execute(this::lookAgain);
             }

@@ -101,8 +101,8 @@ public final class Uploads implements AutoCloseable {
         return nanoTime.getAsLong();
     }
 
-    UploadGate.Lane lane() {
-        return gate.lane();
+    UploadGate.FileQueue newQueue() {
+        return gate.newQueue();
     }
 
     /** Runs it on a thread of its own; not at all once this is closed. */
