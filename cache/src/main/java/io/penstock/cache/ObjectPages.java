@@ -2,7 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.CachedObject.Storing;
 import io.penstock.cache.PageFrame.Origin;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -81,13 +81,13 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         boolean granted = false;
         try {
             long waited = 0;
-            Piece piece = memory().tryAcquire(frame.length(), Urgency.DEMAND);
-            if (piece == null) {
+            Chunk chunk = memory().tryAcquire(frame.length(), Urgency.DEMAND);
+            if (chunk == null) {
                 long begun = System.nanoTime();
-                piece = memory().acquire(frame.length());
+                chunk = memory().acquire(frame.length());
                 waited = System.nanoTime() - begun;
             }
-            frame.setPiece(piece);
+            frame.setChunk(chunk);
             granted = true;
             return waited;
         } finally {
@@ -120,16 +120,16 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (state(page) != PageState.MISSING) {
             return null;
         }
-        Piece piece = memory().tryAcquire(pageLength(page), urgency);
-        if (piece == null) {
+        Chunk chunk = memory().tryAcquire(pageLength(page), urgency);
+        if (chunk == null) {
             return null;
         }
         PageFrame frame = claimWithoutMemory(page);
         if (frame == null) {
-            memory().free(piece);
+            memory().free(chunk);
             return null;
         }
-        frame.setPiece(piece);
+        frame.setChunk(chunk);
         return frame;
     }
 

@@ -1,6 +1,6 @@
 package io.penstock.cache;
 
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,7 +60,7 @@ final class PageFrame implements LentBytes.Loan {
     private final AtomicInteger references = new AtomicInteger(2);
 
     /** Set once, before the first byte arrives; read after {@link #arrived} has been. */
-    private @Nullable Piece piece;
+    private @Nullable Chunk chunk;
 
     /** Bytes there, from the page's start. Written by the one thread that fills. */
     private volatile int arrived;
@@ -105,15 +105,15 @@ final class PageFrame implements LentBytes.Loan {
         return origin;
     }
 
-    void setPiece(Piece granted) {
-        piece = granted;
+    void setChunk(Chunk granted) {
+        chunk = granted;
     }
 
-    Piece piece() {
-        if (piece == null) {
+    Chunk chunk() {
+        if (chunk == null) {
             throw new IllegalStateException("no memory yet for page " + page);
         }
-        return piece;
+        return chunk;
     }
 
     boolean isComplete() {
@@ -130,12 +130,12 @@ final class PageFrame implements LentBytes.Loan {
 
     /** The memory behind the bytes that have arrived. */
     ByteBuffer rest() {
-        return piece().memory().slice(arrived, length - arrived);
+        return chunk().memory().slice(arrived, length - arrived);
     }
 
     /** All of the page's bytes. */
     ByteBuffer bytes() {
-        return piece().memory().slice(0, length);
+        return chunk().memory().slice(0, length);
     }
 
     /** So many more bytes lie behind those that were there. */
@@ -214,7 +214,7 @@ final class PageFrame implements LentBytes.Loan {
     /** Copies what the buffer takes; the bytes are there. */
     int copy(int offset, ByteBuffer to) {
         int count = Math.min(to.remaining(), length - offset);
-        ByteBuffer memory = piece().memory();
+        ByteBuffer memory = chunk().memory();
         to.put(to.position(), memory, offset, count);
         to.position(to.position() + count);
         wasRead(offset, count);
@@ -228,7 +228,7 @@ final class PageFrame implements LentBytes.Loan {
             return copy(offset, to);
         }
         retain();
-        loans.add(to.position(), piece().memory(), offset, piece().address() + offset, count, this);
+        loans.add(to.position(), chunk().memory(), offset, chunk().address() + offset, count, this);
         to.position(to.position() + count);
         wasRead(offset, count);
         return count;
@@ -274,7 +274,7 @@ final class PageFrame implements LentBytes.Loan {
     }
 
     void release() {
-        Piece unused = dropReference();
+        Chunk unused = dropReference();
         if (unused != null) {
             owner.memory().free(unused);
         }
@@ -282,7 +282,7 @@ final class PageFrame implements LentBytes.Loan {
 
     /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
     @Nullable
-    Piece evict() {
+    Chunk evict() {
         return owner.removeFrame(this) ? dropReference() : null;
     }
 
@@ -290,11 +290,11 @@ final class PageFrame implements LentBytes.Loan {
         return owner.frame(page) == this;
     }
 
-    private @Nullable Piece dropReference() {
+    private @Nullable Chunk dropReference() {
         int left = references.decrementAndGet();
         if (left < 0) {
             throw new IllegalStateException("page " + page + " was released twice");
         }
-        return left == 0 ? piece : null;
+        return left == 0 ? chunk : null;
     }
 }

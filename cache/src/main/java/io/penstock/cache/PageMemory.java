@@ -1,7 +1,7 @@
 package io.penstock.cache;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
@@ -59,7 +59,7 @@ final class PageMemory {
         final Condition granted;
 
         @Nullable
-        Piece piece;
+        Chunk chunk;
 
         Waiter(int size, Condition granted) {
             this.size = size;
@@ -68,28 +68,28 @@ final class PageMemory {
     }
 
     /** Memory for a page of so many bytes, for a reader; waits its turn. */
-    Piece acquire(int bytes) throws InterruptedException {
+    Chunk acquire(int bytes) throws InterruptedException {
         int size = Slab.sizeFor(bytes);
         lock.lockInterruptibly();
         try {
-            Piece piece = waiters.isEmpty() ? allocate(size) : null;
-            return piece != null ? piece : await(new Waiter(size, lock.newCondition()));
+            Chunk chunk = waiters.isEmpty() ? allocate(size) : null;
+            return chunk != null ? chunk : await(new Waiter(size, lock.newCondition()));
         } finally {
             lock.unlock();
         }
     }
 
     @GuardedBy("lock")
-    private Piece await(Waiter waiter) throws InterruptedException {
+    private Chunk await(Waiter waiter) throws InterruptedException {
         waiters.add(waiter);
         try {
-            while (waiter.piece == null) {
+            while (waiter.chunk == null) {
                 waiter.granted.await();
             }
-            return waiter.piece;
+            return waiter.chunk;
         } catch (InterruptedException e) {
-            if (waiter.piece != null) {
-                free(waiter.piece);
+            if (waiter.chunk != null) {
+                free(waiter.chunk);
             } else {
                 waiters.remove(waiter);
                 serveWaiters();
@@ -100,7 +100,7 @@ final class PageMemory {
 
     /** The same without waiting; null if there is none to spare. */
     @Nullable
-    Piece tryAcquire(int bytes, Urgency urgency) {
+    Chunk tryAcquire(int bytes, Urgency urgency) {
         int size = Slab.sizeFor(bytes);
         lock.lock();
         try {
@@ -166,10 +166,10 @@ final class PageMemory {
         return budget / 4 * 3;
     }
 
-    void free(Piece piece) {
+    void free(Chunk chunk) {
         lock.lock();
         try {
-            slabs.free(piece);
+            slabs.free(chunk);
             serveWaiters();
         } finally {
             lock.unlock();
@@ -182,7 +182,7 @@ final class PageMemory {
         try {
             boolean isKept = kept.contains(frame) || spent.contains(frame);
             if (!isKept && frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
-                keptBytes += frame.piece().size();
+                keptBytes += frame.chunk().size();
                 serveWaiters();
             }
         } finally {
@@ -207,7 +207,7 @@ final class PageMemory {
         lock.lock();
         try {
             if (kept.remove(frame) || spent.remove(frame)) {
-                keptBytes -= frame.piece().size();
+                keptBytes -= frame.chunk().size();
             }
             evict(frame);
             serveWaiters();
@@ -239,8 +239,8 @@ final class PageMemory {
     @GuardedBy("lock")
     private void serveWaiters() {
         for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
-            first.piece = allocate(first.size);
-            if (first.piece == null) {
+            first.chunk = allocate(first.size);
+            if (first.chunk == null) {
                 return;
             }
             waiters.remove();
@@ -250,11 +250,11 @@ final class PageMemory {
 
     /** Free memory if there is some, else new memory if the budget allows it, else that of kept frames. */
     @GuardedBy("lock")
-    private @Nullable Piece allocate(int size) {
+    private @Nullable Chunk allocate(int size) {
         while (true) {
-            Piece piece = slabs.allocate(size);
-            if (piece != null || !evictOne()) {
-                return piece;
+            Chunk chunk = slabs.allocate(size);
+            if (chunk != null || !evictOne()) {
+                return chunk;
             }
         }
     }
@@ -265,16 +265,16 @@ final class PageMemory {
         if (frame == null) {
             return false;
         }
-        keptBytes -= frame.piece().size();
+        keptBytes -= frame.chunk().size();
         evict(frame);
         return true;
     }
 
     @GuardedBy("lock")
     private void evict(PageFrame frame) {
-        Piece piece = frame.evict();
-        if (piece != null) {
-            slabs.free(piece);
+        Chunk chunk = frame.evict();
+        if (chunk != null) {
+            slabs.free(chunk);
         }
     }
 

@@ -1,7 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.PageFrame.Origin;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -137,15 +137,15 @@ final class PageReads {
 
     /** A frame to read a stored page into, if there is memory to spare and nobody else does. */
     private @Nullable PageFrame tryFrame(int page) {
-        Piece piece =
+        Chunk chunk =
                 pages.frame(page) == null ? pages.memory().tryAcquire(pages.pageLength(page), Urgency.READAHEAD) : null;
-        if (piece == null) {
+        if (chunk == null) {
             return null;
         }
         PageFrame frame = pages.newFrame(page, Origin.DISK);
-        frame.setPiece(piece);
+        frame.setChunk(chunk);
         if (!pages.addFrame(frame)) {
-            pages.memory().free(piece);
+            pages.memory().free(chunk);
             return null;
         }
         return frame;

@@ -25,7 +25,7 @@ final class WriteBehind {
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
     void write(ObjectExtents object, PageFrame frame) {
         frame.setUnwritten(true);
-        if (unwrittenBytes.addAndGet(frame.piece().size()) > memory.unwrittenLimit() // more stay in memory only
+        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit() // more stay in memory only
                 || !writes.areAllowed()
                 || !table.retain(object)) {
             ended(frame, false);
@@ -56,7 +56,7 @@ final class WriteBehind {
             counters.unstoredPages.increment();
         }
         frame.setUnwritten(false);
-        unwrittenBytes.addAndGet(-frame.piece().size());
+        unwrittenBytes.addAndGet(-frame.chunk().size());
         memory.keep(frame);
         frame.release();
     }
