@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The current content of one file that is written: what was written over what the committed version has. Shared by all
- * handles of its inode, readers too; after a commit it goes on with the new version beneath. Positional; safe for use by
+ * handles of its inode, readers too; after a commit it goes on with the new base version. Positional; safe for use by
  * any number of threads. There is at most one of a key at a time. One method, and its contract, for each thing that is asked
  * of a file: hence its length.
  *
@@ -413,7 +413,7 @@ public final class WrittenFile {
     // ---- its name and its handles
 
     /**
-     * What is committed of it was copied to another key, whose version this is: it is the version beneath from now on.
+     * What is committed of it was copied to another key, whose version this is: it is the base version from now on.
      * What was written meanwhile stays above it, and is committed there. Commits are {@linkplain #commitAndHold held}: one
      * that ran would end under the old name.
      */

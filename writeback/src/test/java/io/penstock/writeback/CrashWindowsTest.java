@@ -575,7 +575,7 @@ final class CrashWindowsTest {
     // ---- what an earlier run may have committed
 
     @Test
-    void commit_ofAPartOfAFile_isRecognisedAlthoughTheVersionBeneathIsGone() throws Exception {
+    void commit_ofAPartOfAFile_isRecognisedAlthoughTheBaseVersionIsGone() throws Exception {
         byte[] base = bytes(5, 3 * BLOCK_SIZE);
         s.onCommitted((_, _) -> s.losePower(5)).open("a", base);
         s.write(10, "changed").then(WrittenFile::fsync, WrittenFile::commit, WrittenFile::release);

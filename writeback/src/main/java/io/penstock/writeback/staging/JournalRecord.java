@@ -26,7 +26,7 @@ public sealed interface JournalRecord {
      * What file it is; said again, it is that from now on.
      *
      * @param namespace of the key: endpoint and bucket
-     * @param base the version beneath
+     * @param base the base version
      * @param replaced the version that an empty file took the place of
      * @param renamed whether that was by a rename, so that it keeps none of its properties
      */
@@ -42,7 +42,7 @@ public sealed interface JournalRecord {
      * The content, as far as it has changed since the last of these. In this order: what was behind {@code cut} has been
      * cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
      *
-     * @param baseEnd where the version beneath ends to count
+     * @param baseEnd where the base version ends to count
      * @param kept headers that the object is to have whatever it had
      */
     record Written(
