@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED
  *    ▲     │         │
- *    │     └──failed─┤ nobody waits: tried again
+ *    │     └──failed─┤ in the background: tried again
  *    └── PAUSING ◀───┘
  * </pre>
  */
@@ -61,7 +61,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
 
     /** What a failure that may pass means. */
     enum Mode {
-        /** Nobody waits: the commit is tried again. */
+        /** No caller waits: the commit is tried again. */
         BEHIND,
         /** A caller waits, and is told. */
         AWAITED
@@ -72,7 +72,10 @@ final class Commit implements Background.Task, FileUpload.Decision {
         PREPARING,
         /** Waits until it tries again. */
         PAUSING,
-        /** The request is under way that makes the content visible. It is never cancelled: nobody would know its outcome. */
+        /**
+         * The request is under way that makes the content visible. It is never cancelled: its outcome would stay
+         * unknown.
+         */
         DECIDING,
         ENDED
     }
@@ -262,7 +265,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     enum Outlook {
         /** It may succeed in a while: the store is out of reach, or in trouble. */
         PASSES,
-        /** It fails until somebody mends something: rights, room, or the disk here. */
+        /** It fails until an administrator mends something: rights, room, or the disk here. */
         NEEDS_MENDING,
         /** It fails for ever: the object is not what it was, or the store does not take such a request. */
         FINAL
@@ -307,7 +310,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         InDoubt.Landed landed = inDoubt.landed(content.key(), condition);
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
-            return null; // or bytes that were not changed here are gone: a conflict like with somebody else
+            return null; // or bytes that were not changed here are gone: a conflict as with another writer
         }
         upload.abandon();
         if (same) {

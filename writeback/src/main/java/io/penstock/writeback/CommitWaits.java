@@ -25,7 +25,7 @@ final class CommitWaits {
         this.progress = commits.bytes().progress();
     }
 
-    /** Returns once what is written by now is visible. */
+    /** Returns once all writes until now are visible. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
         commit(commits.object()::condition);
     }
@@ -54,7 +54,9 @@ final class CommitWaits {
         }
     }
 
-    /** Returns once what is written by now is visible and no commit runs; none begins until {@link FileCommits#resume}. */
+    /**
+     * Returns once all writes until now are visible and no commit runs; none begins until {@link FileCommits#resume}.
+     */
     void hold() throws ObjectStoreException, IOException, InterruptedException {
         lock.lockInterruptibly();
         try {

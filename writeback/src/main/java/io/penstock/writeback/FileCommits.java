@@ -46,7 +46,7 @@ final class FileCommits implements FileBytes.Owner {
     private final InDoubt inDoubt;
     private final FileObject object;
 
-    /** What was changed since the commit that runs began; the upload is told of it if that fails. */
+    /** The ranges changed since the running commit began; the upload is told of them if that fails. */
     @GuardedBy("lock")
     private Ranges changedSince = new Ranges();
 
@@ -218,7 +218,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** {@link #beginBehind} of what was just closed: what is new may be about to get its name. */
+    /** {@link #beginBehind} of a file that was just closed: a new one may be about to get its name. */
     void beginBehindClose() {
         beginBehind(
                 object.isNew()
@@ -226,7 +226,7 @@ final class FileCommits implements FileBytes.Owner {
                         : context.pacing().atOnce());
     }
 
-    /** Begins a commit of the content for which nobody waits, unless one runs; if none may begin now, once one may. */
+    /** Begins a commit that no caller waits for, unless one runs; if none may begin now, once one may. */
     void beginBehind() {
         beginBehind(context.pacing().atOnce());
     }
@@ -267,7 +267,7 @@ final class FileCommits implements FileBytes.Owner {
 
     // ---- what the running commit tells
 
-    /** The commit waits for its next attempt: nobody need wait for it. */
+    /** The commit waits for its next attempt: its callers need not wait for it. */
     void pausing() {
         lock.lock();
         try {
@@ -289,8 +289,8 @@ final class FileCommits implements FileBytes.Owner {
      * The object is this version now.
      *
      * @param isFound whether the store had it already: if headers are to be kept, another commit gives it those
-     * @throws ObjectStoreException.PreconditionFailed if that has not the size of what was to be committed, because an
-     *     earlier run has sent more, and the file was changed since
+     * @throws ObjectStoreException.PreconditionFailed if its size is not that of the content to be committed,
+     * because an earlier run has sent more, and the file was changed since
      */
     void succeeded(Commit commit, ObjectVersion version, boolean isFound)
             throws ObjectStoreException.PreconditionFailed {
@@ -317,7 +317,7 @@ final class FileCommits implements FileBytes.Owner {
         listener.committed(object.stored(version));
     }
 
-    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with what is staged. */
+    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with the staged data. */
     void succeededLeft(Commit commit, ObjectVersion version) {
         lock.lock();
         try {
@@ -403,7 +403,7 @@ final class FileCommits implements FileBytes.Owner {
 
     /**
      * Nothing is committed any more once this has returned. A commit that runs ends, but not the request that decides it,
-     * whose outcome nobody would know: an interrupt ends the waiting for that.
+     * whose outcome would stay unknown: an interrupt ends the waiting for that.
      */
     void withdraw() throws InterruptedException {
         lock.lock();
@@ -438,7 +438,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** Nobody waits for what is not to be visible. With the lock held, as the next. */
+    /** The content is not to become visible, so no caller waits for it. With the lock held, as the next. */
     void detached() {
         state.detach();
         error.clear();

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The handles of one written file, and its end: after the last handle is released, what is uncommitted is committed, and
- * all of it is freed. Safe for use by any number of threads.
+ * The handles of one written file, and its end: after the last handle is released, uncommitted content is committed,
+ * and all of it is freed. Safe for use by any number of threads.
  */
 final class FileHandles {
     private static final Logger log = LoggerFactory.getLogger(FileHandles.class);
@@ -95,13 +95,13 @@ final class FileHandles {
         }
     }
 
-    /** Bytes that are not uploaded of a file that is committed with nobody waiting; -1 if it is not. */
+    /** Bytes to upload of a file that is committed in the background; -1 if it is not. */
     long backlogBytes() {
         lock.lock();
         try {
             Commit running = state.running();
-            boolean behind = handles == 0 || (running != null && running.isBehind());
-            if (state.isEnded() || !state.isDirty() || !behind) {
+            boolean inBackground = handles == 0 || (running != null && running.isBehind());
+            if (state.isEnded() || !state.isDirty() || !inBackground) {
                 return -1;
             }
             return Math.max(
@@ -121,7 +121,7 @@ final class FileHandles {
         lock.lock();
         try {
             if (handles > 0 || state.isUndecided() || state.isEnded() || context.isClosed()) {
-                return; // what is left when the mount ends is stopped by that
+                return; // the end of the mount stops the files that are left
             }
             if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
                 commits.beginBehind();

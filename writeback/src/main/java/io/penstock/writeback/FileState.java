@@ -269,7 +269,7 @@ final class FileState {
     }
 
     /**
-     * A commit is wanted that nobody waits for.
+     * A commit is wanted that no caller waits for.
      *
      * @return whether it begins now; if not, {@link #takeNext} has it later
      */

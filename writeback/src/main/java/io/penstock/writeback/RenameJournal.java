@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   (no file) ──begin──▶ COPYING ──decide──▶ DELETING ──end──▶ (no file)
- *                           │     the next mount finishes: it deletes what was copied
+ *                           │     the next mount finishes: it deletes the originals
  *                           └──end, once the copies are deleted, which is what the next mount does
  * </pre>
  *

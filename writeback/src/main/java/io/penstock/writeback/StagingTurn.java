@@ -55,7 +55,7 @@ final class StagingTurn {
     private long nanosToWait(Commit commit) {
         if (!commits.inDoubt().isHarmless()) {
             commit.awaited(commits.context().deadline());
-            return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
+            return Long.MAX_VALUE; // data that is staged now might stand on a version that is gone
         }
         int doubled = Math.min(state.madeWayAlthoughGettingOn(), MOST_DOUBLED);
         return commit.nanosToWait(commits.context().pacing().patience() << doubled);

@@ -4,9 +4,9 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** What failed behind the back of a program, until one of its calls has reported it. Guarded by the file's lock. */
+/** A failure in the background, until a call of the program has reported it. Guarded by the file's lock. */
 final class StickyError {
-    private static final String NO_ROOM = "memory and staging are full of what cannot be committed";
+    private static final String NO_ROOM = "memory and staging are full of data that cannot be committed";
 
     private @Nullable Exception error;
 

@@ -102,13 +102,13 @@ public final class Writeback implements AutoCloseable {
         this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
-    /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
+    /** Told how commits end: called by the thread that committed, before the waiting callers go on. Must not wait. */
     public interface Listener {
         /** The object is this now. */
         void committed(WrittenFile file, StoredObject object);
 
         /**
-         * Nobody has the file open any more and it cannot be committed: its content waits for {@code penstock recover},
+         * The file is closed and cannot be committed: its content waits for {@code penstock recover},
          * and its name stands for what the store has.
          */
         void abandoned(WrittenFile file);
@@ -132,13 +132,13 @@ public final class Writeback implements AutoCloseable {
         WritebackLimits limits = new WritebackLimits(config.limits());
         DataFolder files = stagingFiles(config.staging(), inheritance.folder());
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
-        boolean behind = config.close() == WritebackConfig.Close.STAGED;
+        boolean staged = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
                 store,
                 config.partSizes(),
                 config.largestObjectBytes(),
                 limits,
-                () -> behind && staging.isBusy(),
+                () -> staged && staging.isBusy(),
                 System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
         CommittedPages pages = new CachedPages(cache, namespace);
@@ -319,8 +319,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this process ends
-     * meanwhile: the next run aborts the upload that a copy of a large object takes.
+     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this
+     * process ends in between: the next run aborts the upload that a copy of a large object takes.
      */
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
@@ -405,13 +405,13 @@ public final class Writeback implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits until nothing is left to upload but what has failed for good. */
+    /** Waits until nothing is left to upload but the files that have failed for good. */
     public void drain() throws InterruptedException {
         files.drain(_ -> true);
     }
 
     /**
-     * Makes durable in staging what is neither committed nor durable, while commits go on. For a process that has been told
+     * Makes uncommitted content durable in staging, while commits go on. For a process that has been told
      * to end, and may be killed at any time. An interrupt ends it, and the flag is set again.
      */
     public void stage() {
@@ -419,18 +419,20 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Ends the commits, and leaves what they had to do to the next {@link #open}: what is not durable in staging is made
-     * so. May be called by several; {@link #close} follows.
+     * Ends the commits, and leaves their rest to the next {@link #open}: content that is not durable in staging is
+     * made so. May be called by several; {@link #close} follows.
      *
-     * @return the keys of the files of which that was not possible: what was written to them since they were committed, or
-     *     last fsynced, is lost
+     * @return the keys of the files of which that was not possible: their writes since they were committed, or last
+     * fsynced, are lost
      */
     public List<String> leave() {
         context.background().close();
         return files.stage();
     }
 
-    /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */
+    /**
+     * Ends the requests in flight. The next {@link #open} finds the files again that are staged and closed or fsynced.
+     */
     @Override
     public void close() {
         context.background().close();

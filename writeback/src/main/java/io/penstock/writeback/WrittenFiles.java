@@ -78,7 +78,7 @@ final class WrittenFiles implements WrittenFile.Listener {
     }
 
     /**
-     * Makes durable in staging what is neither committed nor durable, of all files side by side. An interrupt ends it, and
+     * Makes uncommitted content durable in staging, of all files in parallel. An interrupt ends it, and
      * the flag is set again.
      *
      * @return the keys of the files of which that was not possible
