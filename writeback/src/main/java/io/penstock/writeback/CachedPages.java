@@ -88,7 +88,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             cause = e;
             throw e;
         } finally {
-            fill.fail(cause); // whatever it was: readers of a claimed page wait until the fill ends. No effect if it has
+            fill.fail(cause); // for any cause: readers of a claimed page wait until its fill ends
         }
     }
 }

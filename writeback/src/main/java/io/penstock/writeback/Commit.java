@@ -62,7 +62,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     /** What a failure that may pass means. */
     enum Mode {
         /** No caller waits: the commit is tried again. */
-        BEHIND,
+        BACKGROUND,
         /** A caller waits, and is told. */
         AWAITED
     }
@@ -138,13 +138,13 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return content.size();
     }
 
-    boolean isBehind() {
-        return mode == Mode.BEHIND;
+    boolean isInBackground() {
+        return mode == Mode.BACKGROUND;
     }
 
     /** A caller waits for it now, until this deadline: it fails rather than being tried again. */
     synchronized void awaited(Deadline until) {
-        if (mode == Mode.BEHIND) {
+        if (mode == Mode.BACKGROUND) {
             mode = Mode.AWAITED;
             deadline.extendTo(until);
         }
@@ -159,7 +159,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         try {
             prepare();
             pause();
-            if (mode == Mode.BEHIND) {
+            if (mode == Mode.BACKGROUND) {
                 deadline.restart();
             }
             Made made = commitOrAskWhy();
@@ -367,7 +367,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     private synchronized long nanosToPause() {
-        return mode == Mode.BEHIND ? pace.notBefore() - System.nanoTime() : 0;
+        return mode == Mode.BACKGROUND ? pace.notBefore() - System.nanoTime() : 0;
     }
 
     /** Of the commit that follows this one, which has failed or was left. */

@@ -42,7 +42,7 @@ final class CommitWaits {
             Wait wait = new Wait(condition);
             while (!wait.isOver()) {
                 if (state.isHeld()) {
-                    commits.beginBehind();
+                    commits.beginInBackground();
                     progress.await();
                     wait.deadline.restart(); // it was not the store that was waited for
                 } else if (wait.beginsCommit()) {

@@ -66,7 +66,7 @@ final class FileCommits implements FileBytes.Owner {
         void idle(@Nullable Exception failure);
 
         /** Whether no handle is left, so that {@link #idle} is to follow. With the lock held. */
-        boolean isBehind();
+        boolean isInBackground();
     }
 
     FileCommits(MountContext context, Listener listener, FileState state, BlockMap content, BaseLayer layer) {
@@ -172,7 +172,7 @@ final class FileCommits implements FileBytes.Owner {
     public boolean commitToFreeMemory() {
         boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
         if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
-            beginBehind();
+            beginInBackground();
         }
         return state.isCommitUnderWay();
     }
@@ -214,26 +214,26 @@ final class FileCommits implements FileBytes.Owner {
     void beginNext() {
         Pace next = state.takeNext();
         if (next != null && state.isDirty() && !context.isClosed()) {
-            beginBehind(next);
+            beginInBackground(next);
         }
     }
 
-    /** {@link #beginBehind} of a file that was just closed: a new one may be about to get its name. */
-    void beginBehindClose() {
-        beginBehind(
+    /** {@link #beginInBackground} of a file that was just closed: a new one may be about to get its name. */
+    void beginAfterClose() {
+        beginInBackground(
                 object.isNew()
                         ? context.pacing().onceSettled()
                         : context.pacing().atOnce());
     }
 
     /** Begins a commit that no caller waits for, unless one runs; if none may begin now, once one may. */
-    void beginBehind() {
-        beginBehind(context.pacing().atOnce());
+    void beginInBackground() {
+        beginInBackground(context.pacing().atOnce());
     }
 
-    private void beginBehind(Pace pace) {
+    private void beginInBackground(Pace pace) {
         if (state.want(pace)) {
-            begin(Commit.Mode.BEHIND, pace, context.retries().forWriting(), object.condition());
+            begin(Commit.Mode.BACKGROUND, pace, context.retries().forWriting(), object.condition());
         }
     }
 
@@ -306,7 +306,7 @@ final class FileCommits implements FileBytes.Owner {
             succeeded(version, commit.changes());
             if (isFound && !object.kept().isEmpty()) {
                 changed();
-                beginBehind();
+                beginInBackground();
             }
         } finally {
             lock.unlock();
@@ -361,11 +361,11 @@ final class FileCommits implements FileBytes.Owner {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
-        boolean isBehind;
+        boolean isInBackground;
         bytes.releaseSnapshot();
         lock.lock();
         try {
-            isBehind = listener.isBehind(); // a handle hears of the failure, and may be released before this goes on
+            isInBackground = listener.isInBackground(); // first: a handle that hears of the failure may be released
             boolean again = commit.isLeft();
             state.announce();
             Pace pace = failure == null ? context.pacing().atOnce() : commit.nextPace();
@@ -381,7 +381,7 @@ final class FileCommits implements FileBytes.Owner {
         } finally {
             lock.unlock();
         }
-        if (isBehind) {
+        if (isInBackground) {
             listener.idle(failure);
         }
     }
@@ -394,7 +394,7 @@ final class FileCommits implements FileBytes.Owner {
         boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
         commitForMemoryAgain =
                 System.nanoTime() + (isFinal ? Long.MAX_VALUE : context.pacing().longestPause());
-        if (state.hasName() && !(commit.isBehind() && context.isClosed())) {
+        if (state.hasName() && !(commit.isInBackground() && context.isClosed())) {
             error.set(failure);
         }
     }

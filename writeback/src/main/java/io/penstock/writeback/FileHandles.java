@@ -100,7 +100,7 @@ final class FileHandles {
         lock.lock();
         try {
             Commit running = state.running();
-            boolean inBackground = handles == 0 || (running != null && running.isBehind());
+            boolean inBackground = handles == 0 || (running != null && running.isInBackground());
             if (state.isEnded() || !state.isDirty() || !inBackground) {
                 return -1;
             }
@@ -124,7 +124,7 @@ final class FileHandles {
                 return; // the end of the mount stops the files that are left
             }
             if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
-                commits.beginBehind();
+                commits.beginInBackground();
                 return;
             }
             if (!state.isDirty()) {

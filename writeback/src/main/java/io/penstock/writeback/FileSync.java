@@ -190,7 +190,8 @@ final class FileSync {
         bytes.lock().lock();
         try {
             boolean waited = false;
-            while (bytes.committing() == null && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
+            while (bytes.committing() == null
+                    && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
             }

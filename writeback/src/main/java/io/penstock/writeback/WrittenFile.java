@@ -133,7 +133,7 @@ public final class WrittenFile {
         }
 
         @Override
-        public boolean isBehind() {
+        public boolean isInBackground() {
             return open.isNone();
         }
     }
@@ -397,7 +397,7 @@ public final class WrittenFile {
         lock.lock();
         try {
             if (state.isDirty()) {
-                commits.beginBehindClose();
+                commits.beginAfterClose();
             }
         } finally {
             lock.unlock();
@@ -492,7 +492,7 @@ public final class WrittenFile {
     }
 
     /** Whether it has no open handle, and is only there to be committed. */
-    boolean isBehind() {
+    boolean isInBackground() {
         return locked(open::isNone);
     }
 

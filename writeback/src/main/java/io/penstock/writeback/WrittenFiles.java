@@ -71,7 +71,7 @@ final class WrittenFiles implements WrittenFile.Listener {
     /** Waits until none of the files that are meant is left without a handle. */
     void drain(Predicate<WrittenFile> meant) throws InterruptedException {
         synchronized (files) {
-            while (files.stream().filter(meant).anyMatch(WrittenFile::isBehind)) {
+            while (files.stream().filter(meant).anyMatch(WrittenFile::isInBackground)) {
                 files.wait();
             }
         }

@@ -397,7 +397,8 @@ public final class Block {
     @Override
     public String toString() {
         return "block " + index + " " + place + " data " + data + " stored " + stored + " in memory " + inMemory
-                + " unstaged " + unstaged + " staging " + staging + " checksummed " + Integer.toBinaryString(checksummed) + " of "
+                + " unstaged " + unstaged + " staging " + staging + " checksummed "
+                + Integer.toBinaryString(checksummed) + " of "
                 + Arrays.toString(checksums);
     }
 }

@@ -422,7 +422,7 @@ final class PartSender {
 
     @GuardedBy("lock")
     private void replaceRemote() {
-        abortBehind(remote);
+        abortInBackground(remote);
         remote = new RemoteUpload(uploads.store(), properties, journal, null);
     }
 
@@ -436,7 +436,7 @@ final class PartSender {
             senders.forEach(Thread::interrupt);
             progress.signalAll();
             if (abort) {
-                abortBehind(remote);
+                abortInBackground(remote);
             }
         } finally {
             lock.unlock();
@@ -445,7 +445,7 @@ final class PartSender {
 
     /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
     @GuardedBy("lock")
-    private void abortBehind(RemoteUpload upload) {
+    private void abortInBackground(RemoteUpload upload) {
         if (sending == 0 && !upload.isThere()) {
             return;
         }
