@@ -290,7 +290,7 @@ final class FileCommits implements FileBytes.Owner {
      *
      * @param isFound whether the store had it already: if headers are to be kept, another commit gives it those
      * @throws ObjectStoreException.PreconditionFailed if its size is not that of the content to be committed,
-     * because an earlier run has sent more, and the file was changed since
+     *     because an earlier run has sent more, and the file was changed since
      */
     void succeeded(Commit commit, ObjectVersion version, boolean isFound)
             throws ObjectStoreException.PreconditionFailed {

@@ -423,7 +423,7 @@ public final class Writeback implements AutoCloseable {
      * made so. May be called by several; {@link #close} follows.
      *
      * @return the keys of the files of which that was not possible: their writes since they were committed, or last
-     * fsynced, are lost
+     *     fsynced, are lost
      */
     public List<String> leave() {
         context.background().close();

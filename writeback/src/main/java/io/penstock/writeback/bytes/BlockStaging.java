@@ -34,7 +34,7 @@ public final class BlockStaging {
         return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
-    /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
+    /** A block that has left the file need not be on disk: its place there is its successor's. With the lock held. */
     private boolean isPartOfTheFile(Block block) {
         BlockMap committing = live.committing();
         return has(live.content(), block) || (committing != null && has(committing, block));
@@ -45,7 +45,7 @@ public final class BlockStaging {
     }
 
     /**
-     * Writes to the staging file what of the block is in memory only.
+     * Writes the block's bytes that are in memory only to the staging file.
      *
      * @return false if that cannot be now
      */
@@ -138,7 +138,10 @@ public final class BlockStaging {
         return all;
     }
 
-    /** Stages the block, and, of the file as it is, what has taken its place before that was done: it has these bytes now. */
+    /**
+     * Stages the block, and, without a snapshot, a copy that has taken its place before the end of that: it has these
+     * bytes now.
+     */
     private boolean stage(Block block, @Nullable Snapshot snapshot) throws IOException {
         Block next = block;
         while (next != null) {

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the bytes of one written file. Safe for use by any number of threads.
  *
- * <p>A read finds each run of bytes under the file's lock and fetches without it what is not in memory. A commit may
- * replace what lies below meanwhile, and then the run is read again: the data file may be the cache's by then, which frees
- * parts of it as it likes.
+ * <p>A read finds each run of bytes under the file's lock and fetches bytes that are not in memory without it. A
+ * commit may replace the base version in between, and then the run is read again: the data file may be the cache's by
+ * then, which frees parts of it as it likes.
  */
 public final class ContentReads {
     private static final byte[] ZEROS = new byte[64 << 10];
@@ -67,7 +67,7 @@ public final class ContentReads {
         }
     }
 
-    /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
+    /** Reads a run of bytes that are in one place. 0 if that was replaced in between: to be tried again. */
     private int readRun(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         Segment segment;

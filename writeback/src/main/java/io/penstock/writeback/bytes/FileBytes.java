@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  *
- * <p>What replaces content, layer and snapshot together is here, which is why this class is long; what only looks at
- * them is beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
+ * <p>All that replaces content, layer and snapshot together is here, which is why this class is long; readers of
+ * them are beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     private final FileResources resources;
@@ -50,7 +50,10 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     @GuardedBy("lock")
     private BaseLayer layer;
 
-    /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
+    /**
+     * The content that is being committed; nothing else may be staged until it is, because the data file is that
+     * version's.
+     */
     @GuardedBy("lock")
     private @Nullable Snapshot committing;
 
@@ -58,7 +61,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
-    /** Whom the bytes belong to. Called under the lock. */
+    /** The file that the bytes belong to. Called under the lock. */
     public interface Owner {
         String key();
 
@@ -71,10 +74,10 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
         boolean commitToFreeMemory();
 
-        /** Whether it is not committed any more, or not before somebody has been told why that has failed. */
+        /** Whether it is not committed any more, or not before a caller has been told why that has failed. */
         boolean isStuck();
 
-        /** Why it gets no memory; what a commit has failed for is told only once. */
+        /** Why it gets no memory; the failure of a commit is told only once. */
         IOException refusal();
     }
 
@@ -138,7 +141,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         return committing != null || left != null;
     }
 
-    /** What is being committed; null if nothing is. */
+    /** The content that is being committed; null if none is. */
     @Nullable
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap committing() {
@@ -155,8 +158,8 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /**
-     * Writes what the buffer holds; waits for memory in turn. What was written stays written: if there is no more memory,
-     * or the thread is interrupted, that is all.
+     * Writes the buffer's bytes; waits for memory in turn. If there is no more memory, or the thread is interrupted,
+     * the bytes written until then stay.
      *
      * @return bytes written: 0 only if there were none to write
      * @throws IOException if there will be no memory for the first of them
@@ -249,7 +252,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
                 if (block.needsMemory()) {
                     block.give(resources.reclaim().add(this, block.index(), spare));
                 } else {
-                    resources.memory().release(spare); // somebody else brought some meanwhile
+                    resources.memory().release(spare); // another thread has brought some
                 }
             }
             boolean wasWhole = block.isWhole();
@@ -283,7 +286,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
     }
 
-    /** What the range is made of, as {@link #hold} has it. */
+    /** The runs that make up the range, as {@link #hold} has it. */
     public List<Run> runs(ByteRange within) {
         lock.lock();
         try {
@@ -336,7 +339,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      * lock held.
      *
      * @param changed whether anything was changed since; else the version is all there is, whatever its size
-     * @return what lay below before, to be released twice: it was the file's and the snapshot's
+     * @return the base layer before, to be released twice: it was the file's and the snapshot's
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
@@ -349,7 +352,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         if (changed) {
             content = above;
         } else {
-            above.drop(); // blocks behind the end that were being staged when they were cut off
+            above.drop(); // blocks past the end that were being staged when they were cut off
             content = new BlockMap(version.size());
         }
         layer = resources.layer(version);
@@ -372,7 +375,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         progress.signalAll();
     }
 
-    /** What was {@linkplain #leave left} is this version now. With the lock held. */
+    /** The snapshot that was {@linkplain #leave left} is this version now. With the lock held. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
@@ -381,7 +384,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         progress.signalAll();
     }
 
-    /** With the lock held. @return what it lay above, to be released; null if there was no snapshot */
+    /** With the lock held. @return its base layer, to be released; null if there was no snapshot */
     @GuardedBy("lock")
     private @Nullable BaseLayer detachSnapshot() {
         Snapshot snapshot = committing;
@@ -395,7 +398,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     /** The commit has ended one way or the other. */
     public void releaseSnapshot() {
-        List<Block> behind = new ArrayList<>();
+        List<Block> whole = new ArrayList<>();
         BaseLayer under;
         lock.lock();
         try {
@@ -403,7 +406,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
             under = detachSnapshot();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {
-                    behind.add(block);
+                    whole.add(block);
                 }
             }
             progress.signalAll();
@@ -413,7 +416,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         if (under != null) {
             under.release();
         }
-        behind.forEach(block -> resources.reclaim().stage(this, block));
+        whole.forEach(block -> resources.reclaim().stage(this, block));
         resources.reclaim().wake();
     }
 

@@ -28,7 +28,7 @@ final class PageChecksums {
         this.lock = live.lock();
     }
 
-    /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
+    /** CRC32C of the page, or of as much of it as lies before the end of the snapshot. */
     public int checksum(Snapshot snapshot, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;

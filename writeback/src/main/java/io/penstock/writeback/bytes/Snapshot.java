@@ -71,7 +71,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     /** Not to be taken for what the store says of that which is uploaded. */
     private static IOException unreadable(ObjectStoreException cause) {
-        return new IOException("what is below the written bytes cannot be read: " + cause.getMessage(), cause);
+        return new IOException("the version below the written bytes cannot be read: " + cause.getMessage(), cause);
     }
 
     /** The bytes of the whole file that are not those of an earlier version of this object. */
@@ -123,12 +123,12 @@ public final class Snapshot implements FileContent.SnapshotBody {
         file.reads().read(this, position, to);
     }
 
-    /** Writes to the staging file what is in memory only. False if that cannot be now. */
+    /** Writes the blocks that are in memory only to the staging file. False if that cannot be now. */
     public boolean stageAll() throws IOException, InterruptedException {
         return file.staging().stageAll(this);
     }
 
-    /** The data file is about to be the cache's: nobody reads it any more, but by this. */
+    /** The data file is about to be the cache's: from now on it is read only through this. */
     public void retire() {
         file.lock().lock();
         try {

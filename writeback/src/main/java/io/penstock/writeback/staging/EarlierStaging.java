@@ -21,10 +21,10 @@ public final class EarlierStaging {
     private EarlierStaging() {}
 
     /**
-     * Moves what waits in it to the present one. Where they are on two file systems nothing is moved, because it may be more
+     * Moves its files to the present one. Where they are on two file systems nothing is moved, because it may be more
      * than the other takes: staging goes on in the earlier folder until a mount finds it empty.
      *
-     * @param present of {@code folder}; closed if it is not what is used
+     * @param present of {@code folder}; closed if it is not used
      * @return the folder to be used
      */
     public static DataFolder takeOver(Path earlier, DataFolder present, Path folder) throws IOException {

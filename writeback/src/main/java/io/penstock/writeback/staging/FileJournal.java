@@ -41,7 +41,7 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */
+    /** Without waiting for the disk: parts lost in a crash of the machine are uploaded again. */
     private void note(JournalRecord entry) {
         try {
             file.journal().open(opened.get()).append(entry);
@@ -50,7 +50,7 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Makes durable what is staged, then what the records say of it. */
+    /** Makes the staged data durable, then the records about it. */
     public void write(List<JournalRecord> entries) throws IOException {
         Journal journal = file.journal().open(opened.get());
         file.force();

@@ -210,7 +210,7 @@ public final class Recovery {
         boolean hasData = names.contains(StagedFile.dataName(name, state.generation()));
         UnreadableFile file = unreadable(name, hasData, state, reason);
         log.error(
-                "What was written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
+                "Data written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
                         + " see 'penstock recover'.",
                 file.key() == null ? "a file" : "'" + file.key() + "'",
                 file.journal(),

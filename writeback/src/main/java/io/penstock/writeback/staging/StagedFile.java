@@ -40,18 +40,18 @@ public final class StagedFile {
     private final StagedNames names;
     private final StagedJournal journal;
 
-    /** Replaced with this locked; read by all who stage or read. */
+    /** Replaced with this locked; read by all threads that stage or read. */
     private volatile StagedData data;
 
     /** Those that {@link #data} takes the place of; no more than one of them is spoken of. */
     @GuardedBy("this")
     private final List<StagedData> earlier = new ArrayList<>();
 
-    /** The generation of data files that the journal may speak of, in what is durable or has yet to be. */
+    /** The generation of data files that the journal may speak of, in records that are durable or have yet to be. */
     @GuardedBy("this")
     private int spokenOf = NONE;
 
-    /** A sync has failed, for good: what was written before may be lost although the next one succeeds. */
+    /** A sync has failed, for good: data written before may be lost although the next one succeeds. */
     private volatile boolean suspect;
 
     /** A place for one file's content; nothing is made on disk yet. */
@@ -124,7 +124,7 @@ public final class StagedFile {
         return journal;
     }
 
-    /** Whether a crash may find what is in this data file. */
+    /** Whether the content of this data file may be found after a crash. */
     public synchronized boolean speaksOf(StagedData of) {
         return spokenOf == of.generation();
     }
@@ -167,7 +167,7 @@ public final class StagedFile {
         force();
     }
 
-    /** Makes durable what is written: the data and the names. */
+    /** Makes the data and the names durable. */
     public void force() throws IOException {
         forced(() -> {
             data.force();
@@ -194,12 +194,12 @@ public final class StagedFile {
         }
     }
 
-    /** Whether what is staged here may not be what was written. */
+    /** Whether the staged data may differ from the written data. */
     public boolean isSuspect() {
         return suspect;
     }
 
-    /** Where what is staged lies, for messages. */
+    /** Where the staged data lies, for messages. */
     public String where() {
         try {
             return staging.files().path(data.name()).toString();
@@ -224,13 +224,13 @@ public final class StagedFile {
         journal.forget();
     }
 
-    /** Removes what is still there. Whoever reads a data file may go on until it is closed. */
+    /** Removes the remaining files. Readers of a data file may go on until it is closed. */
     public void remove() {
         journal.remove();
         allData().forEach(StagedData::remove);
     }
 
-    /** Closes the data file, and with the last one the journal; what was not removed stays for another run. */
+    /** Closes the data file, and with the last one the journal; files that were not removed stay for another run. */
     public void close(StagedData of) {
         try {
             of.close();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param key of the object; null if even that cannot be read
  * @param reason why, as the second half of a sentence
  * @param journal the path of its journal
- * @param data the path of the file that holds what was written, at its offsets; null if there is none
+ * @param data the path of the file that holds the written data, at its offsets; null if there is none
  */
 public record UnreadableFile(
         @Nullable String key,

@@ -16,7 +16,7 @@ import java.util.List;
  * that are theirs, they are made larger and short copied runs are sent until they fit.
  */
 final class CommitPlan {
-    /** A copy of 5 GiB takes a store minutes, and no byte arrives meanwhile; several smaller ones run at once. */
+    /** A copy of 5 GiB takes a store minutes, in which no byte arrives; several smaller ones run at once. */
     private static final long COPIED_BYTES = 256L << 20;
 
     /** The least copied run: it may give 1 MiB to each neighbour and still have 5. */

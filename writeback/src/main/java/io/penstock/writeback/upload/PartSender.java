@@ -171,7 +171,7 @@ final class PartSender {
 
     // ---- one part, on a thread of its own that has a permit
 
-    /** What is to be brought where of a part. */
+    /** A part's bytes, and the upload that they are sent to. */
     private record Sending(int number, Run run, PartLayout layout, RemoteUpload to, Deadline deadline) {}
 
     private void send(Part part) {
@@ -223,7 +223,7 @@ final class PartSender {
     }
 
     private UploadedPart bring(Sending sending) throws ObjectStoreException, IOException, InterruptedException {
-        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave one nobody knows
+        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave an unknown one
         becomeInterruptible();
         return sending.to.bring(upload, sending.number, sending.run, content, uploads);
     }
@@ -300,7 +300,7 @@ final class PartSender {
         }
     }
 
-    /** Of what is up already, if content of this size fits; else one that is made for it. */
+    /** Of the uploaded parts, if content of this size fits; else one that is made for it. */
     PartLayout settleLayout(long size) {
         lock.lock();
         try {
@@ -317,7 +317,7 @@ final class PartSender {
         }
     }
 
-    /** What the part of this number has, if that is up and has just these bytes. */
+    /** The run that the part of this number has, if that is uploaded and has just these bytes. */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
         lock.lock();
@@ -428,7 +428,7 @@ final class PartSender {
 
     // ---- the end
 
-    /** Cancels what is on its way; nothing can be committed after. */
+    /** Cancels the parts in flight; nothing can be committed after. */
     public void end(boolean abort) {
         lock.lock();
         try {

@@ -32,7 +32,7 @@ public final class Parts {
         return layout;
     }
 
-    /** Forgets all parts, for another layout. What is on its way belongs to nobody any more. */
+    /** Forgets all parts, for another layout. Parts in flight belong to no layout any more. */
     public void begin(PartLayout another) {
         byNumber.clear();
         layout = another;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets so many uploads run at once, of the mount and of each file. Files take turns: one that has thousands of parts to
- * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
+ * send lets a small one through after the next. While programs wait for something else, fewer run at once.
  */
 final class UploadGate {
     private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
@@ -21,7 +21,7 @@ final class UploadGate {
     private final WritebackLimits limits;
     private final BooleanSupplier yields;
 
-    /** A leaf: nothing is taken under it. */
+    /** A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Queues in which an upload waits, each once; the next to be served first. */
@@ -147,7 +147,7 @@ final class UploadGate {
                 }
             }
             if (yielding && !queues.isEmpty() && !looksAgain) {
-                looksAgain = true; // nobody tells when others do not wait any more
+                looksAgain = true; // the end of the others' wait is not announced
                 LATER.execute(this::lookAgain);
             }
             return null;

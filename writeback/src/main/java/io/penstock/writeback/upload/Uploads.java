@@ -127,7 +127,7 @@ public final class Uploads implements AutoCloseable {
                 }
                 aborted.run();
             } catch (ObjectStoreException e) {
-                LOG.warn("An upload that nobody needs is in the bucket until the next mount: {}", e.getMessage());
+                LOG.warn("An upload that is no longer needed is in the bucket until the next mount: {}", e.getMessage());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -157,7 +157,7 @@ public final class Uploads implements AutoCloseable {
         return gate.running();
     }
 
-    /** Ends what is in flight; aborts that have begun have a moment to get through. */
+    /** Ends the requests in flight; aborts that have begun have a moment to get through. */
     @Override
     public void close() {
         threads.shutdown();

@@ -26,7 +26,7 @@ public final class WritebackLimits {
             long dirtyBytes,
             long stagingBytes,
             long partBytes) {
-        /** @throws IllegalArgumentException whose message names the limit and what is allowed */
+        /** @throws IllegalArgumentException whose message names the limit and the allowed values */
         public Values {
             require(uploads >= 1, "uploads", uploads, "1 or more");
             require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");
