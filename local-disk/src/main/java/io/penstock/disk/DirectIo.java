@@ -36,7 +36,7 @@ public final class DirectIo {
             return channel.isOpen();
         } catch (IOException | UnsupportedOperationException e) {
             log.info(
-                    "The folder {} is on a file system without direct I/O ({}): what is written to it passes through"
+                    "The folder {} is on a file system without direct I/O ({}): writes to it pass through"
                             + " the kernel's page cache.",
                     directory,
                     e.getMessage());

@@ -109,7 +109,7 @@ final class RecordReader<R> {
         return holds ? bytes(start, length) : null;
     }
 
-    /** Whether a mark behind the end says that the next record, which should be there and is not, was durable. */
+    /** Whether a mark past the end says that the next record, which should be there and is not, was durable. */
     private boolean wasNextDurable() throws IOException {
         long searched = Math.min(size, end + 4 * format.compactBytes()); // a log is compacted long before
         for (long at = end; at + RecordLog.FRAMED_MARK <= searched; ) {
