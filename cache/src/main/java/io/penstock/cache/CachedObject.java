@@ -139,7 +139,7 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * The file that holds the whole object, for somebody else to read; it may touch the disk.
+     * The file that holds the whole object, for a reader outside the cache; it may touch the disk.
      *
      * @param verified only if every page was written by this process or has been checked since it started. Where that
      *     is all that is missing, the pages are checked in the background, so that a later call succeeds

@@ -51,7 +51,7 @@ final class DiskSpace {
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy;
 
-    /** What is allowed, whatever the file system has. */
+    /** The configured bounds, whatever the file system has. */
     private volatile Bounds bounds;
 
     /** Guarded by this for writing. */
@@ -122,7 +122,7 @@ final class DiskSpace {
         return limitBytes < bounds.sizeBytes;
     }
 
-    /** What is free, and what the policy keeps for new extents. Takes no lock. */
+    /** The free bytes, and those that the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
         long limit = limitBytes;
         return Math.max(0, limit - usedBytes.get()) + EvictionPolicy.windowBytes(limit);
@@ -250,7 +250,7 @@ final class DiskSpace {
         if (extent.isEmpty()) {
             followPins(extent);
             policy.remove(extent);
-            extent.doom(); // goes when the caller unpins it: nobody else would find it
+            extent.doom(); // goes when the caller unpins it: no other thread would find it
         }
     }
 
@@ -265,8 +265,8 @@ final class DiskSpace {
     }
 
     /**
-     * Evicts until no more is used, by no more extents than there may be. False if what is left is in use, or its space is
-     * not to be had back now.
+     * Evicts until no more is used, by no more extents than there may be. False if the extents that are left are in
+     * use, or their space cannot be freed now.
      */
     @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
@@ -291,7 +291,7 @@ final class DiskSpace {
         }
     }
 
-    /** What is left to the extents that the policy decides on. */
+    /** The bytes that are left to the extents that the policy decides on. */
     @GuardedBy("this")
     private long limitOfPolicy() {
         return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
@@ -324,7 +324,7 @@ final class DiskSpace {
                 saidThatNothingFits = true;
                 log.warn(
                         "Nothing is kept on the cache's disk: less is free there than the {} bytes that cache.min-free"
-                                + " leaves to others. What is read again is fetched again.",
+                                + " leaves to others. Data that is read again is fetched again.",
                         now.minFreeBytes);
             }
         }
@@ -364,7 +364,7 @@ final class DiskSpace {
         unpinned.add(extent);
     }
 
-    /** Looks at how much is free, and evicts what is more than allowed. */
+    /** Measures the free space, and evicts the excess. */
     void fit() throws IOException {
         boolean isMore = true;
         while (isMore) {
@@ -379,7 +379,7 @@ final class DiskSpace {
         return shrinkTo(aim) && aim > limitBytes;
     }
 
-    /** Frees the doomed extents that nobody uses any more. */
+    /** Frees the doomed extents that are no longer pinned. */
     synchronized void freeUnpinned() throws IOException {
         for (Extent extent = unpinned.poll(); extent != null; extent = unpinned.poll()) {
             free(extent); // which may discard others
@@ -445,7 +445,7 @@ final class DiskSpace {
         }
     }
 
-    /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
+    /** Only the whole file can be freed: so all of it goes, as soon as it is not in use. */
     @GuardedBy("this")
     private void leaveInFile(Extent extent) {
         ObjectExtents object = extent.object();

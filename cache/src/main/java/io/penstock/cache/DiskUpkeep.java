@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fits what is on disk to its bounds: at the start, now and then, and at the end. */
+/** Fits the extents on disk to their bounds: at the start, now and then, and at the end. */
 final class DiskUpkeep {
     private static final Logger log = LoggerFactory.getLogger(DiskUpkeep.class);
 
@@ -58,7 +58,7 @@ final class DiskUpkeep {
     }
 
     private void look() {
-        tasks.execute("look at what is free", space::fit);
+        tasks.execute("measure the free space", space::fit);
         tasks.execute("end pins", () -> pins.end(System.currentTimeMillis()));
     }
 

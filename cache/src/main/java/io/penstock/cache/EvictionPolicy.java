@@ -88,7 +88,7 @@ final class EvictionPolicy {
     /**
      * The extent takes space.
      *
-     * @param limitBytes what all that take part may have
+     * @param limitBytes that the extents that take part may have in all
      */
     void add(Extent extent, long limitBytes) {
         int now = clock.incrementAndGet();
@@ -151,8 +151,8 @@ final class EvictionPolicy {
     /**
      * The extent to evict next, which takes no part any more.
      *
-     * @param limitBytes what all that take part may have
-     * @return null if there is none that nobody uses just now
+     * @param limitBytes that the extents that take part may have in all
+     * @return null if all are in use just now
      */
     @Nullable
     Extent evict(long limitBytes) {
@@ -190,7 +190,7 @@ final class EvictionPolicy {
         return limitBytes - windowBytes(limitBytes);
     }
 
-    /** What is kept for extents that are new, of what all may have. */
+    /** The share of new extents in the bytes of all. */
     static long windowBytes(long limitBytes) {
         return limitBytes / WINDOW_SHARE;
     }

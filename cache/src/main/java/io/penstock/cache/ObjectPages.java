@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     private final Shared shared;
 
-    /** Null while nobody has the object open and nothing of it is in memory. Set under {@link ObjectTable}'s lock. */
+    /** Null while the object is not open and no page of it is in memory. Set under {@link ObjectTable}'s lock. */
     private volatile @Nullable ConcurrentHashMap<Integer, PageFrame> frames;
 
     /** What all objects of a cache share. */
@@ -214,7 +214,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         return map == null ? null : map.get(page);
     }
 
-    /** Makes the frame current, unless its page has one. For those who have a reference to this object. */
+    /** Makes the frame current, unless its page has one. For callers that have a reference to this object. */
     boolean addFrame(PageFrame frame) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map == null) {

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *                 └──▶ CANCELLED   waiting readers look again at where the page is
  * </pre>
  *
- * <p>References are counted: one for being {@linkplain Owner#frame current}, one for whoever fills it and then
- * writes it to disk, one for each reader meanwhile. The memory goes back with the last; so a reader that has a
- * reference always finishes its copy, also of a page that has failed behind the bytes it wants.
+ * <p>References are counted: one for being {@linkplain Owner#frame current}, one for the thread that fills it and
+ * then writes it to disk, one for each reader in that time. The memory goes back with the last; so a reader that has a
+ * reference always finishes its copy, also of a page that has failed after the bytes that it wants.
  */
 final class PageFrame implements LentBytes.Loan {
     enum Origin {
@@ -128,7 +128,7 @@ final class PageFrame implements LentBytes.Loan {
         unwritten = is;
     }
 
-    /** The memory behind the bytes that have arrived. */
+    /** The memory after the bytes that have arrived. */
     ByteBuffer rest() {
         return chunk().memory().slice(arrived, length - arrived);
     }
@@ -138,7 +138,7 @@ final class PageFrame implements LentBytes.Loan {
         return chunk().memory().slice(0, length);
     }
 
-    /** So many more bytes lie behind those that were there. */
+    /** So many more bytes have arrived. */
     void arrived(int bytes) {
         if (bytes < 0 || bytes > length - arrived) {
             throw new IllegalArgumentException(bytes + " bytes in a buffer of " + (length - arrived));
@@ -167,7 +167,7 @@ final class PageFrame implements LentBytes.Loan {
     }
 
     private synchronized void wakeAll() {
-        awaitedBytes = Integer.MAX_VALUE; // who waits for more says so again
+        awaitedBytes = Integer.MAX_VALUE; // a reader that waits for more registers again
         notifyAll();
     }
 
@@ -268,7 +268,7 @@ final class PageFrame implements LentBytes.Loan {
         return false;
     }
 
-    /** By one who has a reference already. */
+    /** For a caller that has a reference already. */
     void retain() {
         references.incrementAndGet();
     }
@@ -280,7 +280,7 @@ final class PageFrame implements LentBytes.Loan {
         }
     }
 
-    /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
+    /** Removes the page from memory, for all later readers; and returns the memory that this leaves unused. */
     @Nullable
     Chunk evict() {
         return owner.removeFrame(this) ? dropReference() : null;

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  * The memory of all pages: one budget, taken lazily from the system, and given back only if the budget shrinks.
  *
  * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read; then it is
- * <em>kept</em> as long as nobody needs it, and given up oldest first, but pages that were read to the end before all
+ * <em>kept</em> until another page needs it, and evicted oldest first, but pages that were read to the end before all
  * others: the kernel has those now. A kept page that was read since it was last looked at gets a second chance.
  *
- * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while nobody
- * waits and no more than three quarters of the budget are busy.
+ * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while no
+ * caller waits and no more than three quarters of the budget are busy.
  *
- * <p>Why this cannot deadlock: whoever waits here holds no memory, and whoever holds busy memory waits for something
- * else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget at most),
- * a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of callers: a
- * thread that must finish a {@link Fill} itself must not wait here meanwhile.
+ * <p>Why this cannot deadlock: a thread that waits here holds no memory, and a holder of busy memory waits for
+ * something else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget
+ * at most), a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of
+ * callers: a thread that must finish a {@link Fill} itself must not wait here before that.
  */
 final class PageMemory {
     /** Bounds the work under the lock where every kept frame was just read. */

@@ -27,7 +27,7 @@ final class PageReads {
         this.counters = counters;
     }
 
-    /** What is read of a page that is on disk only. */
+    /** Which bytes are read of a page that is on disk only. */
     enum FromDisk {
         /** The bytes that are asked for; the whole page if it was not checked since the process started. */
         ASKED,
@@ -135,7 +135,7 @@ final class PageReads {
         return count;
     }
 
-    /** A frame to read a stored page into, if there is memory to spare and nobody else does. */
+    /** A frame to read a stored page into, if there is memory to spare and no other thread reads it. */
     private @Nullable PageFrame tryFrame(int page) {
         Chunk chunk =
                 pages.frame(page) == null ? pages.memory().tryAcquire(pages.pageLength(page), Urgency.READAHEAD) : null;

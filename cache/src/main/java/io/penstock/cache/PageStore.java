@@ -124,8 +124,8 @@ final class PageStore {
     }
 
     /**
-     * Reads a whole page, and compares it with its checksum, also if this process wrote it: what is loaded may go to other
-     * nodes, which would keep wrong bytes as right ones.
+     * Reads a whole page, and compares it with its checksum, also if this process wrote it: a loaded page may go to
+     * other nodes, which would keep wrong bytes as right ones.
      *
      * @param bytes as long as the page, in aligned memory
      * @return false if it is not there or not right: then it is Missing
@@ -170,10 +170,10 @@ final class PageStore {
                 counters.corruptPages.increment();
                 discardFile(page);
             }
-            // A page dropped meanwhile may have been read from a file that was made anew.
+            // A page dropped in between may have been read from a file that was made anew.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
-            log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
+            log.debug("A file of the cache was removed from outside", e); // no fault of the disk
             discardFile(page);
             return false;
         } catch (IOException e) {
@@ -185,7 +185,10 @@ final class PageStore {
         }
     }
 
-    /** Somebody has removed its file, or cut it: nothing else of a pack is believed, and nothing is appended to it any more. */
+    /**
+     * Its file was removed or cut from outside: no other page of a pack is trusted, and nothing is appended to it any
+     * more.
+     */
     private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {
@@ -268,7 +271,7 @@ final class PageStore {
         tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
-    /** For a small object that is found to be of no use, and that nobody may have open. */
+    /** For a small object that is found to be of no use, and that may not be open. */
     void discardPacked(ObjectId id) {
         PackedPage packed = packs.find(id);
         if (packed != null) {

@@ -19,7 +19,7 @@ final class PageWrites {
     private final PageStore store;
     private final Packs packs;
 
-    /** Of what is pinned when it is stored: what lies in one extent is pinned, and is not any more, together. */
+    /** For objects that are pinned when they are stored: those in one extent are pinned and unpinned together. */
     private final Packs pinnedPacks;
 
     private final PinTable pins;

@@ -32,14 +32,14 @@ public final class Pins implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Pins.class);
 
-    /** One part in so many of the cache is for what is not pinned, and for what packs leave empty. */
+    /** One part in so many of the cache is for unpinned pages, and for space that packs leave empty. */
     static final int REST_SHARE = 16;
 
     private final CacheFolder folder;
     private final PinTable table;
     private final DiskSpace space;
 
-    /** Guarded by this for writing: who asks does not wait for the log. */
+    /** Guarded by this for writing: a lookup does not wait for the log. */
     private final Map<Pin.Name, Pin> pins = new ConcurrentHashMap<>();
 
     /** Of all versions in the table. Guarded by this for writing. */
@@ -57,8 +57,8 @@ public final class Pins implements AutoCloseable {
     /**
      * Bytes on disk.
      *
-     * @param pinned what all pins take once all of it is cached, and what is being brought in
-     * @param most what they may take
+     * @param pinned bytes that all pins take once they are cached, and those being brought in
+     * @param most bytes that they may take
      * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
      */
     public record Room(long pinned, long most, boolean isDiskShort) {
@@ -74,7 +74,7 @@ public final class Pins implements AutoCloseable {
         this.space = space;
     }
 
-    /** Takes over the pins of earlier runs, but those that have ended. Before anybody else is there. */
+    /** Takes over the pins of earlier runs, but those that have ended. Before any other thread uses this. */
     synchronized void start(long now) throws IOException {
         RecordLog<PinRecord> found = folder.openPins();
         records = found;
@@ -229,7 +229,7 @@ public final class Pins implements AutoCloseable {
     /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
     public OptionalLong until(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
-        // What has ended is taken off only now and then.
+        // Pins that have ended are removed only now and then.
         return pin != null
                         && pin.until() > System.currentTimeMillis()
                         && pin.id().equals(ObjectId.of(namespace, version))
@@ -277,7 +277,7 @@ public final class Pins implements AutoCloseable {
             return true;
         }
 
-        /** What was brought in counts as just used, and may be evicted as anything else, but for what has a pin. */
+        /** Objects that were brought in count as just used, and may be evicted as others, unless they are pinned. */
         @Override
         public void close() {
             Set<ObjectId> ids = new HashSet<>(held.keySet());
@@ -335,7 +335,10 @@ public final class Pins implements AutoCloseable {
         return made;
     }
 
-    /** Nothing is pinned or taken off any more. Does not wait for who does so at this moment, and may wait for the disk. */
+    /**
+     * Nothing is pinned or unpinned any more. Does not wait for a call that does so at this moment; may wait for the
+     * disk.
+     */
     @Override
     public void close() throws IOException {
         closed = true;

@@ -3,7 +3,7 @@ package io.penstock.cache;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Has complete pages written to disk, on a few threads of its own behind the readers' backs. A page that cannot be
+ * Has complete pages written to disk, in the background, on a few threads of its own. A page that cannot be
  * written stays in memory as long as there is room, and is Missing after that. Safe for use by any number of threads.
  */
 final class WriteBehind {

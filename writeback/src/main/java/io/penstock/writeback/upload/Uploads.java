@@ -127,7 +127,8 @@ public final class Uploads implements AutoCloseable {
                 }
                 aborted.run();
             } catch (ObjectStoreException e) {
-                LOG.warn("An upload that is no longer needed is in the bucket until the next mount: {}", e.getMessage());
+                LOG.warn(
+                        "An upload that is no longer needed is in the bucket until the next mount: {}", e.getMessage());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
