@@ -72,13 +72,13 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
-    /** Removes the index of what this audience may not read, and so the pages, as no index names them; and the names. */
+    /** Removes an index that this audience may not read, and so its pages, as no index names them; and the names. */
     void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
             case Audience.Anyone() -> {
                 if (Files.deleteIfExists(identity)) {
-                    folder.force(); // a power cut must not bring it back beside what others have cached
+                    folder.force(); // a power cut must not bring it back beside pages that others have cached
                 }
             }
             case Audience.Only(String name) -> {

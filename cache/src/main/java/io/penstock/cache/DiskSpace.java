@@ -128,7 +128,7 @@ final class DiskSpace {
         return Math.max(0, limit - usedBytes.get()) + EvictionPolicy.windowBytes(limit);
     }
 
-    /** What an earlier run left, in the order in which it was stored. */
+    /** An extent of an earlier run, in the order in which they were stored. */
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());
         policy.add(extent, bounds.sizeBytes);
@@ -206,8 +206,8 @@ final class DiskSpace {
     }
 
     /**
-     * Holds an extent with pinned data, and lets go of one whose data is not pinned any more: as used just now. A pack in which
-     * pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
+     * Holds an extent with pinned data, and releases one whose data is not pinned any more: as used just now. A pack in
+     * which pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
      */
     @GuardedBy("this")
     private void followPins(Extent extent) {

@@ -157,7 +157,7 @@ final class Extent {
         return stored;
     }
 
-    /** What the index log is to say of it; null if nothing of it is to be used. */
+    /** Its record for the index log; null if no page of it is to be used. */
     synchronized @Nullable PagesStored toRecord() {
         if (stored == 0 || isDoomed()) {
             return null;
@@ -264,7 +264,7 @@ final class Extent {
         return bytes;
     }
 
-    // ---- what the eviction policy keeps of it
+    // ---- the eviction policy's data of it
 
     int lastUse() {
         return lastUse;

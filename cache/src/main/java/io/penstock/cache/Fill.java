@@ -52,7 +52,7 @@ public final class Fill {
     /**
      * Tells that so many more bytes lie in the buffer last handed out.
      *
-     * @param bytes from 0 to what that buffer could take
+     * @param bytes from 0 to the remaining bytes of that buffer
      */
     public void filled(int bytes) {
         PageFrame frame = currentFrame();

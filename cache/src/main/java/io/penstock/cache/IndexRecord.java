@@ -6,7 +6,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.IntBuffer;
 
-/** What the index log says. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
+/** A record of the index log. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
 sealed interface IndexRecord {
     /** The data file of the object. */
     long file();

@@ -95,7 +95,7 @@ abstract class ObjectExtents {
         return geometry == PageGeometry.PACKS;
     }
 
-    /** What a page takes on disk: whole blocks of the file system. */
+    /** Bytes that a page takes on disk: whole blocks of the file system. */
     long allocatedBytes(int page) {
         return DirectIo.wholeBlocks(pageLength(page));
     }

@@ -21,7 +21,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     /** Null while the object is not open and no page of it is in memory. Set under {@link ObjectTable}'s lock. */
     private volatile @Nullable ConcurrentHashMap<Integer, PageFrame> frames;
 
-    /** What all objects of a cache share. */
+    /** Shared by all objects of a cache. */
     record Shared(
             ObjectTable<ObjectPages> table,
             PageMemory memory,
@@ -44,7 +44,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         return shared.memory();
     }
 
-    // ---- what readers and fetchers call
+    // ---- calls by readers and fetchers
 
     PageState state(int page) {
         PageFrame frame = frame(page);
@@ -168,7 +168,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         shared.counters().waitNanos.add(nanos);
     }
 
-    // ---- what a fill calls
+    // ---- calls by a fill
 
     void completed(PageFrame frame) {
         shared.counters().filledPages.increment();
@@ -263,7 +263,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         }
     }
 
-    /** Gives back what {@link ObjectTable#retain} gave. */
+    /** Gives back the reference of {@link ObjectTable#retain}. */
     void release() {
         shared.table().release(this);
     }

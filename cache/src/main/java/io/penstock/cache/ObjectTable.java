@@ -33,7 +33,7 @@ final class ObjectTable<T extends ObjectExtents> {
         return objects.get(id);
     }
 
-    /** What an earlier run left. */
+    /** Adds an object of an earlier run. */
     void add(T object) {
         objects.put(object.id(), object);
     }

@@ -77,7 +77,7 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Opens the cache folder and takes over what earlier runs left Ready in it.
+     * Opens the cache folder and takes over the pages that earlier runs left Ready in it.
      *
      * @throws IOException with a message fit for the user if the folder cannot be used, or another process uses it
      */
@@ -86,8 +86,9 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * What a test replaces: the data files, the clock, the size of an extent, how many of them there may be, where memory
-     * comes from, and how often to look at how much is free on the disk, beside the looks when something is written.
+     * The parts that a test replaces: the data files, the clock, the size of an extent, how many of them there may be,
+     * where memory comes from, and how often to look at how much is free on the disk, beside the looks when something
+     * is written.
      */
     record Environment(
             FilesFactory files,
@@ -235,8 +236,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Has the size, the space to leave free and the memory of {@code config} from now on. What exceeds lower bounds is
-     * evicted soon after, except pages that are in use; memory goes back to the system when the JVM next collects all of its
+     * Has the size, the space to leave free and the memory of {@code config} from now on. Pages beyond lower bounds
+     * are evicted soon after, except those in use; memory goes back to the system when the JVM next collects all of its
      * garbage. Folder and audience stay as they are.
      */
     public void adjust(CacheConfig config) {

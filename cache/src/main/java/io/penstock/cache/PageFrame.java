@@ -211,7 +211,7 @@ final class PageFrame implements LentBytes.Loan {
         return false;
     }
 
-    /** Copies what the buffer takes; the bytes are there. */
+    /** Copies as many bytes as the buffer takes; they have arrived. */
     int copy(int offset, ByteBuffer to) {
         int count = Math.min(to.remaining(), length - offset);
         ByteBuffer memory = chunk().memory();

@@ -154,8 +154,8 @@ final class PageMemory {
 
     /**
      * How much may wait to be written to disk, in bytes: as much as may be busy before readahead gives way. So where the
-     * disk is slower than the store, readahead runs at the disk's pace, and only what readers demand beyond that is not
-     * stored.
+     * disk is slower than the store, readahead runs at the disk's pace, and only pages that readers demand beyond
+     * that are not stored.
      */
     long unwrittenLimit() {
         return readaheadLimit(budgetBytes());

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads of one object's pages, from memory and from disk. Has no state of its own. */
 final class PageReads {
-    /** The kernel's smallest readahead; what reads less at a time in sequence is content with what the kernel gives. */
+    /** The kernel's smallest readahead; a reader of less at a time in sequence is content with that of the kernel. */
     private static final int READAHEAD_BYTES = 128 << 10;
 
     /** Enough for one stream to keep an NVMe busy. */
@@ -151,7 +151,7 @@ final class PageReads {
         return frame;
     }
 
-    /** With what comes after it, which is asked for first. */
+    /** With the pages after it, which are requested first. */
     private int loadAndMore(StoredPage stored, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
             throws InterruptedException {
         boolean asked = false;
@@ -166,7 +166,7 @@ final class PageReads {
         return load(stored, frame, offset, to, loans);
     }
 
-    /** What the kernel would read ahead if it saw these reads. */
+    /** Loads the pages that the kernel would read ahead if it saw these reads. */
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
             StoredPage stored = store.find(pages, next);

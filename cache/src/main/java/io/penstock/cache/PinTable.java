@@ -29,7 +29,7 @@ final class PinTable {
         return reasons.computeIfPresent(id, (_, count) -> count == 1 ? null : count - 1) == null;
     }
 
-    /** It has a pin, beside what {@link #add} says. */
+    /** It has a pin, apart from {@link #add}. */
     void pin(ObjectId id) {
         lasting.add(id);
     }

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The object versions that are never evicted. A pin lasts until it ends or is taken off, and is in a log of the cache folder, so
- * that it lasts from mount to mount; a {@link Session} pins what it brings in, until all of it is there.
+ * that it lasts from mount to mount; a {@link Session} pins the objects that it brings in, until all of them are there.
  *
  * <p>All of them together take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log, which is why
  * this class is long. Safe for use by any number of threads; a call may write to the cache's disk.
@@ -113,7 +113,7 @@ public final class Pins implements AutoCloseable {
         return limit - limit / REST_SHARE;
     }
 
-    /** What an object of this size takes on disk. */
+    /** Bytes that an object of this size takes on disk. */
     public static long bytesOnDisk(long size) {
         return DirectIo.wholeBlocks(size);
     }
@@ -154,7 +154,7 @@ public final class Pins implements AutoCloseable {
     /**
      * Takes pins off.
      *
-     * @param keys whose
+     * @param keys of the pinned objects
      * @return the number of objects
      * @throws IOException if it cannot be written down: those that were written down are off
      */
@@ -316,7 +316,7 @@ public final class Pins implements AutoCloseable {
                 }
             });
         }
-        to.append(record); // last: what it says is not among the pins yet
+        to.append(record); // last: its change is not among the pins yet
     }
 
     @GuardedBy("this")

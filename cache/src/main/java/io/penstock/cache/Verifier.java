@@ -28,7 +28,7 @@ final class Verifier {
     /** Touched by the thread alone. */
     private @Nullable ByteBuffer memory;
 
-    /** What waits to be checked, or is being checked now. */
+    /** Objects that wait to be checked, or are being checked now. */
     private final Set<ObjectExtents> queued = ConcurrentHashMap.newKeySet();
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(

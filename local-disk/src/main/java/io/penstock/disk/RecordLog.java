@@ -276,7 +276,7 @@ public final class RecordLog<R> implements AutoCloseable {
             files.rename(name + DRAFT, name);
         } catch (IOException | RuntimeException e) {
             if (!closed) { // else the names are another's
-                files.remove(name + DRAFT); // the space that it takes may be what there was too little of
+                files.remove(name + DRAFT); // its space may be the space that was lacking
             }
             throw e;
         } finally {

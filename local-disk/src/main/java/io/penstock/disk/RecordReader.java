@@ -57,7 +57,7 @@ final class RecordReader<R> {
                 count++;
                 end += RecordLog.FRAME + next.length;
             }
-        } else if (format.durable() && !begins(0)) { // zeros are what a crash leaves of a file that was just made
+        } else if (format.durable() && !begins(0)) { // a crash leaves zeros in a file that was just made
             throw new RecordLog.UnreadableException("it does not begin as the logs of this version do");
         }
         if (format.durable() && wasNextDurable()) {

@@ -18,9 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a marker,
- * the file {@value #MARKER}, which also tells people what the folder is. A folder becomes one if it does not exist, if it
- * is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is touched.
+ * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a
+ * marker, the file {@value #MARKER}, which also tells people the folder's purpose. A folder becomes one if it does not
+ * exist, if it is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is
+ * touched.
  */
 public final class WorkingFolder implements AutoCloseable {
     /** Of the file by which a folder is known to be Penstock's. */
@@ -31,7 +32,7 @@ public final class WorkingFolder implements AutoCloseable {
     /** Of the marker until it is complete. */
     private static final String MARKER_DRAFT = MARKER + ".new";
 
-    /** Bytes of a lock's content: the number of the process that has locked the folder. */
+    /** Most bytes of a lock's content: the number of the process that has locked the folder. */
     private static final int LONGEST_LOCK = 32;
 
     private static final int LONGEST_FIRST_LINE = 80;
@@ -45,7 +46,7 @@ public final class WorkingFolder implements AutoCloseable {
     }
 
     /**
-     * What a folder is for.
+     * The purpose of a folder.
      *
      * @param name in messages: {@code "staging folder"}
      * @param setting that names it: {@code "write.staging"}

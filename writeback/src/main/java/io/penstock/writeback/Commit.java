@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted. What may be
- * cancelled depends on the step that it is at, so that both are here: hence its length.
+ * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted.
+ * The step that it is at decides whether it may be cancelled, so that both are here: hence its length.
  *
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED
@@ -59,7 +59,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     @GuardedBy("this")
     private Pace pace;
 
-    /** What a failure that may pass means. */
+    /** The effect of a failure that may pass. */
     enum Mode {
         /** No caller waits: the commit is tried again. */
         BACKGROUND,
@@ -80,7 +80,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         ENDED
     }
 
-    /** What the file wants of the commit; only ever more. */
+    /** The file's order to the commit; only ever a stronger one. */
     private enum Order {
         GO_ON,
         /** End as soon as the outcome is known. */
@@ -90,10 +90,10 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /**
-     * The object is what the commit was to make it.
+     * The version that the commit has made.
      *
      * @param isContent whether it has just the commit's content; an earlier run may have sent more
-     * @param isFound whether the store had it already: what it has beside the content is not known
+     * @param isFound whether the store had it already: its properties are not known
      */
     private record Made(ObjectVersion version, boolean isContent, boolean isFound) {}
 
@@ -238,7 +238,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
     }
 
-    /** What a request in doubt has made of the object; if none has, the commit is sent, or has failed for this reason. */
+    /** The version that a request in doubt has made; if none has, the commit is sent, or has failed for this reason. */
     private Made landedOr(ObjectStoreException.@Nullable PreconditionFailed failure)
             throws ObjectStoreException, IOException, InterruptedException {
         Made landed = landed();
@@ -261,13 +261,13 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
     }
 
-    /** What comes of another attempt. */
+    /** The outlook of another attempt. */
     enum Outlook {
         /** It may succeed in a while: the store is out of reach, or in trouble. */
         PASSES,
         /** It fails until an administrator mends something: rights, room, or the disk here. */
         NEEDS_MENDING,
-        /** It fails for ever: the object is not what it was, or the store does not take such a request. */
+        /** It fails for ever: the object is another version, or the store does not take such a request. */
         FINAL
     }
 
@@ -389,7 +389,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         stepBegan = System.nanoTime();
     }
 
-    /** @return what the file wanted until now; it wants nothing else any more */
+    /** @return the last order; no other follows */
     private synchronized Order finish() {
         thread = null;
         step = Step.ENDED;
@@ -401,7 +401,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
      * How long a caller that wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With
      * the file's lock held.
      *
-     * @param patience with what can be ended; nanoseconds
+     * @param patience with steps that can be ended; nanoseconds
      */
     synchronized long nanosToWait(long patience) {
         if (order == Order.LEAVE) {

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Callers that wait until what they have written is visible. An interrupt ends the waiting, not the commit. Safe for use by
+ * Callers that wait until their writes are visible. An interrupt ends the waiting, not the commit. Safe for use by
  * any number of threads.
  */
 final class CommitWaits {
@@ -129,7 +129,7 @@ final class CommitWaits {
         private long announced = state.announced();
         private int waits;
 
-        /** @param condition what a commit asks of the object; evaluated when the commit begins */
+        /** @param condition of a commit; evaluated when the commit begins */
         Wait(Supplier<WriteCondition> condition) {
             this.condition = condition;
         }
@@ -139,7 +139,7 @@ final class CommitWaits {
             if (!state.hasName() || state.announced() >= wanted) {
                 return true;
             }
-            if (state.announced() > announced) { // what follows a commit that succeeds has all of the time anew
+            if (state.announced() > announced) { // the next commit has all of the time anew
                 announced = state.announced();
                 deadline.restart();
             } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all have made way for staging

@@ -54,7 +54,7 @@ final class FileCommits implements FileBytes.Owner {
     @GuardedBy("lock")
     private long commitForMemoryAgain;
 
-    /** What a commit changes of the rest of the file. */
+    /** The file's reactions to a commit. */
     public interface Listener {
         /** So many changes are committed. With the lock held. */
         void committed(long changes);
@@ -92,7 +92,7 @@ final class FileCommits implements FileBytes.Owner {
         return object;
     }
 
-    /** What an earlier run has left. Before others have the file. */
+    /** Takes over a file of an earlier run. Before other threads have the file. */
     void found(Recovery.Found found) {
         state.created(found.opened().replaced());
         if (found.opened().renamed()) {
@@ -105,7 +105,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    // ---- what it is; with the lock held
+    // ---- its state; with the lock held
 
     FileState state() {
         return state;
@@ -119,7 +119,10 @@ final class FileCommits implements FileBytes.Owner {
         return error;
     }
 
-    /** Whether what an earlier run left was not committed because its name was removed or replaced just before the crash. */
+    /**
+     * Whether a file of an earlier run was not committed because its name was removed or replaced just before the
+     * crash.
+     */
     boolean isSuperseded() {
         boolean asFound = state.changes() == 1;
         return inDoubt.isSuperseded() && asFound;
@@ -134,7 +137,7 @@ final class FileCommits implements FileBytes.Owner {
                 && !inDoubt.isAny();
     }
 
-    // ---- what the content tells; with the lock held
+    // ---- calls by the content; with the lock held
 
     @Override
     public String key() {
@@ -265,7 +268,7 @@ final class FileCommits implements FileBytes.Owner {
         listener.idle(null);
     }
 
-    // ---- what the running commit tells
+    // ---- calls by the running commit
 
     /** The commit waits for its next attempt: its callers need not wait for it. */
     void pausing() {
@@ -335,7 +338,7 @@ final class FileCommits implements FileBytes.Owner {
         listener.committed(changes);
     }
 
-    /** A request in doubt has made the object this version, which is what the file was before. */
+    /** A request in doubt has made the object this version, which is an earlier content of the file. */
     void landed(ObjectVersion version) {
         lock.lock();
         try {

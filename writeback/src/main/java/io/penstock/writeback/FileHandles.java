@@ -39,7 +39,7 @@ final class FileHandles {
     }
 
     /**
-     * @param handles to begin with: 0 for what an earlier run left
+     * @param handles to begin with: 0 for a file of an earlier run
      * @param ended told once the file has ended and everything is freed; not told if the mount ends first
      */
     FileHandles(FileCommits commits, FileSync sync, int handles, Consumer<Ending> ended) {
@@ -150,7 +150,7 @@ final class FileHandles {
         ended.accept(ending);
     }
 
-    /** The mount ends: closes everything, and leaves what another run will find. */
+    /** The mount ends: closes everything, and leaves the staged files for another run. */
     void stop() {
         boolean keep;
         lock.lock();

@@ -36,7 +36,7 @@ final class FileSync {
     @GuardedBy("bytes.lock()")
     private long durableChanges;
 
-    /** What the journal says the file is, as far as it was written here; null if it says nothing yet. */
+    /** The file's identity in the journal, as far as it was written here; null if it has none yet. */
     @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
@@ -131,7 +131,7 @@ final class FileSync {
                         return true;
                     }
                     if (file.object().isCopied()) {
-                        return false; // a crash must not leave it at the mercy of what it is copied from
+                        return false; // a crash must not leave it dependent on the object that it is copied from
                     }
                     if (turn.isToCome()) {
                         turn.await();
@@ -247,7 +247,10 @@ final class FileSync {
         return true;
     }
 
-    /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
+    /**
+     * Removals that could not be journalled are to be the next time, unless the file is committed by now: it would hide
+     * that.
+     */
     private void putBack(BaseLayer layer, BlockMap.Removals removed) {
         bytes.lock().lock();
         try {
@@ -342,7 +345,7 @@ final class FileSync {
         }
     }
 
-    /** Keeps what cannot be committed for {@code penstock recover}. */
+    /** Keeps content that cannot be committed for {@code penstock recover}. */
     void keep(Exception failure) {
         String reason = String.valueOf(failure.getMessage());
         try {

@@ -58,7 +58,7 @@ final class InDoubt {
     private record Doubt(long changes, boolean more, JournalRecord.Sent sent) {}
 
     /**
-     * The object is what a request in doubt has made of it.
+     * The version that a request in doubt has made.
      *
      * @param changes how many the content had
      * @param more whether it had more than these, which is not known here
@@ -87,7 +87,7 @@ final class InDoubt {
     /**
      * The request is about to be sent that makes the content visible.
      *
-     * @return what the journal has to have first; null if it has it, because the request is repeated
+     * @return the record that the journal must have first; null if it has it, because the request is repeated
      */
     JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
         Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
@@ -119,7 +119,7 @@ final class InDoubt {
         return doubts.stream().map(Doubt::sent).distinct().toList();
     }
 
-    /** What a request in doubt has made of the object: null if none was carried out. */
+    /** The version that a request in doubt has made; null if none was carried out. */
     @Nullable
     Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
         List<Doubt> all;
@@ -190,8 +190,8 @@ final class InDoubt {
     }
 
     /**
-     * Whether a commit of what an earlier run left has failed because its name was removed, or taken by another file, just
-     * before the crash. With the lock held.
+     * Whether the commit of a file of an earlier run has failed because its name was removed, or taken by another file,
+     * just before the crash. With the lock held.
      */
     boolean isSuperseded() {
         return origin == Origin.SUPERSEDED;

@@ -10,10 +10,10 @@ final class StickyError {
 
     private @Nullable Exception error;
 
-    /** What stays once {@link #error} was reported. */
+    /** The error that stays once {@link #error} was reported. */
     private @Nullable Exception forGood;
 
-    /** The first is kept: what follows follows from it. */
+    /** The first is kept: later ones follow from it. */
     void set(Exception failure) {
         if (error == null) {
             error = failure;
@@ -30,7 +30,7 @@ final class StickyError {
         return error != null;
     }
 
-    /** What a call is to report next; null if there is nothing. */
+    /** The error that a call is to report next; null if there is none. */
     @Nullable
     Exception unreported() {
         return error;

@@ -109,15 +109,15 @@ public final class Writeback implements AutoCloseable {
 
         /**
          * The file is closed and cannot be committed: its content waits for {@code penstock recover},
-         * and its name stands for what the store has.
+         * and its name stands for the store's object.
          */
         void abandoned(WrittenFile file);
     }
 
     /**
-     * Opens the staging folder and takes over what earlier runs left in it.
+     * Opens the staging folder and takes over the files that earlier runs left in it.
      *
-     * @param inheritance what else is taken over
+     * @param inheritance other staged files that are taken over
      * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
      *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
      */
@@ -243,7 +243,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * What earlier runs had closed or fsynced and not committed: the current content of those files, without a handle.
+     * Files that earlier runs had closed or fsynced and not committed: their current content, without a handle.
      * Their uploads go on by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
@@ -270,22 +270,26 @@ public final class Writeback implements AutoCloseable {
         return pending;
     }
 
-    /** What earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. */
+    /**
+     * Files that earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}.
+     */
     public List<KeptFile> kept() {
         return kept;
     }
 
-    /** What earlier runs left of other buckets, or of servers by other names. It is not used, and stays where it is. */
+    /**
+     * Files that earlier runs left of other buckets, or of servers by other names. Not used; they stay where they are.
+     */
     public List<StrandedFile> stranded() {
         return stranded;
     }
 
-    /** What earlier runs left and this version cannot read. It is not used, and stays in the staging folder. */
+    /** Files of earlier runs that this version cannot read. Not used; they stay in the staging folder. */
     public List<UnreadableFile> unreadable() {
         return unreadable;
     }
 
-    /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
+    /** Goes on with the files of {@link #recovered}; nothing is committed before. To be called once. */
     public void start(Listener listener) {
         files.listen(listener);
         recovered.forEach(WrittenFile::resume);
@@ -397,7 +401,7 @@ public final class Writeback implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** What programs have closed or fsynced by now and the store does not have yet. */
+    /** The changes that programs have closed or fsynced by now and the store does not have yet. */
     public List<AwaitedFile> awaited() {
         return files.all().stream()
                 .map(WrittenFile::awaited)

@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * @param staging folder for data that is written and not yet committed; made with mode 0700 if it is not there. One
  *     process at a time uses it: it is locked
  * @param close when close(2) returns
- * @param fsync what fsync(2) waits for
+ * @param fsync the state that fsync(2) waits for
  * @param partSizes of uploads, if the store does not say otherwise by refusing them
  * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
  * @param limits at the start; they may be changed while mounted
@@ -30,7 +30,7 @@ public record WritebackConfig(
         STAGED
     }
 
-    /** What fsync(2) waits for. */
+    /** The state that fsync(2) waits for. */
     public enum Fsync {
         /** The content would survive a crash of the node: it is staged with its journal, both fdatasynced. */
         STAGED,

@@ -63,7 +63,7 @@ public final class WrittenFile {
         VISIBLE
     }
 
-    /** Told what becomes of the file. */
+    /** Told of the file's commits and its end. */
     public interface Listener {
         /** The object is this now. */
         void committed(WrittenFile file, StoredObject object);
@@ -104,7 +104,7 @@ public final class WrittenFile {
                 context, listener, base.key(), content, context.resources().layer(base), base.lastModified(), 1);
     }
 
-    /** What an earlier run left, without a handle. */
+    /** A file of an earlier run, without a handle. */
     static WrittenFile recovered(MountContext context, Listener listener, Recovery.Found found) {
         JournalRecord.Opened opened = found.opened();
         BaseLayer layer = new BaseLayer(opened.base(), context.resources().base(), found.staged());
@@ -217,8 +217,8 @@ public final class WrittenFile {
      * the first bytes were written gets their number, so that it does not write them twice (write(2)).
      *
      * @return bytes written, fewer than there are if it was broken off
-     * @throws IOException also if what fills memory and staging cannot be committed: caused by what keeps this file from
-     *     it, else by {@link ObjectStoreException.OutOfSpace}
+     * @throws IOException also if the data that fills memory and staging cannot be committed: caused by the failure
+     *     of this file's commit, else by {@link ObjectStoreException.OutOfSpace}
      */
     public int write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         return bytes.write(position, from);
@@ -547,8 +547,8 @@ public final class WrittenFile {
     }
 
     /**
-     * Ends what an earlier run left while its name was about to go, if the store shows that the name is gone or another
-     * object's. Before others have the file.
+     * Ends a file that an earlier run left while its name was about to go, if the store shows that the name is gone or
+     * another object's. Before others have the file.
      */
     void endIfSuperseded() throws InterruptedException {
         if (commits.inDoubt().wasSuperseded(key(), locked(commits.object()::condition))) {
@@ -570,7 +570,7 @@ public final class WrittenFile {
         return !isDirty() || sync.leave();
     }
 
-    /** The mount ends: closes everything, and leaves what another run will find. */
+    /** The mount ends: closes everything, and leaves the staged files for another run. */
     void stop() {
         open.stop();
     }

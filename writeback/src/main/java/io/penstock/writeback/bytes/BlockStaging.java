@@ -28,7 +28,10 @@ public final class BlockStaging {
         this.lock = live.lock();
     }
 
-    /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
+    /**
+     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's. With the lock
+     * held.
+     */
     private boolean mayBeStaged(Block block) {
         BlockMap committing = live.committing();
         return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
@@ -105,7 +108,7 @@ public final class BlockStaging {
     /**
      * Stages all that is not, several blocks at a time.
      *
-     * @param still what to stage; null for the file as it is
+     * @param snapshot to stage; null for the file as it is
      * @return false if not all of it could be
      */
     public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {

@@ -57,7 +57,7 @@ public final class ContentReads {
     /**
      * Fills the buffer.
      *
-     * @param still what to read; null for the file as it is
+     * @param snapshot to read; null for the file as it is
      */
     public void read(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {

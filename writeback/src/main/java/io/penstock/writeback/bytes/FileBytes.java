@@ -217,7 +217,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
     }
 
-    /** Writes what the base version has in this range, all within one block, unless something else was written there. */
+    /** Writes the base version's bytes of this range, all within one block, unless others were written there. */
     public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
         ByteBuffer spare = null;
         while (!tryWrite(range.offset(), bytes, spare, true)) {

@@ -69,7 +69,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return this;
     }
 
-    /** Not to be taken for what the store says of that which is uploaded. */
+    /** Not to be taken for the store's response to the upload. */
     private static IOException unreadable(ObjectStoreException cause) {
         return new IOException("the version below the written bytes cannot be read: " + cause.getMessage(), cause);
     }

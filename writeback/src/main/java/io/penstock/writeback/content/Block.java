@@ -184,7 +184,7 @@ public final class Block {
         freeIfUnused();
     }
 
-    /** What lies below is another version now, which has all that was not written to memory since. */
+    /** The version below is another now, which has all bytes but those written to memory since. */
     public void rebase() {
         stored.remove(start(), end());
         data.remove(start(), end());
@@ -317,7 +317,7 @@ public final class Block {
         source.unpin();
     }
 
-    /** What the journal knows of already, and is written to again, it need not be told again. */
+    /** The journal need not be told again of ranges that it has and that are written again. */
     private void store(Ranges written) {
         for (ByteRange range : written.toList()) {
             if (!stored.covers(range.offset(), range.end())) {

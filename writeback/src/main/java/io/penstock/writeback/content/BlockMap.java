@@ -269,7 +269,7 @@ public final class BlockMap {
         sinceCommit = new Removals();
     }
 
-    /** Whether nothing is left of what there was when the journal was written, and nothing is staged of what there is. */
+    /** Whether all content from before the last journal record is gone, and none of the present is staged. */
     public boolean isReplaced() {
         return sinceJournal.cut == 0
                 && blocks.values().stream().allMatch(block -> block.stored().isEmpty());

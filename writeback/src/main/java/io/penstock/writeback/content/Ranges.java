@@ -102,7 +102,7 @@ public final class Ranges {
         }
     }
 
-    /** What both have. */
+    /** The intersection. */
     public Ranges and(Ranges others) {
         Ranges common = new Ranges();
         for (int i = 0; i < count; i += 2) {

@@ -49,12 +49,12 @@ public final class EarlierStaging {
             }
             present.force();
             from.force();
-            log.info("What waited in {} is in {} now: {} files", earlier, folder, names.size());
+            log.info("The files that waited in {} are in {} now: {}", earlier, folder, names.size());
             from.close();
             return present;
         } catch (AtomicMoveNotSupportedException e) {
             log.warn(
-                    "What waits in {} is on another file system than the staging folder {}: this mount stages there,"
+                    "Files wait in {}, on another file system than the staging folder {}: this mount stages there,"
                             + " and so do others until it is empty",
                     earlier,
                     folder);

@@ -17,7 +17,7 @@ public final class FileJournal implements UploadJournal {
     private final StagedFile file;
     private final Supplier<JournalRecord.Opened> opened;
 
-    /** @param opened what file it is now */
+    /** @param opened the file's present identity */
     public FileJournal(StagedFile file, Supplier<JournalRecord.Opened> opened) {
         this.file = file;
         this.opened = opened;
@@ -61,7 +61,7 @@ public final class FileJournal implements UploadJournal {
     }
 
     /**
-     * Adds them to what a crash would find, if it would find something.
+     * Adds them to the records that a crash would find, if it would find any.
      *
      * @return whether a crash would find them, or nothing
      */
@@ -77,7 +77,7 @@ public final class FileJournal implements UploadJournal {
             file.force(journal);
             return true;
         } catch (IOException e) {
-            log.debug("A journal does not tell what becomes of an object", e);
+            log.debug("A journal lacks a record about an object", e);
             return false;
         }
     }

@@ -18,12 +18,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The type 3 is
- * that of the log's own marks.
+ * A record of a journal. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The
+ * type 3 is that of the log's own marks.
  */
 public sealed interface JournalRecord {
     /**
-     * What file it is; said again, it is that from now on.
+     * The file's identity; the last record counts.
      *
      * @param namespace of the key: endpoint and bucket
      * @param base the base version

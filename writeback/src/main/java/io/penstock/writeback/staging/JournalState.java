@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the records of a journal add up to. Used by one thread. */
+/** The state that the records of a journal add up to. Used by one thread. */
 final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Opened opened;
     private @Nullable Written written;
@@ -135,7 +135,7 @@ final class JournalState implements Consumer<JournalRecord> {
         generation = nextGeneration;
     }
 
-    /** Null if the journal ends before it says what file it is. */
+    /** Null if the journal ends before it names its file. */
     @Nullable
     public Opened opened() {
         return opened;

@@ -64,7 +64,7 @@ public final class StagedData {
     }
 
     /**
-     * Opens what an earlier run has left.
+     * Opens the data file of an earlier run.
      *
      * @param kept the ranges in the journal: bytes after their end are cut off
      */
@@ -206,7 +206,7 @@ public final class StagedData {
         }
     }
 
-    /** Takes nothing any more of what staging may use. */
+    /** Takes no bytes of the staging limit any more. */
     public void uncount() {
         long bytes;
         synchronized (this) {

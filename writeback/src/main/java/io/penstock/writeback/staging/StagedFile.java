@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * One file's content on the staging disk: its {@linkplain StagedData data file} and its {@linkplain StagedJournal journal},
  * each made when it is first needed. Safe for use by any number of threads.
  *
- * <p>What a program replaces as a whole is staged in a data file of its own, beside the one that the journal speaks of:
- * until the journal speaks of the new one, a crash finds what the last fsync or close has promised, and nothing of what
- * was to take its place.
+ * <p>Content that a program replaces as a whole is staged in a data file of its own, beside the one that the journal
+ * speaks of: until the journal speaks of the new one, a crash finds the content that the last fsync or close has
+ * promised, and nothing of its replacement.
  */
 public final class StagedFile {
     public static final String DATA = ".data";
@@ -76,7 +76,7 @@ public final class StagedFile {
         return NAME.matcher(name).matches();
     }
 
-    /** Of the staged file whose file has this name: what the names of all its files begin with. */
+    /** Of the staged file whose file has this name: the prefix of the names of all its files. */
     static String nameOf(String file) {
         return file.substring(0, file.indexOf('.'));
     }
@@ -87,10 +87,10 @@ public final class StagedFile {
     }
 
     /**
-     * What an earlier run left.
+     * A file of an earlier run.
      *
      * @param generation of the data file that the journal speaks of
-     * @param isThere whether there is one, of which only what the journal speaks of is kept
+     * @param isThere whether there is one, of which only the ranges in the journal are kept
      * @param uploads that the journal names
      */
     public static StagedFile found(
@@ -135,13 +135,13 @@ public final class StagedFile {
         data = newData(data.generation() + 1);
     }
 
-    /** The journal is about to speak of this data file. @return what it has to say first */
+    /** The journal is about to speak of this data file. @return the records that must come first */
     public synchronized List<JournalRecord> speakOf(StagedData of) {
         spokenOf = of.generation();
         return of.generation() == 0 ? List.of() : List.of(new JournalRecord.InData(of.generation()));
     }
 
-    /** What the journal says of this data file is durable: those before it are not needed any more. */
+    /** The journal's records of this data file are durable: those before it are not needed any more. */
     public void spoken(StagedData of) {
         List<StagedData> over;
         synchronized (this) {
@@ -175,7 +175,7 @@ public final class StagedFile {
         });
     }
 
-    /** Makes durable what its journal says. */
+    /** Makes its journal durable. */
     void force(Journal of) throws IOException {
         forced(of::force);
     }
@@ -208,7 +208,7 @@ public final class StagedFile {
         }
     }
 
-    /** It waits for people, maybe for long: it takes nothing of what staging may use. */
+    /** It waits for people, maybe for long: it takes no bytes of the staging limit. */
     public void uncount() {
         allData().forEach(StagedData::uncount);
     }

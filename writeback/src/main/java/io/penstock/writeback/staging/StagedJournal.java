@@ -25,7 +25,7 @@ final class StagedJournal {
         record None() implements State {}
 
         /**
-         * A crash finds what it says.
+         * A crash finds its records.
          *
          * @param number of its name
          */
@@ -34,7 +34,7 @@ final class StagedJournal {
         /**
          * It is only there until its uploads are aborted.
          *
-         * @param next what follows then
+         * @param next the state that follows then
          */
         record Dropped(int number, State next) implements State {}
 

@@ -53,7 +53,7 @@ public final class Staging implements AutoCloseable {
         this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;
     }
 
-    /** What keeps keys of different buckets apart. */
+    /** Keeps keys of different buckets apart. */
     public String namespace() {
         return namespace;
     }

@@ -3,8 +3,8 @@ package io.penstock.writeback.staging;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an earlier run left in the staging folder and this version cannot read: it is damaged, or a later version wrote it.
- * It is kept, under names of its own, and each mount tries to read it again.
+ * A file of an earlier run in the staging folder that this version cannot read: it is damaged, or a later version wrote
+ * it. It is kept, under names of its own, and each mount tries to read it again.
  *
  * @param key of the object; null if even that cannot be read
  * @param reason why, as the second half of a sentence

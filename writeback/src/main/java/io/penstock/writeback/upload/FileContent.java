@@ -6,7 +6,10 @@ import io.penstock.writeback.content.Run;
 import java.io.IOException;
 import java.util.List;
 
-/** What a {@link FileUpload} reads of a written file. The file's side of the seam between content and upload. */
+/**
+ * The content of a written file, as a {@link FileUpload} reads it. The file's side of the seam between content and
+ * upload.
+ */
 public interface FileContent {
     /**
      * The runs that make up the range, in order and without gaps: whole blocks but for the content's end. A block is

@@ -64,7 +64,7 @@ public final class FileUpload {
         void postpone() throws InterruptedException;
     }
 
-    /** @param earlier what an earlier run has left at the store, if there is something */
+    /** @param earlier the upload that an earlier run has left at the store; null if there is none */
     FileUpload(
             Uploads uploads,
             TargetProperties properties,
@@ -122,7 +122,7 @@ public final class FileUpload {
         } finally {
             sender.endCommit();
         }
-        sender.end(whole); // what went up of it when it was larger
+        sender.end(whole); // parts that were uploaded when it was larger
         return version;
     }
 

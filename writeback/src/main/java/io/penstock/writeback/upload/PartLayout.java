@@ -48,7 +48,10 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return new PartLayout(0, 0, Math.clamp(least, partBytes, MAX_SIZE), MAX_NUMBER);
     }
 
-    /** What the base needs at least, and half of what the tail can spare: the more, the finer a change may be. */
+    /**
+     * The numbers that the base needs at least, and half of those that the tail can spare: the more, the finer a change
+     * may be.
+     */
     private static int baseParts(long baseEnd, long rest) {
         long least = Math.ceilDiv(baseEnd, MAX_SIZE);
         long spare = Math.max(0, MAX_NUMBER - least - Math.ceilDiv(rest, MAX_SIZE));

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class Uploads implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
 
-    /** How long a mount that ends waits for uploads to be aborted; what remains is the bucket's lifecycle rule's. */
+    /** How long a mount that ends waits for uploads to be aborted; the rest is left to the bucket's lifecycle rule. */
     private static final int ABORT_SECONDS = 5;
 
     private final ObjectStore store;
@@ -115,7 +115,7 @@ public final class Uploads implements AutoCloseable {
     }
 
     /**
-     * Aborts in the background what nothing will resume.
+     * Aborts the uploads in the background that will not be resumed.
      *
      * @param aborted runs once all are
      */

@@ -7,7 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The bounds of writing, by name, readable and settable while mounted. A writer that comes to one waits, in turn; it
- * does not fail. Safe for use by any number of threads; a lower limit is reached as what exceeds it drains.
+ * does not fail. Safe for use by any number of threads; a lower limit is reached as the excess drains.
  */
 public final class WritebackLimits {
     /**
