@@ -11,16 +11,16 @@ import java.nio.file.Path;
  * @param memoryBytes most bytes of pages in memory (in flight, being written to disk, or kept because there is room);
  *     at least two pages: one that arrives while another is on its way to disk. Whole pages of it are used. It is
  *     direct memory, so the JVM's {@code -XX:MaxDirectMemorySize} must allow it
- * @param audience who may read what the folder holds
+ * @param audience the users that may read the folder's content
  */
 public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes, Audience audience) {
-    /** Whose cached pages a mount may read. */
+    /** The users whose cached pages a mount may read. */
     public sealed interface Audience {
-        /** All who may use the folder read what any of them has cached. */
+        /** All users of the folder read the pages that any of them has cached. */
         record Anyone() implements Audience {}
 
         /**
-         * What was cached under another identity, or for anyone, is removed when the cache is opened.
+         * Pages that were cached under another identity, or for anyone, are removed when the cache is opened.
          *
          * @param identity as the store knows its user; only a hash of it is kept
          */

@@ -27,7 +27,9 @@ public final class CacheFolder implements AutoCloseable {
     private static final String INDEX = "index.log";
     private static final String PINS = "pins.log";
 
-    /** Of the file with a hash of the identity that alone has read what is cached; there is none if several may have. */
+    /**
+     * Of the file with a hash of the only identity that has read the cached objects; there is none if several may have.
+     */
     private static final String IDENTITY = "identity";
 
     private static final int HASH_LENGTH = 64;
@@ -36,8 +38,8 @@ public final class CacheFolder implements AutoCloseable {
             "cache folder",
             "cache.dir",
             "--cache",
-            "What was read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
-                + " folder may be removed, but for a folder 'staging' in it: what was written and not uploaded yet.",
+            "Data read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
+                    + " folder may be removed, but for a folder 'staging' in it: data written and not uploaded yet.",
             CacheFolder::isOfEarlierVersion);
 
     private final LocalFolder folder;
@@ -70,13 +72,13 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
-    /** Removes the index of what this audience may not read, and so the pages, as no index names them; and the names. */
+    /** Removes an index that this audience may not read, and so its pages, as no index names them; and the names. */
     void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
             case Audience.Anyone() -> {
                 if (Files.deleteIfExists(identity)) {
-                    folder.force(); // a power cut must not bring it back beside what others have cached
+                    folder.force(); // a power cut must not bring it back beside pages that others have cached
                 }
             }
             case Audience.Only(String name) -> {
@@ -144,12 +146,12 @@ public final class CacheFolder implements AutoCloseable {
         return folder.path("");
     }
 
-    /** Where what is known of the bucket's names is kept from mount to mount, in this folder. */
+    /** The place in this folder where the bucket's names are kept from mount to mount. */
     public static Path names(Path folder) {
         return folder.resolve("names");
     }
 
-    /** Where what is known of the attributes of its files is kept likewise. */
+    /** The place where the attributes of its files are kept likewise. */
     public static Path attributes(Path folder) {
         return folder.resolve("attributes");
     }

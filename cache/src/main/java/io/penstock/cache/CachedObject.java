@@ -9,10 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The pages of one object version, or its sectors. Safe for use by any number of threads; all calls are positional. */
 public final class CachedObject implements AutoCloseable {
-    /** What {@link #read} and {@link #readNow} return instead of a byte count when the page is Missing. */
+    /** Returned by {@link #read} and {@link #readNow} instead of a byte count when the page is Missing. */
     public static final int MISSING = -1;
 
-    /** What {@link #readNow} returns instead of a byte count when the bytes are not in memory but may be had by waiting. */
+    /**
+     * Returned by {@link #readNow} instead of a byte count when the bytes are not in memory but may be had by waiting.
+     */
     public static final int WOULD_WAIT = -2;
 
     private final ObjectPages pages;
@@ -22,7 +24,7 @@ public final class CachedObject implements AutoCloseable {
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** What {@link #store} has found. */
+    /** The outcome of {@link #store}. */
     public enum Storing {
         /** The page is on disk. */
         STORED,
@@ -83,7 +85,8 @@ public final class CachedObject implements AutoCloseable {
      * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits while the
      * page is Inflight, but only until the bytes asked for have arrived.
      *
-     * @param sequential whether what follows will be wanted too: then whole pages are read from disk, and some ahead
+     * @param sequential whether the bytes after these will be wanted too: then whole pages are read from disk, and some
+     *     ahead
      * @param loans if not null, many bytes at a time are lent rather than copied into the buffer, whose position goes
      *     over them
      * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
@@ -96,8 +99,9 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * {@link #read(long, ByteBuffer)} for another node. What comes from disk is compared with its checksum, by whole pages, as
-     * a disk may return other bytes than were written: a page that is not right is {@link #MISSING} from then on.
+     * {@link #read(long, ByteBuffer)} for another node. Bytes from disk are compared with their checksums, by whole
+     * pages, as a disk may return other bytes than were written: a page that is not right is {@link #MISSING} from then
+     * on.
      */
     public int readChecked(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
         return reads.read(checkPosition(position), to, FromDisk.CHECKED, null);
@@ -128,7 +132,7 @@ public final class CachedObject implements AutoCloseable {
         store.setReadShape(pages, shape);
     }
 
-    /** What {@link #setReadShape} noted last. */
+    /** The shape that {@link #setReadShape} noted last. */
     public ReadShape readShape() {
         return pages.readShape();
     }
@@ -139,7 +143,7 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * The file that holds the whole object, for somebody else to read; it may touch the disk.
+     * The file that holds the whole object, for a reader outside the cache; it may touch the disk.
      *
      * @param verified only if every page was written by this process or has been checked since it started. Where that
      *     is all that is missing, the pages are checked in the background, so that a later call succeeds

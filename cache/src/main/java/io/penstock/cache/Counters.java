@@ -2,7 +2,7 @@ package io.penstock.cache;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What {@link CacheStatistics} reports, as it is counted. */
+/** The counters of {@link CacheStatistics}. */
 final class Counters {
     final LongAdder memoryHits = new LongAdder();
     final LongAdder diskHits = new LongAdder();

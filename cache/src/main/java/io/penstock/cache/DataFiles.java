@@ -41,7 +41,10 @@ final class DataFiles {
         return folder.path(object.dataFile());
     }
 
-    /** The object's file. For those who have a reference to the object, or have pinned an extent of it if it is a pack. */
+    /**
+     * The object's file. For callers that have a reference to the object, or have pinned an extent of it if it is a
+     * pack.
+     */
     DataFile open(ObjectExtents object) throws IOException {
         DataFile file = object.file(folder);
         if (object.isPack()) {
@@ -83,7 +86,7 @@ final class DataFiles {
                 object.setNotLent();
                 gone(object);
             }
-            object.setHasFile(true); // first, so that a compaction of the index meanwhile does not leave it out
+            object.setHasFile(true); // first, so that a concurrent compaction of the index does not leave it out
             boolean isMade = false;
             try {
                 note(object);
@@ -98,8 +101,8 @@ final class DataFiles {
     }
 
     /**
-     * Somebody has removed the object's file: no page of it is stored. The log says so before it says that there is a new
-     * file, which does not have these pages.
+     * The object's file was removed from outside: no page of it is stored. The log says so before it says that there is
+     * a new file, which does not have these pages.
      */
     private void gone(ObjectExtents object) throws IOException {
         for (Extent extent : object.stored().extents()) {
@@ -161,7 +164,7 @@ final class DataFiles {
             open(object).punch(start, geometry.start(last) + object.pageLength(last) - start);
             return true;
         } catch (NoSuchFileException e) {
-            return true; // somebody else removed it: its space is free
+            return true; // removed from outside: its space is free
         } catch (NoHolesException e) {
             return false;
         }

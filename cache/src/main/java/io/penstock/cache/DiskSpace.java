@@ -51,7 +51,7 @@ final class DiskSpace {
     /** Guarded by this, but for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy;
 
-    /** What is allowed, whatever the file system has. */
+    /** The configured bounds, whatever the file system has. */
     private volatile Bounds bounds;
 
     /** Guarded by this for writing. */
@@ -122,13 +122,13 @@ final class DiskSpace {
         return limitBytes < bounds.sizeBytes;
     }
 
-    /** What is free, and what the policy keeps for new extents. Takes no lock. */
+    /** The free bytes, and those that the policy keeps for new extents. Takes no lock. */
     long roomBytes() {
         long limit = limitBytes;
         return Math.max(0, limit - usedBytes.get()) + EvictionPolicy.windowBytes(limit);
     }
 
-    /** What an earlier run left, in the order in which it was stored. */
+    /** An extent of an earlier run, in the order in which they were stored. */
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());
         policy.add(extent, bounds.sizeBytes);
@@ -206,8 +206,8 @@ final class DiskSpace {
     }
 
     /**
-     * Holds an extent with pinned data, and lets go of one whose data is not pinned any more: as used just now. A pack in which
-     * pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
+     * Holds an extent with pinned data, and releases one whose data is not pinned any more: as used just now. A pack in
+     * which pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
      */
     @GuardedBy("this")
     private void followPins(Extent extent) {
@@ -220,7 +220,7 @@ final class DiskSpace {
         } else if (!pinned && extent.isHeldByPins()) {
             extent.setHeldByPins(false);
             extent.setInMain(true);
-            letGo(List.of(extent));
+            release(List.of(extent));
         }
     }
 
@@ -250,7 +250,7 @@ final class DiskSpace {
         if (extent.isEmpty()) {
             followPins(extent);
             policy.remove(extent);
-            extent.doom(); // goes when the caller unpins it: nobody else would find it
+            extent.doom(); // goes when the caller unpins it: no other thread would find it
         }
     }
 
@@ -265,8 +265,8 @@ final class DiskSpace {
     }
 
     /**
-     * Evicts until no more is used, by no more extents than there may be. False if what is left is in use, or its space is
-     * not to be had back now.
+     * Evicts until no more is used, by no more extents than there may be. False if the extents that are left are in
+     * use, or their space cannot be freed now.
      */
     @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
@@ -291,7 +291,7 @@ final class DiskSpace {
         }
     }
 
-    /** What is left to the extents that the policy decides on. */
+    /** The bytes that are left to the extents that the policy decides on. */
     @GuardedBy("this")
     private long limitOfPolicy() {
         return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
@@ -324,14 +324,14 @@ final class DiskSpace {
                 saidThatNothingFits = true;
                 log.warn(
                         "Nothing is kept on the cache's disk: less is free there than the {} bytes that cache.min-free"
-                                + " leaves to others. What is read again is fetched again.",
+                                + " leaves to others. Data that is read again is fetched again.",
                         now.minFreeBytes);
             }
         }
     }
 
     /**
-     * Exempts extents from eviction, until as many calls of {@link #letGo}. Those may overtake each other: what counts
+     * Exempts extents from eviction, until as many calls of {@link #release}. Those may overtake each other: what counts
      * is the sum.
      */
     synchronized void hold(List<Extent> leased) {
@@ -343,11 +343,11 @@ final class DiskSpace {
         }
     }
 
-    synchronized void letGo(List<Extent> leased) {
+    synchronized void release(List<Extent> leased) {
         for (Extent extent : leased) {
             if (extent.addHolds(-1)) {
                 heldBytes -= extent.allocatedBytes();
-                policy.letGo(extent);
+                policy.release(extent);
             }
         }
     }
@@ -364,7 +364,7 @@ final class DiskSpace {
         unpinned.add(extent);
     }
 
-    /** Looks at how much is free, and evicts what is more than allowed. */
+    /** Measures the free space, and evicts the excess. */
     void fit() throws IOException {
         boolean isMore = true;
         while (isMore) {
@@ -379,7 +379,7 @@ final class DiskSpace {
         return shrinkTo(aim) && aim > limitBytes;
     }
 
-    /** Frees the doomed extents that nobody uses any more. */
+    /** Frees the doomed extents that are no longer pinned. */
     synchronized void freeUnpinned() throws IOException {
         for (Extent extent = unpinned.poll(); extent != null; extent = unpinned.poll()) {
             free(extent); // which may discard others
@@ -445,7 +445,7 @@ final class DiskSpace {
         }
     }
 
-    /** Only the whole file can be freed: so all of it goes, as soon as nobody uses it. */
+    /** Only the whole file can be freed: so all of it goes, as soon as it is not in use. */
     @GuardedBy("this")
     private void leaveInFile(Extent extent) {
         ObjectExtents object = extent.object();

@@ -81,7 +81,7 @@ final class DiskTasks {
         notifyAll();
     }
 
-    /** For who makes very many tasks: waits while too many are not done. */
+    /** For callers that make very many tasks: waits while too many are not done. */
     synchronized void awaitFew() throws InterruptedException {
         while (pending > MOST_WAITING) {
             wait();

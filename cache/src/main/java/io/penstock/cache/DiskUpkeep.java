@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fits what is on disk to its bounds: at the start, now and then, and at the end. */
+/** Fits the extents on disk to their bounds: at the start, now and then, and at the end. */
 final class DiskUpkeep {
     private static final Logger log = LoggerFactory.getLogger(DiskUpkeep.class);
 
@@ -45,7 +45,7 @@ final class DiskUpkeep {
         this.pins = pins;
     }
 
-    /** Takes over what an earlier run left, makes it fit the bounds, and removes the files of no object. */
+    /** Takes over the extents of an earlier run, makes them fit the bounds, and removes the files of no object. */
     void start(Collection<? extends ObjectExtents> found, Duration freeSpaceInterval) {
         for (ObjectExtents object : found) {
             files.setKnown(object);
@@ -58,7 +58,7 @@ final class DiskUpkeep {
     }
 
     private void look() {
-        tasks.execute("look at what is free", space::fit);
+        tasks.execute("measure the free space", space::fit);
         tasks.execute("end pins", () -> pins.end(System.currentTimeMillis()));
     }
 
@@ -72,12 +72,12 @@ final class DiskUpkeep {
         tasks.awaitIdle();
     }
 
-    /** Writes what waits to be written, for a bounded time. */
+    /** Writes the waiting pages, for a bounded time. */
     void close() {
         try {
             timer.shutdownNow();
             if (!tasks.close(DRAIN_SECONDS)) {
-                log.warn("The cache's disk is slow: what it has not taken in {} s is not kept.", DRAIN_SECONDS);
+                log.warn("The cache's disk is slow: pages that it has not taken in {} s are not kept.", DRAIN_SECONDS);
                 return;
             }
             index.compact();

@@ -88,7 +88,7 @@ final class EvictionPolicy {
     /**
      * The extent takes space.
      *
-     * @param limitBytes what all that take part may have
+     * @param limitBytes that the extents that take part may have in all
      */
     void add(Extent extent, long limitBytes) {
         int now = clock.incrementAndGet();
@@ -125,7 +125,7 @@ final class EvictionPolicy {
         }
     }
 
-    /** The extent takes no part until as many calls of {@link #letGo}. Counts as a use. */
+    /** The extent takes no part until as many calls of {@link #release}. Counts as a use. */
     void hold(Extent extent) {
         touch(extent);
         segment(extent).remove(extent);
@@ -133,7 +133,7 @@ final class EvictionPolicy {
         count();
     }
 
-    void letGo(Extent extent) {
+    void release(Extent extent) {
         held--;
         if (!extent.isDoomed()) { // else its space has been freed, or will be
             extent.extendUse(clock.get());
@@ -151,8 +151,8 @@ final class EvictionPolicy {
     /**
      * The extent to evict next, which takes no part any more.
      *
-     * @param limitBytes what all that take part may have
-     * @return null if there is none that nobody uses just now
+     * @param limitBytes that the extents that take part may have in all
+     * @return null if all are in use just now
      */
     @Nullable
     Extent evict(long limitBytes) {
@@ -190,7 +190,7 @@ final class EvictionPolicy {
         return limitBytes - windowBytes(limitBytes);
     }
 
-    /** What is kept for extents that are new, of what all may have. */
+    /** The share of new extents in the bytes of all. */
     static long windowBytes(long limitBytes) {
         return limitBytes / WINDOW_SHARE;
     }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last pin gone──▶ its space is freed, {@link StoredPages} forgets it
  * </pre>
  *
- * <p>Whoever reads or writes pages on disk pins the extent meanwhile; a doomed one grants no more pins. So nothing is
- * pulled from under a reader, and no reader waits for an eviction.
+ * <p>A thread pins the extent while it reads or writes its pages on disk; a doomed one grants no more pins. So nothing
+ * is pulled from under a reader, and no reader waits for an eviction.
  *
  * <p>Heap per stored page, with 32 pages: this object 64 bytes (compressed pointers), the checksums 16 + 4 × 32, its
  * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 260 bytes, or 8.1
@@ -25,7 +25,7 @@ final class Extent {
     /** One bit per page in an int. */
     static final int MAX_PAGES = Integer.SIZE;
 
-    /** Bytes of heap, with what is remembered of one that was evicted. */
+    /** Bytes of heap, with the record of one that was evicted. */
     private static final int HEAP_BYTES = 400;
 
     private static final int DOOMED = 1 << 30;
@@ -60,7 +60,7 @@ final class Extent {
     /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
     private volatile int lastUse;
 
-    /** The uses before that. Racy on purpose: a reader sets them, and who compares them may miss that. */
+    /** The uses before that. Racy on purpose: a reader sets them, and a thread that compares them may miss that. */
     private int secondLastUse;
 
     private int thirdLastUse;
@@ -73,7 +73,7 @@ final class Extent {
     /** Whether one of the leases is that of the {@link Pins}. Guarded by {@link DiskSpace}'s monitor. */
     private boolean heldByPins;
 
-    /** As many as half of the heap has room for: the other half is for names, and for what is in use. */
+    /** As many as half of the heap has room for: the other half is for names, and for objects in use. */
     static int most() {
         return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
     }
@@ -116,7 +116,7 @@ final class Extent {
         return PINS.decrementAndGet(this) == DOOMED;
     }
 
-    /** True if it was live and nobody has it pinned: the caller then has it freed. */
+    /** True if it was live and is not pinned: the caller then has it freed. */
     boolean doom() {
         return PINS.getAndAccumulate(this, DOOMED, (count, flag) -> count | flag) == 0;
     }
@@ -157,7 +157,7 @@ final class Extent {
         return stored;
     }
 
-    /** What the index log is to say of it; null if nothing of it is to be used. */
+    /** Its record for the index log; null if no page of it is to be used. */
     synchronized @Nullable PagesStored toRecord() {
         if (stored == 0 || isDoomed()) {
             return null;
@@ -264,7 +264,7 @@ final class Extent {
         return bytes;
     }
 
-    // ---- what the eviction policy keeps of it
+    // ---- the eviction policy's data of it
 
     int lastUse() {
         return lastUse;

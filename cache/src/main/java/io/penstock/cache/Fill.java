@@ -8,7 +8,7 @@ import java.util.List;
  * A claimed run of pages on its way from Missing to Ready. Filled in order by one thread at a time; each page turns
  * Ready as its last byte arrives, and readers wake as the bytes they wait for arrive.
  *
- * <p>Every fill ends: by its last byte, or by {@link #fail}. Who has to end one must not wait in
+ * <p>Every fill ends: by its last byte, or by {@link #fail}. A thread that has to end one must not wait in
  * {@link CachedObject#claim} before that.
  */
 public final class Fill {
@@ -41,7 +41,7 @@ public final class Fill {
     }
 
     /**
-     * The memory to put the next bytes in: what is left of the current page.
+     * The memory to put the next bytes in: the rest of the current page.
      *
      * @throws IllegalStateException if the fill has ended
      */
@@ -52,7 +52,7 @@ public final class Fill {
     /**
      * Tells that so many more bytes lie in the buffer last handed out.
      *
-     * @param bytes from 0 to what that buffer could take
+     * @param bytes from 0 to the remaining bytes of that buffer
      */
     public void filled(int bytes) {
         PageFrame frame = currentFrame();
@@ -66,8 +66,8 @@ public final class Fill {
 
     /**
      * Turns the pages that are not Ready yet back to Missing and wakes their readers with the cause. Does nothing once
-     * the fill has ended. Not before nobody writes into a buffer of this fill any more: its memory is another page's
-     * next.
+     * the fill has ended. To be called once no thread writes into a buffer of this fill any more: its memory is
+     * another page's next.
      */
     public void fail(Exception cause) {
         for (int i = current; i < frames.size(); i++) {

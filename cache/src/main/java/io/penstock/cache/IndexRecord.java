@@ -6,7 +6,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.IntBuffer;
 
-/** What the index log says. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
+/** A record of the index log. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
 sealed interface IndexRecord {
     /** The data file of the object. */
     long file();
@@ -32,7 +32,7 @@ sealed interface IndexRecord {
     /** The object is forgotten and the file goes. */
     record ObjectRemoved(long file) implements IndexRecord {}
 
-    /** Somebody may read the file without this cache, for as long as it is there. May be said again. */
+    /** The file may be read without this cache, for as long as it is there. May be repeated. */
     record ObjectLent(long file) implements IndexRecord {}
 
     /** Whether the object was read in long runs when it was last read; not until this is said. */

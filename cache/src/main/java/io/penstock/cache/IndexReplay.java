@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Rebuilds the objects of a cache folder from its index log. Used by one thread, before anybody else is there. */
+/**
+ * Rebuilds the objects of a cache folder from its index log. Used by one thread, before any other thread uses the
+ * cache.
+ */
 final class IndexReplay implements Consumer<IndexRecord> {
     private final Shared shared;
     private final PackTable packs;

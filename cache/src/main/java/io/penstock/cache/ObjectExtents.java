@@ -26,7 +26,7 @@ abstract class ObjectExtents {
     /** Opens and other uses. Guarded by {@link ObjectTable}'s lock for this object. */
     private int references;
 
-    /** Open while somebody uses it; of a pack, from its first use on. Guarded by this for writing. */
+    /** Open while the object is in use; of a pack, from its first use on. Guarded by this for writing. */
     private volatile @Nullable DataFile file;
 
     /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
@@ -34,7 +34,9 @@ abstract class ObjectExtents {
 
     private volatile ReadShape readShape = ReadShape.UNKNOWN;
 
-    /** Somebody may read the data file without us, and no lease tells until when: a mapping outlives the last close. */
+    /**
+     * The data file may be read without the cache, and no lease tells until when: a mapping outlives the last close.
+     */
     private volatile boolean lent;
 
     private final Object making = new Object();
@@ -58,7 +60,7 @@ abstract class ObjectExtents {
     /** Gives up its pages in memory; those in flight are left to their fills. */
     abstract void discardFrames();
 
-    /** Nobody can find it any more; its file, if it has one, is to be removed. */
+    /** It cannot be found any more; its file, if it has one, is to be removed. */
     abstract void forgotten();
 
     // ---- the object
@@ -93,7 +95,7 @@ abstract class ObjectExtents {
         return geometry == PageGeometry.PACKS;
     }
 
-    /** What a page takes on disk: whole blocks of the file system. */
+    /** Bytes that a page takes on disk: whole blocks of the file system. */
     long allocatedBytes(int page) {
         return DirectIo.wholeBlocks(pageLength(page));
     }
@@ -142,7 +144,7 @@ abstract class ObjectExtents {
         return ObjectFiles.nameOf(fileName);
     }
 
-    /** Held while the data file is made: a second thread that did so would drop what the first has stored meanwhile. */
+    /** Held while the data file is made: a second thread that did so would drop the pages that the first has stored. */
     Object making() {
         return making;
     }
@@ -187,7 +189,7 @@ abstract class ObjectExtents {
         return first;
     }
 
-    /** There will be a new file, which nobody has seen. */
+    /** There will be a new file, which no reader has seen. */
     void setNotLent() {
         lent = false;
     }

@@ -24,7 +24,7 @@ record ObjectId(long high, long low) {
         return new ObjectId(hash.getLong(), hash.getLong());
     }
 
-    /** Stands for what no reader knows. */
+    /** Of an object that no reader knows. */
     static ObjectId random() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         return new ObjectId(random.nextLong(), random.nextLong());

@@ -2,7 +2,7 @@ package io.penstock.cache;
 
 import io.penstock.cache.CachedObject.Storing;
 import io.penstock.cache.PageFrame.Origin;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     private final Shared shared;
 
-    /** Null while nobody has the object open and nothing of it is in memory. Set under {@link ObjectTable}'s lock. */
+    /** Null while the object is not open and no page of it is in memory. Set under {@link ObjectTable}'s lock. */
     private volatile @Nullable ConcurrentHashMap<Integer, PageFrame> frames;
 
-    /** What all objects of a cache share. */
+    /** Shared by all objects of a cache. */
     record Shared(
             ObjectTable<ObjectPages> table,
             PageMemory memory,
@@ -44,7 +44,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         return shared.memory();
     }
 
-    // ---- what readers and fetchers call
+    // ---- calls by readers and fetchers
 
     PageState state(int page) {
         PageFrame frame = frame(page);
@@ -81,13 +81,13 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         boolean granted = false;
         try {
             long waited = 0;
-            Piece piece = memory().tryAcquire(frame.length(), Urgency.DEMAND);
-            if (piece == null) {
+            Chunk chunk = memory().tryAcquire(frame.length(), Urgency.DEMAND);
+            if (chunk == null) {
                 long begun = System.nanoTime();
-                piece = memory().acquire(frame.length());
+                chunk = memory().acquire(frame.length());
                 waited = System.nanoTime() - begun;
             }
-            frame.setPiece(piece);
+            frame.setChunk(chunk);
             granted = true;
             return waited;
         } finally {
@@ -120,16 +120,16 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (state(page) != PageState.MISSING) {
             return null;
         }
-        Piece piece = memory().tryAcquire(pageLength(page), urgency);
-        if (piece == null) {
+        Chunk chunk = memory().tryAcquire(pageLength(page), urgency);
+        if (chunk == null) {
             return null;
         }
         PageFrame frame = claimWithoutMemory(page);
         if (frame == null) {
-            memory().free(piece);
+            memory().free(chunk);
             return null;
         }
-        frame.setPiece(piece);
+        frame.setChunk(chunk);
         return frame;
     }
 
@@ -141,7 +141,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (!addFrame(frame)) {
             return null;
         }
-        if (shared.store().has(this, page)) { // stored, and its frame given up, since the first look
+        if (shared.store().has(this, page)) { // stored, and its frame evicted, since the first look
             abandon(frame);
             return null;
         }
@@ -168,7 +168,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         shared.counters().waitNanos.add(nanos);
     }
 
-    // ---- what a fill calls
+    // ---- calls by a fill
 
     void completed(PageFrame frame) {
         shared.counters().filledPages.increment();
@@ -214,7 +214,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         return map == null ? null : map.get(page);
     }
 
-    /** Makes the frame current, unless its page has one. For those who have a reference to this object. */
+    /** Makes the frame current, unless its page has one. For callers that have a reference to this object. */
     boolean addFrame(PageFrame frame) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map == null) {
@@ -263,7 +263,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         }
     }
 
-    /** Gives back what {@link ObjectTable#retain} gave. */
+    /** Gives back the reference of {@link ObjectTable#retain}. */
     void release() {
         shared.table().release(this);
     }

@@ -33,12 +33,12 @@ final class ObjectTable<T extends ObjectExtents> {
         return objects.get(id);
     }
 
-    /** What an earlier run left. */
+    /** Adds an object of an earlier run. */
     void add(T object) {
         objects.put(object.id(), object);
     }
 
-    /** False if the object has been forgotten meanwhile. Each true is followed by one {@link #release}. */
+    /** False if the object has been forgotten. Each true is followed by one {@link #release}. */
     boolean retain(ObjectExtents object) {
         return object
                 == objects.computeIfPresent(object.id(), (id, known) -> {
@@ -58,7 +58,7 @@ final class ObjectTable<T extends ObjectExtents> {
         close(unused[0]);
     }
 
-    /** Closes a file that nobody uses any more, if there is one. */
+    /** Closes a file that is no longer in use, if there is one. */
     static void close(@Nullable DataFile unused) {
         try (unused) {
             log.trace("{} is not used any more", unused);
@@ -67,7 +67,7 @@ final class ObjectTable<T extends ObjectExtents> {
         }
     }
 
-    /** Whether somebody but the caller, who has retained it, has the object open or works on it. */
+    /** Whether any thread but the caller, which has retained it, has the object open or works on it. */
     boolean isUsedByOthers(ObjectExtents object) {
         boolean[] used = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {

@@ -33,7 +33,9 @@ final class PackTable {
         return page != null && page.isThere() ? page : null;
     }
 
-    /** For those who have pinned the extent: else it might be evicted before, and nobody would remove the page. */
+    /**
+     * For callers that have pinned the extent: else it might be evicted before, and the page would never be removed.
+     */
     void put(PackedPage page) {
         PackedPage before = pages.put(page.id(), page);
         if (before == null) {
@@ -69,7 +71,7 @@ final class PackTable {
         });
     }
 
-    /** The extent is evicted: all that lies in it goes. */
+    /** The extent is evicted: all pages in it go. */
     void removeAll(Extent extent) {
         Lying lying = byExtent.remove(extent);
         if (lying != null) {
@@ -77,7 +79,7 @@ final class PackTable {
         }
     }
 
-    /** Removes what is not there any more of what lies in it. */
+    /** Removes the pages in it that are no longer stored. */
     void removeGone(Extent extent) {
         List<PackedPage> all = new ArrayList<>();
         byExtent.computeIfPresent(extent, (same, lying) -> {

@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores objects that are smaller than a page: one behind the other in large files, the packs (ADR 29).
+ * Stores objects that are smaller than a page: one after the other in large files, the packs (ADR 29).
  *
  * <p>A pack is an object of the cache like any other, but none that a reader knows. Its extents take space and are evicted
- * as others are, with all small objects in them; a small object lies in one extent. What is behind the last one has never
- * been written, so nothing is ever overwritten. Each process begins a pack of its own. Safe for use by any number of
- * threads.
+ * as others are, with all small objects in them; a small object lies in one extent. The space after the last one has
+ * never been written, so nothing is ever overwritten. Each process begins a pack of its own. Safe for use by any number
+ * of threads.
  */
 final class Packs {
     /** Extents in a pack: many, so that there are few files, which stay open. */
@@ -30,7 +30,7 @@ final class Packs {
     private @Nullable Place place;
 
     /**
-     * A place in a pack behind all that was written.
+     * A place in a pack after all that was written.
      *
      * @param pack retained
      * @param extent of the place: if it is evicted, the pack is left
@@ -40,7 +40,7 @@ final class Packs {
             return new Place(pack, pack.stored().extentForWriting(PageGeometry.PACKS.pageAt(position)), position);
         }
 
-        /** Behind an object of so many bytes that is here; null at the pack's end. */
+        /** The place after an object of so many bytes at this one; null at the pack's end. */
         @Nullable
         Place after(int length) {
             long next = position + DirectIo.wholeBlocks(length);
@@ -104,7 +104,7 @@ final class Packs {
             return true;
         } finally {
             if (!written) {
-                leave(page.extent().object()); // perhaps somebody has removed its file
+                leave(page.extent().object()); // perhaps its file was removed from outside
             }
             store.unpin(page.extent());
         }
@@ -165,7 +165,7 @@ final class Packs {
     private boolean takePages(Extent extent, long position, int length) throws IOException {
         int last = PageGeometry.PACKS.pageAt(position + length - 1);
         for (int page = PageGeometry.PACKS.pageAt(position); page <= last; page++) {
-            // Not whether it is stored: if somebody has removed the file, nothing in the page is there any more.
+            // Not whether it is stored: if the file was removed from outside, nothing in the page is there any more.
             if (!extent.isAllocated(page)) {
                 if (!space.take(extent, page)) {
                     return false;

@@ -17,12 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The page cache of one mount: pages in memory, and behind them on NVMe. Safe for use by any number of threads.
+ * The page cache of one mount: pages in memory and on NVMe. Safe for use by any number of threads.
  *
- * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: what it does not give is Missing.
+ * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: pages that it does not deliver are
+ * Missing.
  */
 public final class PageCache implements AutoCloseable {
-    /** Bytes in a page; the last page of an object is as long as what is left of it. */
+    /** Bytes in a page; an object's last page ends with the object. */
     public static final int PAGE_SIZE = PageGeometry.PAGE_SIZE;
 
     /** Bytes in a sector, of which there are 16 in a page. */
@@ -76,7 +77,7 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Opens the cache folder and takes over what earlier runs left Ready in it.
+     * Opens the cache folder and takes over the pages that earlier runs left Ready in it.
      *
      * @throws IOException with a message fit for the user if the folder cannot be used, or another process uses it
      */
@@ -85,8 +86,9 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * What a test replaces: the data files, the clock, the size of an extent, how many of them there may be, where memory
-     * comes from, and how often to look at how much is free on the disk, beside the looks when something is written.
+     * The parts that a test replaces: the data files, the clock, the size of an extent, how many of them there may be,
+     * where memory comes from, and how often to look at how much is free on the disk, beside the looks when something
+     * is written.
      */
     record Environment(
             FilesFactory files,
@@ -138,17 +140,17 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * The pages of one object version, shared by all who have it open. Close it when done.
+     * The pages of one object version, shared by all callers that have it open. Close it when done.
      *
-     * @param namespace what keeps keys of different buckets apart: endpoint and bucket
+     * @param namespace keeps keys of different buckets apart: endpoint and bucket
      */
     public CachedObject open(String namespace, ObjectVersion version) {
         return open(ObjectId.of(namespace, version), version, PageGeometry.PAGES);
     }
 
     /**
-     * The same in sectors: its pages are of {@link #SECTOR_SIZE}. What is kept of a version in pages is not in its sectors,
-     * and the other way round; the caller decides where a byte is fetched to.
+     * The same in sectors: its pages are of {@link #SECTOR_SIZE}. Bytes of a version that are cached in pages are
+     * not in its sectors, and the other way round; the caller decides where a byte is fetched to.
      */
     public CachedObject openSectors(String namespace, ObjectVersion version) {
         return open(ObjectId.of(namespace, version).ofSectors(), version, PageGeometry.SECTORS);
@@ -171,8 +173,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. Their space
-     * comes free behind. Waits while the disk is far behind.
+     * Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills.
+     * Their space comes free in the background. Waits while too many tasks of the disk are not done.
      */
     public void invalidate(String namespace, ObjectVersion version) throws InterruptedException {
         tasks.awaitFew();
@@ -189,7 +191,7 @@ public final class PageCache implements AutoCloseable {
         }
     }
 
-    /** What is never evicted. */
+    /** The pins: object versions that are never evicted. */
     public Pins pins() {
         return pins;
     }
@@ -217,7 +219,8 @@ public final class PageCache implements AutoCloseable {
      *
      * @param file with each page at its offset, as long as the object; on the cache folder's file system. It is gone
      *     if it was taken over
-     * @param pages those that it holds as a whole. It should take no space for others, because nobody would know of it
+     * @param pages those that it holds as a whole. It should take no space for others, because the cache would not know
+     *     of it
      * @param checksums CRC32C of each, by page number
      * @return false if it was not, because there are pages of this version already, the disk is not well, or it {@linkplain
      *     #hasOwnFile takes none}
@@ -233,8 +236,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Has the size, the space to leave free and the memory of {@code config} from now on. What exceeds lower bounds is
-     * evicted soon after, except pages that are in use; memory goes back to the system when the JVM next collects all of its
+     * Has the size, the space to leave free and the memory of {@code config} from now on. Pages beyond lower bounds
+     * are evicted soon after, except those in use; memory goes back to the system when the JVM next collects all of its
      * garbage. Folder and audience stay as they are.
      */
     public void adjust(CacheConfig config) {
@@ -260,7 +263,10 @@ public final class PageCache implements AutoCloseable {
         return memory.hasForReadahead(bytes);
     }
 
-    /** Bytes that may be added and stay until they are read: what is free, and what the eviction policy has for new pages. */
+    /**
+     * Bytes that may be added and stay until they are read: the free ones, and those that the eviction policy has for
+     * new pages.
+     */
     public long roomBytes() {
         return health.isWell() ? space.roomBytes() : 0;
     }
@@ -275,12 +281,12 @@ public final class PageCache implements AutoCloseable {
         return table.size();
     }
 
-    /** For tests: memory that somebody holds. */
+    /** For tests: memory in use. */
     long busyBytes() {
         return memory.busyBytes();
     }
 
-    /** Waits, for a bounded time, until what is complete is on disk, and gives the folder to the next who wants it. */
+    /** Waits, for a bounded time, until complete pages are on disk, and unlocks the folder. */
     @Override
     public void close() {
         wholeFiles.close();

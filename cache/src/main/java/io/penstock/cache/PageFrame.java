@@ -1,6 +1,6 @@
 package io.penstock.cache;
 
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *                 └──▶ CANCELLED   waiting readers look again at where the page is
  * </pre>
  *
- * <p>References are counted: one for being {@linkplain Owner#frame current}, one for whoever fills it and then
- * writes it to disk, one for each reader meanwhile. The memory goes back with the last; so a reader that has a
- * reference always finishes its copy, also of a page that has failed behind the bytes it wants.
+ * <p>References are counted: one for being {@linkplain Owner#frame current}, one for the thread that fills it and
+ * then writes it to disk, one for each reader in that time. The memory goes back with the last; so a reader that has a
+ * reference always finishes its copy, also of a page that has failed after the bytes that it wants.
  */
 final class PageFrame implements LentBytes.Loan {
     enum Origin {
@@ -60,7 +60,7 @@ final class PageFrame implements LentBytes.Loan {
     private final AtomicInteger references = new AtomicInteger(2);
 
     /** Set once, before the first byte arrives; read after {@link #arrived} has been. */
-    private @Nullable Piece piece;
+    private @Nullable Chunk chunk;
 
     /** Bytes there, from the page's start. Written by the one thread that fills. */
     private volatile int arrived;
@@ -77,7 +77,7 @@ final class PageFrame implements LentBytes.Loan {
     /** Set before {@link #stage} turns FAILED. */
     private @Nullable Exception failure;
 
-    /** Racy on purpose: a lost update makes a page be given up somewhat too early or too late. */
+    /** Racy on purpose: a lost update evicts a page somewhat too early or too late. */
     private int bytesRead;
 
     /** Racy on purpose, like {@link #bytesRead}. */
@@ -105,15 +105,15 @@ final class PageFrame implements LentBytes.Loan {
         return origin;
     }
 
-    void setPiece(Piece granted) {
-        piece = granted;
+    void setChunk(Chunk granted) {
+        chunk = granted;
     }
 
-    Piece piece() {
-        if (piece == null) {
+    Chunk chunk() {
+        if (chunk == null) {
             throw new IllegalStateException("no memory yet for page " + page);
         }
-        return piece;
+        return chunk;
     }
 
     boolean isComplete() {
@@ -128,17 +128,17 @@ final class PageFrame implements LentBytes.Loan {
         unwritten = is;
     }
 
-    /** The memory behind the bytes that have arrived. */
+    /** The memory after the bytes that have arrived. */
     ByteBuffer rest() {
-        return piece().memory().slice(arrived, length - arrived);
+        return chunk().memory().slice(arrived, length - arrived);
     }
 
     /** All of the page's bytes. */
     ByteBuffer bytes() {
-        return piece().memory().slice(0, length);
+        return chunk().memory().slice(0, length);
     }
 
-    /** So many more bytes lie behind those that were there. */
+    /** So many more bytes have arrived. */
     void arrived(int bytes) {
         if (bytes < 0 || bytes > length - arrived) {
             throw new IllegalArgumentException(bytes + " bytes in a buffer of " + (length - arrived));
@@ -167,7 +167,7 @@ final class PageFrame implements LentBytes.Loan {
     }
 
     private synchronized void wakeAll() {
-        awaitedBytes = Integer.MAX_VALUE; // who waits for more says so again
+        awaitedBytes = Integer.MAX_VALUE; // a reader that waits for more registers again
         notifyAll();
     }
 
@@ -211,10 +211,10 @@ final class PageFrame implements LentBytes.Loan {
         return false;
     }
 
-    /** Copies what the buffer takes; the bytes are there. */
+    /** Copies as many bytes as the buffer takes; they have arrived. */
     int copy(int offset, ByteBuffer to) {
         int count = Math.min(to.remaining(), length - offset);
-        ByteBuffer memory = piece().memory();
+        ByteBuffer memory = chunk().memory();
         to.put(to.position(), memory, offset, count);
         to.position(to.position() + count);
         wasRead(offset, count);
@@ -228,7 +228,7 @@ final class PageFrame implements LentBytes.Loan {
             return copy(offset, to);
         }
         retain();
-        loans.add(to.position(), piece().memory(), offset, piece().address() + offset, count, this);
+        loans.add(to.position(), chunk().memory(), offset, chunk().address() + offset, count, this);
         to.position(to.position() + count);
         wasRead(offset, count);
         return count;
@@ -268,21 +268,21 @@ final class PageFrame implements LentBytes.Loan {
         return false;
     }
 
-    /** By one who has a reference already. */
+    /** For a caller that has a reference already. */
     void retain() {
         references.incrementAndGet();
     }
 
     void release() {
-        Piece unused = dropReference();
+        Chunk unused = dropReference();
         if (unused != null) {
             owner.memory().free(unused);
         }
     }
 
-    /** Makes the page be no longer in memory, for all who come after; and returns the memory that this leaves unused. */
+    /** Removes the page from memory, for all later readers; and returns the memory that this leaves unused. */
     @Nullable
-    Piece giveUp() {
+    Chunk evict() {
         return owner.removeFrame(this) ? dropReference() : null;
     }
 
@@ -290,11 +290,11 @@ final class PageFrame implements LentBytes.Loan {
         return owner.frame(page) == this;
     }
 
-    private @Nullable Piece dropReference() {
+    private @Nullable Chunk dropReference() {
         int left = references.decrementAndGet();
         if (left < 0) {
             throw new IllegalStateException("page " + page + " was released twice");
         }
-        return left == 0 ? piece : null;
+        return left == 0 ? chunk : null;
     }
 }

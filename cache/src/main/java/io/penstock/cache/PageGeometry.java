@@ -2,14 +2,16 @@ package io.penstock.cache;
 
 /** How the bytes of an object are divided into pages. */
 enum PageGeometry {
-    /** What is kept of objects as a rule. */
+    /** The pages in which objects are cached as a rule. */
     PAGES(20),
-    /** The same bytes in small pieces: what is read at random here and there is fetched and kept without its surroundings. */
+    /**
+     * The same bytes in small pieces: bytes that are read at random are fetched and kept without their surroundings.
+     */
     SECTORS(16),
     /** A file whose pages hold small objects: see {@link Packs}. */
     PACKS(20);
 
-    /** Bytes in a page; the last page of an object is as long as what is left of it. */
+    /** Bytes in a page; an object's last page ends with the object. */
     static final int PAGE_SIZE = PAGES.size();
 
     static final int SECTOR_SIZE = SECTORS.size();
@@ -25,7 +27,7 @@ enum PageGeometry {
         return objectBytes < PAGE_SIZE;
     }
 
-    /** Bytes in a page; the last page of an object is as long as what is left of it. */
+    /** Bytes in a page; an object's last page ends with the object. */
     int size() {
         return 1 << shift;
     }

@@ -60,8 +60,8 @@ final class PageIndex {
         return freed;
     }
 
-    /** Has the index written anew where most of it is superseded. */
-    void shorten() {
+    /** Compacts the index, on another thread, if it is large. */
+    void compactIfLarge() {
         if (records.isLarge()) {
             tasks.execute("write the index anew", () -> {
                 if (records.isLarge()) { // no other task has done so
@@ -75,7 +75,7 @@ final class PageIndex {
         records.compact(this::snapshot);
     }
 
-    /** The present state. What changes meanwhile is appended after it; so nothing is said here that is about to go. */
+    /** The present state. Changes in that time are appended after it; so no record here is about to be superseded. */
     private void snapshot(RecordLog.Sink<IndexRecord> to) throws IOException {
         for (ObjectExtents object : table.all()) {
             if (object.hasFile()) {

@@ -1,7 +1,7 @@
 package io.penstock.cache;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  * The memory of all pages: one budget, taken lazily from the system, and given back only if the budget shrinks.
  *
  * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read; then it is
- * <em>kept</em> as long as nobody needs it, and given up oldest first, but pages that were read to the end before all
+ * <em>kept</em> until another page needs it, and evicted oldest first, but pages that were read to the end before all
  * others: the kernel has those now. A kept page that was read since it was last looked at gets a second chance.
  *
- * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while nobody
- * waits and no more than three quarters of the budget are busy.
+ * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while no
+ * caller waits and no more than three quarters of the budget are busy.
  *
- * <p>Why this cannot deadlock: whoever waits here holds no memory, and whoever holds busy memory waits for something
- * else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget at most),
- * a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of callers: a
- * thread that must finish a {@link Fill} itself must not wait here meanwhile.
+ * <p>Why this cannot deadlock: a thread that waits here holds no memory, and a holder of busy memory waits for
+ * something else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget
+ * at most), a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of
+ * callers: a thread that must finish a {@link Fill} itself must not wait here before that.
  */
 final class PageMemory {
     /** Bounds the work under the lock where every kept frame was just read. */
@@ -38,7 +38,7 @@ final class PageMemory {
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
-    /** Frames that may be given up, oldest first. */
+    /** Frames that may be evicted, oldest first. */
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> kept = new LinkedHashSet<>();
 
@@ -59,7 +59,7 @@ final class PageMemory {
         final Condition granted;
 
         @Nullable
-        Piece piece;
+        Chunk chunk;
 
         Waiter(int size, Condition granted) {
             this.size = size;
@@ -68,28 +68,28 @@ final class PageMemory {
     }
 
     /** Memory for a page of so many bytes, for a reader; waits its turn. */
-    Piece acquire(int bytes) throws InterruptedException {
+    Chunk acquire(int bytes) throws InterruptedException {
         int size = Slab.sizeFor(bytes);
         lock.lockInterruptibly();
         try {
-            Piece piece = waiters.isEmpty() ? allocate(size) : null;
-            return piece != null ? piece : await(new Waiter(size, lock.newCondition()));
+            Chunk chunk = waiters.isEmpty() ? allocate(size) : null;
+            return chunk != null ? chunk : await(new Waiter(size, lock.newCondition()));
         } finally {
             lock.unlock();
         }
     }
 
     @GuardedBy("lock")
-    private Piece await(Waiter waiter) throws InterruptedException {
+    private Chunk await(Waiter waiter) throws InterruptedException {
         waiters.add(waiter);
         try {
-            while (waiter.piece == null) {
+            while (waiter.chunk == null) {
                 waiter.granted.await();
             }
-            return waiter.piece;
+            return waiter.chunk;
         } catch (InterruptedException e) {
-            if (waiter.piece != null) {
-                free(waiter.piece);
+            if (waiter.chunk != null) {
+                free(waiter.chunk);
             } else {
                 waiters.remove(waiter);
                 serveWaiters();
@@ -100,7 +100,7 @@ final class PageMemory {
 
     /** The same without waiting; null if there is none to spare. */
     @Nullable
-    Piece tryAcquire(int bytes, Urgency urgency) {
+    Chunk tryAcquire(int bytes, Urgency urgency) {
         int size = Slab.sizeFor(bytes);
         lock.lock();
         try {
@@ -118,9 +118,9 @@ final class PageMemory {
         lock.lock();
         try {
             slabs.setBudget(bytes);
-            boolean gaveUp = true;
-            while (gaveUp && slabs.handedOutBytes() > bytes) {
-                gaveUp = giveUpOne();
+            boolean evicted = true;
+            while (evicted && slabs.handedOutBytes() > bytes) {
+                evicted = evictOne();
             }
             serveWaiters();
         } finally {
@@ -154,8 +154,8 @@ final class PageMemory {
 
     /**
      * How much may wait to be written to disk, in bytes: as much as may be busy before readahead gives way. So where the
-     * disk is slower than the store, readahead runs at the disk's pace, and only what readers demand beyond that is not
-     * stored.
+     * disk is slower than the store, readahead runs at the disk's pace, and only pages that readers demand beyond
+     * that are not stored.
      */
     long unwrittenLimit() {
         return readaheadLimit(budgetBytes());
@@ -166,10 +166,10 @@ final class PageMemory {
         return budget / 4 * 3;
     }
 
-    void free(Piece piece) {
+    void free(Chunk chunk) {
         lock.lock();
         try {
-            slabs.free(piece);
+            slabs.free(chunk);
             serveWaiters();
         } finally {
             lock.unlock();
@@ -182,7 +182,7 @@ final class PageMemory {
         try {
             boolean isKept = kept.contains(frame) || spent.contains(frame);
             if (!isKept && frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
-                keptBytes += frame.piece().size();
+                keptBytes += frame.chunk().size();
                 serveWaiters();
             }
         } finally {
@@ -207,9 +207,9 @@ final class PageMemory {
         lock.lock();
         try {
             if (kept.remove(frame) || spent.remove(frame)) {
-                keptBytes -= frame.piece().size();
+                keptBytes -= frame.chunk().size();
             }
-            giveUp(frame);
+            evict(frame);
             serveWaiters();
         } finally {
             lock.unlock();
@@ -239,8 +239,8 @@ final class PageMemory {
     @GuardedBy("lock")
     private void serveWaiters() {
         for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
-            first.piece = allocate(first.size);
-            if (first.piece == null) {
+            first.chunk = allocate(first.size);
+            if (first.chunk == null) {
                 return;
             }
             waiters.remove();
@@ -250,31 +250,31 @@ final class PageMemory {
 
     /** Free memory if there is some, else new memory if the budget allows it, else that of kept frames. */
     @GuardedBy("lock")
-    private @Nullable Piece allocate(int size) {
+    private @Nullable Chunk allocate(int size) {
         while (true) {
-            Piece piece = slabs.allocate(size);
-            if (piece != null || !giveUpOne()) {
-                return piece;
+            Chunk chunk = slabs.allocate(size);
+            if (chunk != null || !evictOne()) {
+                return chunk;
             }
         }
     }
 
     @GuardedBy("lock")
-    private boolean giveUpOne() {
+    private boolean evictOne() {
         PageFrame frame = spent.isEmpty() ? pollKept() : spent.removeFirst();
         if (frame == null) {
             return false;
         }
-        keptBytes -= frame.piece().size();
-        giveUp(frame);
+        keptBytes -= frame.chunk().size();
+        evict(frame);
         return true;
     }
 
     @GuardedBy("lock")
-    private void giveUp(PageFrame frame) {
-        Piece piece = frame.giveUp();
-        if (piece != null) {
-            slabs.free(piece);
+    private void evict(PageFrame frame) {
+        Chunk chunk = frame.evict();
+        if (chunk != null) {
+            slabs.free(chunk);
         }
     }
 

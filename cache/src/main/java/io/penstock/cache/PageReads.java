@@ -1,14 +1,14 @@
 package io.penstock.cache;
 
 import io.penstock.cache.PageFrame.Origin;
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads of one object's pages, from memory and from disk. Has no state of its own. */
 final class PageReads {
-    /** The kernel's smallest readahead; what reads less at a time in sequence is content with what the kernel gives. */
+    /** The kernel's smallest readahead; a reader of less at a time in sequence is content with that of the kernel. */
     private static final int READAHEAD_BYTES = 128 << 10;
 
     /** Enough for one stream to keep an NVMe busy. */
@@ -27,7 +27,7 @@ final class PageReads {
         this.counters = counters;
     }
 
-    /** What is read of a page that is on disk only. */
+    /** Which bytes are read of a page that is on disk only. */
     enum FromDisk {
         /** The bytes that are asked for; the whole page if it was not checked since the process started. */
         ASKED,
@@ -135,23 +135,23 @@ final class PageReads {
         return count;
     }
 
-    /** A frame to read a stored page into, if there is memory to spare and nobody else does. */
+    /** A frame to read a stored page into, if there is memory to spare and no other thread reads it. */
     private @Nullable PageFrame tryFrame(int page) {
-        Piece piece =
+        Chunk chunk =
                 pages.frame(page) == null ? pages.memory().tryAcquire(pages.pageLength(page), Urgency.READAHEAD) : null;
-        if (piece == null) {
+        if (chunk == null) {
             return null;
         }
         PageFrame frame = pages.newFrame(page, Origin.DISK);
-        frame.setPiece(piece);
+        frame.setChunk(chunk);
         if (!pages.addFrame(frame)) {
-            pages.memory().free(piece);
+            pages.memory().free(chunk);
             return null;
         }
         return frame;
     }
 
-    /** With what comes after it, which is asked for first. */
+    /** With the pages after it, which are requested first. */
     private int loadAndMore(StoredPage stored, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
             throws InterruptedException {
         boolean asked = false;
@@ -166,7 +166,7 @@ final class PageReads {
         return load(stored, frame, offset, to, loans);
     }
 
-    /** What the kernel would read ahead if it saw these reads. */
+    /** Loads the pages that the kernel would read ahead if it saw these reads. */
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
             StoredPage stored = store.find(pages, next);

@@ -11,7 +11,7 @@ package io.penstock.cache;
  * </pre>
  */
 public enum PageState {
-    /** Nobody has it and nobody fetches it. */
+    /** Neither here nor being fetched. */
     MISSING,
     /** Claimed by exactly one {@link Fill}. */
     INFLIGHT,

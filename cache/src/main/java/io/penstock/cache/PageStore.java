@@ -124,8 +124,8 @@ final class PageStore {
     }
 
     /**
-     * Reads a whole page, and compares it with its checksum, also if this process wrote it: what is loaded may go to other
-     * nodes, which would keep wrong bytes as right ones.
+     * Reads a whole page, and compares it with its checksum, also if this process wrote it: a loaded page may go to
+     * other nodes, which would keep wrong bytes as right ones.
      *
      * @param bytes as long as the page, in aligned memory
      * @return false if it is not there or not right: then it is Missing
@@ -168,13 +168,13 @@ final class PageStore {
             health.succeeded();
             if (!whole) {
                 counters.corruptPages.increment();
-                giveUpFile(page);
+                discardFile(page);
             }
-            // A page dropped meanwhile may have been read from a file that was made anew.
+            // A page dropped in between may have been read from a file that was made anew.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
-            log.debug("Somebody has removed a file of the cache", e); // no fault of the disk
-            giveUpFile(page);
+            log.debug("A file of the cache was removed from outside", e); // no fault of the disk
+            discardFile(page);
             return false;
         } catch (IOException e) {
             health.failed("read a page", e);
@@ -185,8 +185,11 @@ final class PageStore {
         }
     }
 
-    /** Somebody has removed its file, or cut it: nothing else of a pack is believed, and nothing is appended to it any more. */
-    private void giveUpFile(StoredPage page) {
+    /**
+     * Its file was removed or cut from outside: no other page of a pack is trusted, and nothing is appended to it any
+     * more.
+     */
+    private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {
             discard(packed.extent().object());
@@ -220,7 +223,7 @@ final class PageStore {
         }
     }
 
-    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #letGo} must follow. */
+    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #release} must follow. */
     void hold(ObjectExtents object, List<Extent> extents) {
         if (object.setLent()) {
             index.appendSoon(new ObjectLent(object.fileName()));
@@ -228,8 +231,8 @@ final class PageStore {
         tasks.execute("hold a file", () -> space.hold(extents));
     }
 
-    void letGo(List<Extent> extents) {
-        tasks.execute("let a file go", () -> space.letGo(extents));
+    void release(List<Extent> extents) {
+        tasks.execute("release a file", () -> space.release(extents));
     }
 
     /** How the object was read: kept with its pages. */
@@ -268,7 +271,7 @@ final class PageStore {
         tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
-    /** For a small object that is found to be of no use, and that nobody may have open. */
+    /** For a small object that is found to be of no use, and that may not be open. */
     void discardPacked(ObjectId id) {
         PackedPage packed = packs.find(id);
         if (packed != null) {

@@ -19,7 +19,7 @@ final class PageWrites {
     private final PageStore store;
     private final Packs packs;
 
-    /** Of what is pinned when it is stored: what lies in one extent is pinned, and is not any more, together. */
+    /** For objects that are pinned when they are stored: those in one extent are pinned and unpinned together. */
     private final Packs pinnedPacks;
 
     private final PinTable pins;
@@ -61,7 +61,7 @@ final class PageWrites {
         boolean stored =
                 object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
         if (stored) {
-            index.shorten();
+            index.compactIfLarge();
             health.succeeded();
         }
         return stored;
@@ -118,7 +118,7 @@ final class PageWrites {
                 adopt(extent, pages, checksums);
                 page = pages.nextSetBit(extent.firstPage() + extent.pages());
             }
-            index.shorten();
+            index.compactIfLarge();
             health.succeeded();
             return true;
         } catch (IOException e) {

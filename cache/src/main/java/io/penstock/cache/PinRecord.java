@@ -5,7 +5,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 
-/** What the log of pins says. Encoded as a type byte and the fields in order. */
+/** A record of the log of pins. Encoded as a type byte and the fields in order. */
 sealed interface PinRecord {
     /** The version is pinned, in place of another version of the same object. */
     record Pinned(Pin pin) implements PinRecord {}

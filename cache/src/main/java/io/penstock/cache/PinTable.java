@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The object versions that must not be evicted. Safe for use by any number of threads; {@link Pins} changes it. */
 final class PinTable {
-    /** Most heap for a pin: what is in this table, and in {@link Pins}. */
+    /** Most heap for a pin: its entries in this table and in {@link Pins}. */
     private static final int BYTES_EACH = 600;
 
     /** All pins may take one part in so many of the heap. */
@@ -29,7 +29,7 @@ final class PinTable {
         return reasons.computeIfPresent(id, (_, count) -> count == 1 ? null : count - 1) == null;
     }
 
-    /** It has a pin, beside what {@link #add} says. */
+    /** It has a pin, apart from {@link #add}. */
     void pin(ObjectId id) {
         lasting.add(id);
     }

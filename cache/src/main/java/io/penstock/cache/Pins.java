@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The object versions that are never evicted. A pin lasts until it ends or is taken off, and is in a log of the cache folder, so
- * that it lasts from mount to mount; a {@link Session} pins what it brings in, until all of it is there.
+ * that it lasts from mount to mount; a {@link Session} pins the objects that it brings in, until all of them are there.
  *
  * <p>All of them together take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log, which is why
  * this class is long. Safe for use by any number of threads; a call may write to the cache's disk.
@@ -32,14 +32,14 @@ public final class Pins implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Pins.class);
 
-    /** One part in so many of the cache is for what is not pinned, and for what packs leave empty. */
+    /** One part in so many of the cache is for unpinned pages, and for space that packs leave empty. */
     static final int REST_SHARE = 16;
 
     private final CacheFolder folder;
     private final PinTable table;
     private final DiskSpace space;
 
-    /** Guarded by this for writing: who asks does not wait for the log. */
+    /** Guarded by this for writing: a lookup does not wait for the log. */
     private final Map<Pin.Name, Pin> pins = new ConcurrentHashMap<>();
 
     /** Of all versions in the table. Guarded by this for writing. */
@@ -57,8 +57,8 @@ public final class Pins implements AutoCloseable {
     /**
      * Bytes on disk.
      *
-     * @param pinned what all pins take once all of it is cached, and what is being brought in
-     * @param most what they may take
+     * @param pinned bytes that all pins take once they are cached, and those being brought in
+     * @param most bytes that they may take
      * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
      */
     public record Room(long pinned, long most, boolean isDiskShort) {
@@ -74,7 +74,7 @@ public final class Pins implements AutoCloseable {
         this.space = space;
     }
 
-    /** Takes over the pins of earlier runs, but those that have ended. Before anybody else is there. */
+    /** Takes over the pins of earlier runs, but those that have ended. Before any other thread uses this. */
     synchronized void start(long now) throws IOException {
         RecordLog<PinRecord> found = folder.openPins();
         records = found;
@@ -113,7 +113,7 @@ public final class Pins implements AutoCloseable {
         return limit - limit / REST_SHARE;
     }
 
-    /** What an object of this size takes on disk. */
+    /** Bytes that an object of this size takes on disk. */
     public static long bytesOnDisk(long size) {
         return DirectIo.wholeBlocks(size);
     }
@@ -154,7 +154,7 @@ public final class Pins implements AutoCloseable {
     /**
      * Takes pins off.
      *
-     * @param keys whose
+     * @param keys of the pinned objects
      * @return the number of objects
      * @throws IOException if it cannot be written down: those that were written down are off
      */
@@ -229,7 +229,7 @@ public final class Pins implements AutoCloseable {
     /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
     public OptionalLong until(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
-        // What has ended is taken off only now and then.
+        // Pins that have ended are removed only now and then.
         return pin != null
                         && pin.until() > System.currentTimeMillis()
                         && pin.id().equals(ObjectId.of(namespace, version))
@@ -277,7 +277,7 @@ public final class Pins implements AutoCloseable {
             return true;
         }
 
-        /** What was brought in counts as just used, and may be evicted as anything else, but for what has a pin. */
+        /** Objects that were brought in count as just used, and may be evicted as others, unless they are pinned. */
         @Override
         public void close() {
             Set<ObjectId> ids = new HashSet<>(held.keySet());
@@ -316,7 +316,7 @@ public final class Pins implements AutoCloseable {
                 }
             });
         }
-        to.append(record); // last: what it says is not among the pins yet
+        to.append(record); // last: its change is not among the pins yet
     }
 
     @GuardedBy("this")
@@ -335,7 +335,10 @@ public final class Pins implements AutoCloseable {
         return made;
     }
 
-    /** Nothing is pinned or taken off any more. Does not wait for who does so at this moment, and may wait for the disk. */
+    /**
+     * Nothing is pinned or unpinned any more. Does not wait for a call that does so at this moment; may wait for the
+     * disk.
+     */
     @Override
     public void close() throws IOException {
         closed = true;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param sectorBytes on disk of pages that are {@link Place#SECTORS}
  */
 public record Residency(List<Run> runs, long sectorBytes) {
-    /** @param end behind the last byte */
+    /** @param end after the last byte */
     public record Run(long offset, long end, Place place) {
         public long length() {
             return end - offset;

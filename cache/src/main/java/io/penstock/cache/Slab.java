@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * of a small object does not hold a whole page's memory. Guarded by {@link PageMemory}'s lock.
  */
 final class Slab {
-    /** The smallest piece; 64 of them make a page, one bit each of a long. */
+    /** The smallest chunk; 64 of them make a page, one bit each of a long. */
     static final int LEAF_SIZE = PageGeometry.PAGE_SIZE / Long.SIZE;
 
     private final ByteBuffer memory =
@@ -23,13 +23,13 @@ final class Slab {
     private long free = -1;
 
     /**
-     * A piece of a slab.
+     * A chunk of a slab.
      *
      * @param leaves the bits of its leaves
      * @param memory its bytes: aligned, position 0, limit its size
      * @param address of the first of them
      */
-    record Piece(Slab slab, long leaves, ByteBuffer memory, long address) {
+    record Chunk(Slab slab, long leaves, ByteBuffer memory, long address) {
         int size() {
             return memory.capacity();
         }
@@ -42,7 +42,7 @@ final class Slab {
 
     /** @param size as {@link #sizeFor} gives it */
     @Nullable
-    Piece allocate(int size) {
+    Chunk allocate(int size) {
         int count = size / LEAF_SIZE;
         long run = count == Long.SIZE ? -1 : (1L << count) - 1;
         for (int first = 0; first < Long.SIZE; first += count) {
@@ -50,17 +50,17 @@ final class Slab {
             if ((free & leaves) == leaves) {
                 free &= ~leaves;
                 int start = first * LEAF_SIZE;
-                return new Piece(this, leaves, memory.slice(start, size), address + start);
+                return new Chunk(this, leaves, memory.slice(start, size), address + start);
             }
         }
         return null;
     }
 
-    void free(Piece piece) {
-        if ((free & piece.leaves) != 0) {
+    void free(Chunk chunk) {
+        if ((free & chunk.leaves) != 0) {
             throw new IllegalStateException("memory of a page was given back twice");
         }
-        free |= piece.leaves;
+        free |= chunk.leaves;
     }
 
     boolean isWhole() {

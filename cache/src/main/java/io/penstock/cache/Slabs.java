@@ -2,7 +2,7 @@ package io.penstock.cache;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.cache.Slab.Piece;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
@@ -64,31 +64,31 @@ final class Slabs {
 
     /** Free memory if there is some, else new memory if the budget allows it. */
     @Nullable
-    Piece allocate(int size) {
+    Chunk allocate(int size) {
         if (handedOutBytes + size > budgetBytes()) {
             return null;
         }
-        Piece piece = firstFit(size);
-        if (piece == null) {
+        Chunk chunk = firstFit(size);
+        if (chunk == null) {
             Slab slab = whole.isEmpty() ? grow() : whole.pop();
             if (slab == null) {
                 return null;
             }
             partial.add(slab);
-            piece = requireNonNull(slab.allocate(size));
+            chunk = requireNonNull(slab.allocate(size));
         }
-        if (piece.slab().isExhausted()) {
-            partial.remove(piece.slab());
+        if (chunk.slab().isExhausted()) {
+            partial.remove(chunk.slab());
         }
         handedOutBytes += size;
-        return piece;
+        return chunk;
     }
 
-    private @Nullable Piece firstFit(int size) {
+    private @Nullable Chunk firstFit(int size) {
         for (Slab slab : partial) {
-            Piece piece = slab.allocate(size);
-            if (piece != null) {
-                return piece;
+            Chunk chunk = slab.allocate(size);
+            if (chunk != null) {
+                return chunk;
             }
         }
         return null;
@@ -116,10 +116,10 @@ final class Slabs {
         }
     }
 
-    void free(Piece piece) {
-        Slab slab = piece.slab();
-        slab.free(piece);
-        handedOutBytes -= piece.size();
+    void free(Chunk chunk) {
+        Slab slab = chunk.slab();
+        slab.free(chunk);
+        handedOutBytes -= chunk.size();
         if (slab.isWhole()) {
             partial.remove(slab);
             if (count > max) {

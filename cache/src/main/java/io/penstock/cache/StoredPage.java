@@ -1,6 +1,6 @@
 package io.penstock.cache;
 
-/** A page on disk: where it is, and what is known of it. Safe for use by any number of threads. */
+/** A page on disk: its place, checksum and state. Safe for use by any number of threads. */
 sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
     /** To be pinned while the page is read. */
     Extent extent();

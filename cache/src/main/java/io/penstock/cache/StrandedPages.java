@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages that no extent counts any more, but whose space is not to be had back before their file goes. Guarded by
+ * Pages that no extent counts any more, but whose space cannot be freed before their file goes. Guarded by
  * {@link DiskSpace}'s monitor.
  */
 final class StrandedPages {

@@ -1,6 +1,6 @@
 package io.penstock.cache;
 
-/** Who wants a page: decides who gets memory and a request first. */
+/** The purpose of a page: decides which one gets memory and a request first. */
 public enum Urgency {
     /** A reader waits for it. */
     DEMAND,

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks, on one thread behind the readers' backs, the pages that an earlier process stored. What is not right is
+ * Checks, on one thread in the background, the pages that an earlier process stored. Pages that are not right are
  * Missing from then on. Its memory, one page, is not counted in the cache's.
  */
 final class Verifier {
@@ -28,7 +28,7 @@ final class Verifier {
     /** Touched by the thread alone. */
     private @Nullable ByteBuffer memory;
 
-    /** What waits to be checked, or is being checked now. */
+    /** Objects that wait to be checked, or are being checked now. */
     private final Set<ObjectExtents> queued = ConcurrentHashMap.newKeySet();
 
     private final ExecutorService thread = Executors.newSingleThreadExecutor(

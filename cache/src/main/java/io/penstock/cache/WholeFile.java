@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A lease of the file that holds all of an object's bytes and nothing else, for somebody who reads it without this
- * cache: the kernel. Until it is closed the file is not removed. Nothing of it is ever punched, and nothing written to it
- * but what it holds already: whoever has it open or mapped keeps the object's bytes. Safe for use by any number of
+ * A lease of the file that holds all of an object's bytes and nothing else, for a reader without this cache: the
+ * kernel. Until it is closed the file is not removed. Nothing of it is ever punched, and nothing written to it but what
+ * it holds already: a process that has it open or mapped keeps the object's bytes. Safe for use by any number of
  * threads.
  */
 public final class WholeFile implements AutoCloseable {

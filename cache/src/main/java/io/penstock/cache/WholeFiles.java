@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lends the files of objects that are stored whole. A lease pins all extents, which keeps the file as it is; and they
- * take no part in the eviction policy meanwhile, which does not see how much they are read.
+ * take no part in the eviction policy while it lasts, because the policy does not see how much they are read.
  */
 final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
@@ -47,7 +47,7 @@ final class WholeFiles {
             store.hold(object, extents);
             return new WholeFile(this, object, extents, path);
         }
-        giveUp(object, extents);
+        unpin(object, extents);
         return null;
     }
 
@@ -92,16 +92,16 @@ final class WholeFiles {
     }
 
     void takeBack(ObjectExtents object, List<Extent> extents) {
-        store.letGo(extents);
-        giveUp(object, extents);
+        store.release(extents);
+        unpin(object, extents);
     }
 
-    private void giveUp(ObjectExtents object, List<Extent> extents) {
+    private void unpin(ObjectExtents object, List<Extent> extents) {
         extents.forEach(store::unpin);
         table.release(object);
     }
 
-    /** Ends what is being checked. Files that are still lent stay as they are. */
+    /** Ends the checks that run. Files that are still lent stay as they are. */
     void close() {
         verifier.close();
     }

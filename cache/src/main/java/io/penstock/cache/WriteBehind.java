@@ -3,7 +3,7 @@ package io.penstock.cache;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Has complete pages written to disk, on a few threads of its own behind the readers' backs. A page that cannot be
+ * Has complete pages written to disk, in the background, on a few threads of its own. A page that cannot be
  * written stays in memory as long as there is room, and is Missing after that. Safe for use by any number of threads.
  */
 final class WriteBehind {
@@ -25,7 +25,7 @@ final class WriteBehind {
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
     void write(ObjectExtents object, PageFrame frame) {
         frame.setUnwritten(true);
-        if (unwrittenBytes.addAndGet(frame.piece().size()) > memory.unwrittenLimit() // more stay in memory only
+        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit() // more stay in memory only
                 || !writes.areAllowed()
                 || !table.retain(object)) {
             ended(frame, false);
@@ -56,7 +56,7 @@ final class WriteBehind {
             counters.unstoredPages.increment();
         }
         frame.setUnwritten(false);
-        unwrittenBytes.addAndGet(-frame.piece().size());
+        unwrittenBytes.addAndGet(-frame.chunk().size());
         memory.keep(frame);
         frame.release();
     }

@@ -191,7 +191,7 @@ final class MemoryBudgetTest {
     }
 
     @Test
-    void keptPages_areGivenUpForNewOnes_thoseReadToTheEndFirst() throws Exception {
+    void keptPages_areEvictedForNewOnes_thoseReadToTheEndFirst() throws Exception {
         OBJECT.fill(claimed(open, 0, 4), PAGE_SIZE);
         cache.awaitWritten();
         OBJECT.fill(claimed(open, 4, 8), PAGE_SIZE);

@@ -303,7 +303,7 @@ final class RecoverCommand implements Callable<Integer> {
         public void committed(WrittenFile file, StoredObject object) {}
 
         @Override
-        public void givenUp(WrittenFile file) {
+        public void abandoned(WrittenFile file) {
             keys.add(file.key());
         }
     }

@@ -66,7 +66,7 @@ final class Directories {
         places.node(number);
         View shown = view(directory);
         inodes.acquire(inode);
-        PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.edition()), null))
+        PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.generation()), null))
                 .policy();
         boolean cached = policy != PageCachePolicy.BYPASS;
         return new OpenFile(handles.add(new OpenDirectory(inode, directory, shown, cached)), policy);

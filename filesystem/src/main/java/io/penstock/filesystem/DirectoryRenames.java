@@ -102,7 +102,7 @@ final class DirectoryRenames {
         }
         withinOneDeadline(() -> {
             check(move, mustBeNew);
-            moving.giveUp(move);
+            moving.abandon(move);
             Errnos.run(() -> rename.copy(names));
         });
         tree.show(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it

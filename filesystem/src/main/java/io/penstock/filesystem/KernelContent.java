@@ -32,9 +32,9 @@ sealed interface KernelContent {
     record Written(long file) implements KernelContent {}
 
     /** A listing of a directory. */
-    record Listing(String edition) implements KernelContent {}
+    record Listing(String generation) implements KernelContent {}
 
-    /** Of a listing whose parts are of several editions. */
+    /** Of a listing whose parts are of several generations. */
     Listing MIXED = new Listing("");
 
     /** A file that says what the kernel has of it. */

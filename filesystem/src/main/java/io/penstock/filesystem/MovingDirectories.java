@@ -88,7 +88,7 @@ final class MovingDirectories {
             throw Errnos.interrupted(e);
         }
         try {
-            giveUp(to -> entered.stream().anyMatch(directory -> directory.isWithin(to)));
+            abandon(to -> entered.stream().anyMatch(directory -> directory.isWithin(to)));
             return call.run();
         } finally {
             leave(entered);
@@ -129,11 +129,11 @@ final class MovingDirectories {
     }
 
     /** A rename is about to move something: renames that failed at the same names are given up. */
-    void giveUp(Move move) {
-        giveUp(to -> move.meets(to) || move.from.isWithin(to) || move.to.isWithin(to));
+    void abandon(Move move) {
+        abandon(to -> move.meets(to) || move.from.isWithin(to) || move.to.isWithin(to));
     }
 
-    private void giveUp(Predicate<Directory> isUsed) {
+    private void abandon(Predicate<Directory> isUsed) {
         List<Left> used;
         synchronized (this) {
             used = left.stream().filter(each -> isUsed.test(each.move.to)).toList();

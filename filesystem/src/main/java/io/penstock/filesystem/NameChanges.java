@@ -231,8 +231,7 @@ final class NameChanges {
     private void unlink(Place place, Node node) throws ErrnoException {
         Inode inode = files.inode(place, node);
         boolean _ = removals.replacing(inode, () -> {
-            ObjectVersion version =
-                    removals.isPerhapsVisible(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
+            ObjectVersion version = removals.isInDoubt(inode) ? deletions.find(place.key()) : SharedFiles.stored(node);
             if (version != null) {
                 deletions.deleteCurrent(place.parent(), place.name(), version);
             }

@@ -68,7 +68,7 @@ sealed interface OpenHandle {
         private final boolean cached;
 
         /** What the kernel believes its copy to be, if the handle is cached. */
-        private final String edition;
+        private final String generation;
 
         private volatile View view;
 
@@ -80,16 +80,16 @@ sealed interface OpenHandle {
          *
          * @param shown names that stood for something else here than in the store, in any order: they come first
          * @param listing the others
-         * @param edition names it as it was made
+         * @param generation names it as it was made
          */
-        record View(java.util.List<String> shown, Set<String> isShown, Listing listing, String edition) {
+        record View(java.util.List<String> shown, Set<String> isShown, Listing listing, String generation) {
             private static final AtomicLong OWN = new AtomicLong();
 
             static View of(Map<String, ?> shown, Listing listing) {
                 Set<String> names = Set.copyOf(shown.keySet());
                 // With names of our own it is like no other.
-                String edition = names.isEmpty() ? listing.generation() : "own " + OWN.incrementAndGet();
-                return new View(java.util.List.copyOf(names), names, listing, edition);
+                String generation = names.isEmpty() ? listing.generation() : "own " + OWN.incrementAndGet();
+                return new View(java.util.List.copyOf(names), names, listing, generation);
             }
 
             /** The same names over another listing. */
@@ -97,9 +97,9 @@ sealed interface OpenHandle {
                 return new View(shown, isShown, another, another.generation());
             }
 
-            /** Whether it is still what {@link #edition} names. */
+            /** Whether it is still what {@link #generation} names. */
             boolean isUnchanged() {
-                return !shown.isEmpty() || listing.generation().equals(edition);
+                return !shown.isEmpty() || listing.generation().equals(generation);
             }
         }
 
@@ -108,7 +108,7 @@ sealed interface OpenHandle {
             this.inode = inode;
             this.directory = directory;
             this.view = view;
-            this.edition = view.edition();
+            this.generation = view.generation();
             this.cached = cached;
         }
 
@@ -140,7 +140,7 @@ sealed interface OpenHandle {
         /** Whether what is read now is what was opened. */
         boolean isAsOpened() {
             View now = view;
-            return now.edition().equals(edition) && now.isUnchanged();
+            return now.generation().equals(generation) && now.isUnchanged();
         }
 
         /** Goes on with another view. */

@@ -120,11 +120,11 @@ final class Removals {
     }
 
     /** Whether a commit of the inode's files is in doubt. Once withdrawn, that stays so. */
-    boolean isPerhapsVisible(@Nullable Inode inode) {
+    boolean isInDoubt(@Nullable Inode inode) {
         return inode != null
                 && files.of(inode.number()).stream()
                         .map(SharedFile::written)
-                        .anyMatch(written -> written != null && written.isPerhapsVisible());
+                        .anyMatch(written -> written != null && written.isInDoubt());
     }
 
     /** The inode has no name any more, nor has what was opened of it meanwhile. */

@@ -426,7 +426,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** It cannot be committed, and no handle is open: the name stands for what the store has. */
-    void givenUp() {
+    void abandoned() {
         synchronized (this) {
             if (openers.isAny()) {
                 return;

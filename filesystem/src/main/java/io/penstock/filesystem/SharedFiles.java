@@ -284,14 +284,14 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     @Override
-    public void givenUp(WrittenFile content) {
+    public void abandoned(WrittenFile content) {
         SharedFile file = byContent.get(content);
         if (file != null) {
             Place place = file.inode().place();
             if (place != null) {
                 tree.invalidate(place.parent(), place.name());
             }
-            file.givenUp();
+            file.abandoned();
             if (place != null) {
                 kernel.isLost(file.inode());
             }

@@ -21,13 +21,13 @@ public interface DataFile extends AutoCloseable {
     /** Writes all that remains in the buffer; past the kernel's page cache if it and its memory are aligned. */
     void write(long position, ByteBuffer from) throws IOException;
 
-    /** Gives the space back: what is there then reads as zeros. The file's length stays. */
+    /** Gives the space back: the range then reads as zeros. The file's length stays. */
     void punch(long position, long length) throws IOException;
 
     /** Returns once all that was written would survive a crash of the machine: fdatasync. */
     void force() throws IOException;
 
-    /** Gives the file's descriptors back until the next transfer. Those that run meanwhile begin once more. */
+    /** Gives the file's descriptors back until the next transfer. Transfers in flight begin once more. */
     default void rest() throws IOException {}
 
     /** Bytes. */

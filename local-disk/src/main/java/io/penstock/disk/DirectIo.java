@@ -14,7 +14,9 @@ import org.slf4j.LoggerFactory;
 public final class DirectIo {
     private static final Logger log = LoggerFactory.getLogger(DirectIo.class);
 
-    /** What direct I/O asks of memory, offset and length on every disk and file system in use, in bytes. */
+    /**
+     * The alignment of memory, offset and length that direct I/O needs on every disk and file system in use, in bytes.
+     */
     public static final int ALIGNMENT = 4096;
 
     /** Of the file that is made to try. */
@@ -36,7 +38,7 @@ public final class DirectIo {
             return channel.isOpen();
         } catch (IOException | UnsupportedOperationException e) {
             log.info(
-                    "The folder {} is on a file system without direct I/O ({}): what is written to it passes through"
+                    "The folder {} is on a file system without direct I/O ({}): writes to it pass through"
                             + " the kernel's page cache.",
                     directory,
                     e.getMessage());
@@ -46,7 +48,7 @@ public final class DirectIo {
         }
     }
 
-    /** What so many bytes take in whole blocks. */
+    /** Bytes that so many take in whole blocks. */
     public static long wholeBlocks(long bytes) {
         return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
     }

@@ -22,7 +22,7 @@ public final class FolderLock implements AutoCloseable {
         this.file = file;
     }
 
-    /** Somebody else has it. The message is fit for the user. */
+    /** Another process, or this one, has locked it. The message is fit for the user. */
     public static final class TakenException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -40,8 +40,8 @@ public final class FolderLock implements AutoCloseable {
     }
 
     /**
-     * @param what the folder is, for the message
-     * @param advice what to do if somebody else has it, for the end of the message
+     * @param what kind of folder it is, for the message
+     * @param advice for the end of the message: what to do if it is taken
      * @throws TakenException if another process, or something else in this one, has it
      */
     public static FolderLock take(Path folder, String what, String advice) throws IOException {
@@ -68,7 +68,7 @@ public final class FolderLock implements AutoCloseable {
         }
     }
 
-    /** Locks it until it is closed. False if somebody has locked it. */
+    /** Locks it until it is closed. False if it is locked already. */
     private static boolean tryLock(FileChannel file) throws IOException {
         try {
             FileLock lock = file.tryLock();

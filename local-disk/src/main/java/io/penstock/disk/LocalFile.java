@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A file of a local file system.
  *
  * <p>Java closes a channel when a thread is interrupted in it, for all threads; and readers are interrupted whenever
- * somebody presses Ctrl-C. So what finds its channel closed opens it again, and passes the interrupt on later.
+ * a user presses Ctrl-C. So a transfer that finds its channel closed opens it again, and passes the interrupt on later.
  */
 public final class LocalFile implements DataFile {
     private static final Set<OpenOption> BUFFERED = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of records, one behind the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC covers
- * the bytes behind it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write that
- * fails. When most records are superseded the log is {@linkplain #compact compacted}.
+ * A file of records, one after the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC covers the
+ * bytes after it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write
+ * that fails. When most records are superseded the log is {@linkplain #compact compacted}.
  *
  * <p>A {@linkplain Format#durable durable} log must not lose records that were {@linkplain #force forced}. Its records are
  * numbered, in the first 4 bytes that the CRC is of, and a record out of turn does not hold either. Each {@code force}
- * appends a mark, which says how many records were durable: a mark behind the end tells a durable record that is damaged
+ * appends a mark, which says how many records were durable: a mark past the end tells a durable record that is damaged
  * from one that a crash has torn. A log that is not durable ends at the first record that it cannot read.
  *
  * <p>Safe for use by any number of threads. The monitor is held across the write that it orders, and across those of a
@@ -77,7 +77,7 @@ public final class RecordLog<R> implements AutoCloseable {
     @GuardedBy("this")
     private int durable;
 
-    /** Behind the end there may be half a record: it is cut off before anything is appended. */
+    /** Past the end there may be half a record: it is cut off before anything is appended. */
     @GuardedBy("this")
     private boolean torn;
 
@@ -221,7 +221,7 @@ public final class RecordLog<R> implements AutoCloseable {
         unwritten.reset();
         unwrittenRecords = 0;
         if (torn) {
-            file().setLength(end); // else old bytes behind the end might follow these
+            file().setLength(end); // else old bytes past the end might follow these
         }
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + records.length);
         if (end == 0) {
@@ -276,7 +276,7 @@ public final class RecordLog<R> implements AutoCloseable {
             files.rename(name + DRAFT, name);
         } catch (IOException | RuntimeException e) {
             if (!closed) { // else the names are another's
-                files.remove(name + DRAFT); // the space that it takes may be what there was too little of
+                files.remove(name + DRAFT); // its space may be the space that was lacking
             }
             throw e;
         } finally {

@@ -57,7 +57,7 @@ final class RecordReader<R> {
                 count++;
                 end += RecordLog.FRAME + next.length;
             }
-        } else if (format.durable() && !begins(0)) { // zeros are what a crash leaves of a file that was just made
+        } else if (format.durable() && !begins(0)) { // a crash leaves zeros in a file that was just made
             throw new RecordLog.UnreadableException("it does not begin as the logs of this version do");
         }
         if (format.durable() && wasNextDurable()) {
@@ -109,7 +109,7 @@ final class RecordReader<R> {
         return holds ? bytes(start, length) : null;
     }
 
-    /** Whether a mark behind the end says that the next record, which should be there and is not, was durable. */
+    /** Whether a mark past the end says that the next record, which should be there and is not, was durable. */
     private boolean wasNextDurable() throws IOException {
         long searched = Math.min(size, end + 4 * format.compactBytes()); // a log is compacted long before
         for (long at = end; at + RecordLog.FRAMED_MARK <= searched; ) {

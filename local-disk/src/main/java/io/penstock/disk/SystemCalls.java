@@ -28,7 +28,7 @@ public final class SystemCalls {
 
     private SystemCalls() {}
 
-    /** What is called of the C library. */
+    /** The functions called of the C library. */
     public interface LibC {
         int open(String path, int flags);
 

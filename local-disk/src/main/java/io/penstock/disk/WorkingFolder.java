@@ -18,9 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a marker,
- * the file {@value #MARKER}, which also tells people what the folder is. A folder becomes one if it does not exist, if it
- * is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is touched.
+ * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a
+ * marker, the file {@value #MARKER}, which also tells people the folder's purpose. A folder becomes one if it does not
+ * exist, if it is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is
+ * touched.
  */
 public final class WorkingFolder implements AutoCloseable {
     /** Of the file by which a folder is known to be Penstock's. */
@@ -31,7 +32,7 @@ public final class WorkingFolder implements AutoCloseable {
     /** Of the marker until it is complete. */
     private static final String MARKER_DRAFT = MARKER + ".new";
 
-    /** What a process that has locked the folder writes into the lock: its number. */
+    /** Most bytes of a lock's content: the number of the process that has locked the folder. */
     private static final int LONGEST_LOCK = 32;
 
     private static final int LONGEST_FIRST_LINE = 80;
@@ -45,7 +46,7 @@ public final class WorkingFolder implements AutoCloseable {
     }
 
     /**
-     * What a folder is for.
+     * The purpose of a folder.
      *
      * @param name in messages: {@code "staging folder"}
      * @param setting that names it: {@code "write.staging"}
@@ -88,7 +89,7 @@ public final class WorkingFolder implements AutoCloseable {
         check(path, kind, WorkingFolder::isLock);
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
         try {
-            // Another process may have made it meanwhile. The lock is not opened any more: closing it would give it up.
+            // Another process may have made it by now. The lock is not opened any more: closing it would give it up.
             if (!check(path, kind, _ -> true)) {
                 mark(path, kind);
             }
@@ -109,7 +110,7 @@ public final class WorkingFolder implements AutoCloseable {
         lock.close();
     }
 
-    /** What root writes into another user's folder that user can replace by a link to any file. */
+    /** A file that root writes into another user's folder can be replaced by that user with a link to any file. */
     private static void checkOwner(Path path, Kind kind) throws IOException {
         int user = userOf(Path.of("/proc/self"));
         int owner = userOf(path);
@@ -141,7 +142,7 @@ public final class WorkingFolder implements AutoCloseable {
             List<Path> foreign =
                     files.filter(file -> !isOurs(file, kind, isLock)).sorted().toList();
             if (!foreign.isEmpty()) {
-                throw new ForeignException("the folder " + path + " holds what is not Penstock's, such as '"
+                throw new ForeignException("the folder " + path + " holds files that are not Penstock's, such as '"
                         + foreign.getFirst().getFileName() + "': nothing in it was changed; choose a "
                         + kind.name() + " that is empty or does not exist (setting " + kind.setting() + ", option "
                         + kind.option() + ")");
@@ -197,7 +198,7 @@ public final class WorkingFolder implements AutoCloseable {
                 written.force(true);
             }
             Files.move(draft, path.resolve(MARKER), StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException e) { // a full disk: the next start knows the folder by what is in it
+        } catch (IOException e) { // a full disk: the next start knows the folder by its content
             log.warn("The folder {} is not marked as Penstock's: {}", path, e.toString());
         }
     }

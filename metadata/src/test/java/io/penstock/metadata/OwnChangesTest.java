@@ -243,13 +243,13 @@ class OwnChangesTest {
         bucket.put("d/y", "1");
         Listing listing = tree.list(root);
         assertThat(Listings.names(listing)).containsExactly("d");
-        String edition = listing.generation();
+        String generation = listing.generation();
 
         tree.keep(emptied);
         bucket.delete("d/x");
         tree.changed(emptied, "x", Absent.ABSENT);
 
-        assertThat(tree.list(root).generation()).isEqualTo(edition);
+        assertThat(tree.list(root).generation()).isEqualTo(generation);
         assertThat(tree.shown(root)).isEmpty();
     }
 

@@ -45,7 +45,7 @@ final class AwaitedChanges implements AwaitedFile {
             } else if (state.isEnded()) {
                 return VISIBLE; // an earlier run had its name removed or replaced
             } else if (isOver && !commits.context().isClosed()) {
-                commits.beginBehind();
+                commits.beginInBackground();
             }
             return new Progress.Waiting(Math.max(
                     0, commits.bytes().content().size() - commits.object().uploadedBytes()));

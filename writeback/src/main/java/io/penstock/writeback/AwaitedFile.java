@@ -1,8 +1,9 @@
 package io.penstock.writeback;
 
 /**
- * What was closed or fsynced of a file by some moment, for a caller that waits until the object has it, whatever is written
- * to the file afterwards. Holds nothing that must be given back. Safe for use by any number of threads.
+ * The changes of a file that were closed or fsynced by some moment, for a caller that waits until the object has them,
+ * whatever is written to the file afterwards. Holds nothing that must be given back. Safe for use by any number of
+ * threads.
  */
 public interface AwaitedFile {
     /** Of the object, as the file is named now. */

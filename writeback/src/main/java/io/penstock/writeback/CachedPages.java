@@ -38,7 +38,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
                 fill(version, content, whole);
             }
         } catch (ObjectStoreException | IOException e) {
-            log.debug("What was written of {} is not cached", version, e);
+            log.debug("The written data of {} is not cached", version, e);
         } catch (RuntimeException | Error e) { // the commit has succeeded, and nothing may undo that
             log.error("Unforeseen while {} was given to the cache", version, e);
         } catch (InterruptedException e) {
@@ -54,7 +54,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             checksums[page] = content.checksum(page);
         }
         content.retire();
-        content.layer().staged().forgetJournal(); // first: it speaks of what is about to be freed or to go
+        content.layer().staged().forgetJournal(); // first: it speaks of data that is about to be freed or removed
         StagedData data = content.layer().data();
         data.freeAllBut(whole);
         return data.giveTo(cache, version, whole, checksums);
@@ -75,7 +75,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     private static void fill(Fill fill, Snapshot content)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = fill.range().offset();
-        Exception cause = new IllegalStateException("what was written could not be read back");
+        Exception cause = new IllegalStateException("written data could not be read back");
         try {
             while (at < fill.range().end()) {
                 ByteBuffer buffer = fill.buffer();
@@ -88,7 +88,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             cause = e;
             throw e;
         } finally {
-            fill.fail(cause); // whatever it was: who reads a claimed page waits until it ends. Nothing, if it has
+            fill.fail(cause); // for any cause: readers of a claimed page wait until its fill ends
         }
     }
 }

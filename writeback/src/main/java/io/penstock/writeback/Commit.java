@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted. What may be
- * cancelled depends on the step that it is at, so that both are here: hence its length.
+ * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted.
+ * The step that it is at decides whether it may be cancelled, so that both are here: hence its length.
  *
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED
  *    ▲     │         │
- *    │     └──failed─┤ nobody waits: tried again
+ *    │     └──failed─┤ in the background: tried again
  *    └── PAUSING ◀───┘
  * </pre>
  */
@@ -59,10 +59,10 @@ final class Commit implements Background.Task, FileUpload.Decision {
     @GuardedBy("this")
     private Pace pace;
 
-    /** What a failure that may pass means. */
+    /** The effect of a failure that may pass. */
     enum Mode {
-        /** Nobody waits: the commit is tried again. */
-        BEHIND,
+        /** No caller waits: the commit is tried again. */
+        BACKGROUND,
         /** A caller waits, and is told. */
         AWAITED
     }
@@ -72,12 +72,15 @@ final class Commit implements Background.Task, FileUpload.Decision {
         PREPARING,
         /** Waits until it tries again. */
         PAUSING,
-        /** The request is under way that makes the content visible. It is never cancelled: nobody would know its outcome. */
+        /**
+         * The request is under way that makes the content visible. It is never cancelled: its outcome would stay
+         * unknown.
+         */
         DECIDING,
         ENDED
     }
 
-    /** What the file wants of the commit; only ever more. */
+    /** The file's order to the commit; only ever a stronger one. */
     private enum Order {
         GO_ON,
         /** End as soon as the outcome is known. */
@@ -87,10 +90,10 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /**
-     * The object is what the commit was to make it.
+     * The version that the commit has made.
      *
      * @param isContent whether it has just the commit's content; an earlier run may have sent more
-     * @param isFound whether the store had it already: what it has beside the content is not known
+     * @param isFound whether the store had it already: its properties are not known
      */
     private record Made(ObjectVersion version, boolean isContent, boolean isFound) {}
 
@@ -135,13 +138,13 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return content.size();
     }
 
-    boolean isBehind() {
-        return mode == Mode.BEHIND;
+    boolean isInBackground() {
+        return mode == Mode.BACKGROUND;
     }
 
     /** A caller waits for it now, until this deadline: it fails rather than being tried again. */
     synchronized void awaited(Deadline until) {
-        if (mode == Mode.BEHIND) {
+        if (mode == Mode.BACKGROUND) {
             mode = Mode.AWAITED;
             deadline.extendTo(until);
         }
@@ -156,7 +159,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         try {
             prepare();
             pause();
-            if (mode == Mode.BEHIND) {
+            if (mode == Mode.BACKGROUND) {
                 deadline.restart();
             }
             Made made = commitOrAskWhy();
@@ -235,7 +238,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
     }
 
-    /** What a request in doubt has made of the object; if none has, the commit is sent, or has failed for this reason. */
+    /** The version that a request in doubt has made; if none has, the commit is sent, or has failed for this reason. */
     private Made landedOr(ObjectStoreException.@Nullable PreconditionFailed failure)
             throws ObjectStoreException, IOException, InterruptedException {
         Made landed = landed();
@@ -258,13 +261,13 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
     }
 
-    /** What comes of another attempt. */
+    /** The outlook of another attempt. */
     enum Outlook {
         /** It may succeed in a while: the store is out of reach, or in trouble. */
         PASSES,
-        /** It fails until somebody mends something: rights, room, or the disk here. */
+        /** It fails until an administrator mends something: rights, room, or the disk here. */
         NEEDS_MENDING,
-        /** It fails for ever: the object is not what it was, or the store does not take such a request. */
+        /** It fails for ever: the object is another version, or the store does not take such a request. */
         FINAL
     }
 
@@ -307,7 +310,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         InDoubt.Landed landed = inDoubt.landed(content.key(), condition);
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
-            return null; // or bytes that were not changed here are gone: a conflict like with somebody else
+            return null; // or bytes that were not changed here are gone: a conflict as with another writer
         }
         upload.abandon();
         if (same) {
@@ -364,7 +367,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     private synchronized long nanosToPause() {
-        return mode == Mode.BEHIND ? pace.notBefore() - System.nanoTime() : 0;
+        return mode == Mode.BACKGROUND ? pace.notBefore() - System.nanoTime() : 0;
     }
 
     /** Of the commit that follows this one, which has failed or was left. */
@@ -386,7 +389,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         stepBegan = System.nanoTime();
     }
 
-    /** @return what the file wanted until now; it wants nothing else any more */
+    /** @return the last order; no other follows */
     private synchronized Order finish() {
         thread = null;
         step = Step.ENDED;
@@ -398,7 +401,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
      * How long a caller that wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With
      * the file's lock held.
      *
-     * @param patience with what can be ended; nanoseconds
+     * @param patience with steps that can be ended; nanoseconds
      */
     synchronized long nanosToWait(long patience) {
         if (order == Order.LEAVE) {

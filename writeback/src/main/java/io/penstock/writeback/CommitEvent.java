@@ -24,7 +24,7 @@ final class CommitEvent extends Event {
     long bytes;
 
     @Label("Cause")
-    @Description("awaited (a program waits for it) or behind")
+    @Description("awaited (a program waits for it) or background")
     String cause = "";
 
     @Label("Failure")

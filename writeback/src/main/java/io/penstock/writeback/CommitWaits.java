@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Callers that wait until what they have written is visible. An interrupt ends the waiting, not the commit. Safe for use by
+ * Callers that wait until their writes are visible. An interrupt ends the waiting, not the commit. Safe for use by
  * any number of threads.
  */
 final class CommitWaits {
@@ -25,7 +25,7 @@ final class CommitWaits {
         this.progress = commits.bytes().progress();
     }
 
-    /** Returns once what is written by now is visible. */
+    /** Returns once all writes until now are visible. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
         commit(commits.object()::condition);
     }
@@ -42,7 +42,7 @@ final class CommitWaits {
             Wait wait = new Wait(condition);
             while (!wait.isOver()) {
                 if (state.isHeld()) {
-                    commits.beginBehind();
+                    commits.beginInBackground();
                     progress.await();
                     wait.deadline.restart(); // it was not the store that was waited for
                 } else if (wait.beginsCommit()) {
@@ -54,7 +54,9 @@ final class CommitWaits {
         }
     }
 
-    /** Returns once what is written by now is visible and no commit runs; none begins until {@link FileCommits#resume}. */
+    /**
+     * Returns once all writes until now are visible and no commit runs; none begins until {@link FileCommits#resume}.
+     */
     void hold() throws ObjectStoreException, IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -127,7 +129,7 @@ final class CommitWaits {
         private long announced = state.announced();
         private int waits;
 
-        /** @param condition what a commit asks of the object; evaluated when the commit begins */
+        /** @param condition of a commit; evaluated when the commit begins */
         Wait(Supplier<WriteCondition> condition) {
             this.condition = condition;
         }
@@ -137,7 +139,7 @@ final class CommitWaits {
             if (!state.hasName() || state.announced() >= wanted) {
                 return true;
             }
-            if (state.announced() > announced) { // what follows a commit that succeeds has all of the time anew
+            if (state.announced() > announced) { // the next commit has all of the time anew
                 announced = state.announced();
                 deadline.restart();
             } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all have made way for staging

@@ -6,9 +6,9 @@ import io.penstock.writeback.bytes.Snapshot;
 /** Where the pages of a version that was just committed go, so that they need not be read back from the store. */
 interface CommittedPages {
     /**
-     * Keeps what is there of it. What cannot be kept is fetched again when it is read.
+     * Caches the pages of the version that it can. The others are fetched again when they are read.
      *
-     * @param content all of the version, held still
+     * @param content a snapshot of all of the version
      */
     void keep(ObjectVersion version, Snapshot content);
 }

@@ -46,15 +46,15 @@ final class FileCommits implements FileBytes.Owner {
     private final InDoubt inDoubt;
     private final FileObject object;
 
-    /** What was changed since the commit that runs began; the upload is told of it if that fails. */
+    /** The ranges changed since the running commit began; the upload is told of them if that fails. */
     @GuardedBy("lock")
     private Ranges changedSince = new Ranges();
 
     /** When, after a failure that no caller was told of, memory is a reason to try again: by System.nanoTime(). */
     @GuardedBy("lock")
-    private long reliefAgain;
+    private long commitForMemoryAgain;
 
-    /** What a commit changes of the rest of the file. */
+    /** The file's reactions to a commit. */
     public interface Listener {
         /** So many changes are committed. With the lock held. */
         void committed(long changes);
@@ -66,7 +66,7 @@ final class FileCommits implements FileBytes.Owner {
         void idle(@Nullable Exception failure);
 
         /** Whether no handle is left, so that {@link #idle} is to follow. With the lock held. */
-        boolean isBehind();
+        boolean isInBackground();
     }
 
     FileCommits(MountContext context, Listener listener, FileState state, BlockMap content, BaseLayer layer) {
@@ -92,7 +92,7 @@ final class FileCommits implements FileBytes.Owner {
         return object;
     }
 
-    /** What an earlier run has left. Before others have the file. */
+    /** Takes over a file of an earlier run. Before other threads have the file. */
     void found(Recovery.Found found) {
         state.created(found.opened().replaced());
         if (found.opened().renamed()) {
@@ -105,7 +105,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    // ---- what it is; with the lock held
+    // ---- its state; with the lock held
 
     FileState state() {
         return state;
@@ -119,7 +119,10 @@ final class FileCommits implements FileBytes.Owner {
         return error;
     }
 
-    /** Whether what an earlier run left was not committed because its name was removed or replaced just before the crash. */
+    /**
+     * Whether a file of an earlier run was not committed because its name was removed or replaced just before the
+     * crash.
+     */
     boolean isSuperseded() {
         boolean asFound = state.changes() == 1;
         return inDoubt.isSuperseded() && asFound;
@@ -134,7 +137,7 @@ final class FileCommits implements FileBytes.Owner {
                 && !inDoubt.isAny();
     }
 
-    // ---- what the content tells; with the lock held
+    // ---- calls by the content; with the lock held
 
     @Override
     public String key() {
@@ -159,7 +162,7 @@ final class FileCommits implements FileBytes.Owner {
 
     @Override
     public void whole(Block block) {
-        if (bytes.frozen() == null) {
+        if (bytes.committing() == null) {
             context.reclaim().stage(bytes, block);
             if (state.running() == null && state.hasName() && !object.isTemporary()) {
                 object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
@@ -169,10 +172,10 @@ final class FileCommits implements FileBytes.Owner {
 
     @SuppressWarnings("GuardedBy") // the caller holds it
     @Override
-    public boolean relieve() {
-        boolean inVain = error.isSet() && System.nanoTime() - reliefAgain < 0;
+    public boolean commitToFreeMemory() {
+        boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
         if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
-            beginBehind();
+            beginInBackground();
         }
         return state.isCommitUnderWay();
     }
@@ -214,26 +217,26 @@ final class FileCommits implements FileBytes.Owner {
     void beginNext() {
         Pace next = state.takeNext();
         if (next != null && state.isDirty() && !context.isClosed()) {
-            beginBehind(next);
+            beginInBackground(next);
         }
     }
 
-    /** {@link #beginBehind} of what was just closed: what is new may be about to get its name. */
-    void beginBehindClose() {
-        beginBehind(
+    /** {@link #beginInBackground} of a file that was just closed: a new one may be about to get its name. */
+    void beginAfterClose() {
+        beginInBackground(
                 object.isNew()
                         ? context.pacing().onceSettled()
                         : context.pacing().atOnce());
     }
 
-    /** Begins a commit of the content for which nobody waits, unless one runs; if none may begin now, once one may. */
-    void beginBehind() {
-        beginBehind(context.pacing().atOnce());
+    /** Begins a commit that no caller waits for, unless one runs; if none may begin now, once one may. */
+    void beginInBackground() {
+        beginInBackground(context.pacing().atOnce());
     }
 
-    private void beginBehind(Pace pace) {
+    private void beginInBackground(Pace pace) {
         if (state.want(pace)) {
-            begin(Commit.Mode.BEHIND, pace, context.retries().forWriting(), object.condition());
+            begin(Commit.Mode.BACKGROUND, pace, context.retries().forWriting(), object.condition());
         }
     }
 
@@ -246,7 +249,7 @@ final class FileCommits implements FileBytes.Owner {
                 context,
                 inDoubt,
                 object.upload(),
-                bytes.freeze(),
+                bytes.takeSnapshot(),
                 state.changes(),
                 condition,
                 mode,
@@ -265,9 +268,9 @@ final class FileCommits implements FileBytes.Owner {
         listener.idle(null);
     }
 
-    // ---- what the running commit tells
+    // ---- calls by the running commit
 
-    /** The commit waits for its next attempt: nobody need wait for it. */
+    /** The commit waits for its next attempt: its callers need not wait for it. */
     void pausing() {
         lock.lock();
         try {
@@ -289,8 +292,8 @@ final class FileCommits implements FileBytes.Owner {
      * The object is this version now.
      *
      * @param isFound whether the store had it already: if headers are to be kept, another commit gives it those
-     * @throws ObjectStoreException.PreconditionFailed if that has not the size of what was to be committed, because an
-     *     earlier run has sent more, and the file was changed since
+     * @throws ObjectStoreException.PreconditionFailed if its size is not that of the content to be committed,
+     *     because an earlier run has sent more, and the file was changed since
      */
     void succeeded(Commit commit, ObjectVersion version, boolean isFound)
             throws ObjectStoreException.PreconditionFailed {
@@ -306,7 +309,7 @@ final class FileCommits implements FileBytes.Owner {
             succeeded(version, commit.changes());
             if (isFound && !object.kept().isEmpty()) {
                 changed();
-                beginBehind();
+                beginInBackground();
             }
         } finally {
             lock.unlock();
@@ -317,7 +320,7 @@ final class FileCommits implements FileBytes.Owner {
         listener.committed(object.stored(version));
     }
 
-    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with what is staged. */
+    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with the staged data. */
     void succeededLeft(Commit commit, ObjectVersion version) {
         lock.lock();
         try {
@@ -335,7 +338,7 @@ final class FileCommits implements FileBytes.Owner {
         listener.committed(changes);
     }
 
-    /** A request in doubt has made the object this version, which is what the file was before. */
+    /** A request in doubt has made the object this version, which is an earlier content of the file. */
     void landed(ObjectVersion version) {
         lock.lock();
         try {
@@ -361,11 +364,11 @@ final class FileCommits implements FileBytes.Owner {
 
     /** Nothing of the commit is done any more; the failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
-        boolean isBehind;
-        bytes.thaw();
+        boolean isInBackground;
+        bytes.releaseSnapshot();
         lock.lock();
         try {
-            isBehind = listener.isBehind(); // a handle hears of the failure, and may be released before this goes on
+            isInBackground = listener.isInBackground(); // first: a handle that hears of the failure may be released
             boolean again = commit.isLeft();
             state.announce();
             Pace pace = failure == null ? context.pacing().atOnce() : commit.nextPace();
@@ -381,7 +384,7 @@ final class FileCommits implements FileBytes.Owner {
         } finally {
             lock.unlock();
         }
-        if (isBehind) {
+        if (isInBackground) {
             listener.idle(failure);
         }
     }
@@ -392,9 +395,9 @@ final class FileCommits implements FileBytes.Owner {
             inDoubt.conflict();
         }
         boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
-        reliefAgain =
+        commitForMemoryAgain =
                 System.nanoTime() + (isFinal ? Long.MAX_VALUE : context.pacing().longestPause());
-        if (state.hasName() && !(commit.isBehind() && context.isClosed())) {
+        if (state.hasName() && !(commit.isInBackground() && context.isClosed())) {
             error.set(failure);
         }
     }
@@ -403,7 +406,7 @@ final class FileCommits implements FileBytes.Owner {
 
     /**
      * Nothing is committed any more once this has returned. A commit that runs ends, but not the request that decides it,
-     * whose outcome nobody would know: an interrupt ends the waiting for that.
+     * whose outcome would stay unknown: an interrupt ends the waiting for that.
      */
     void withdraw() throws InterruptedException {
         lock.lock();
@@ -438,7 +441,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** Nobody waits for what is not to be visible. With the lock held, as the next. */
+    /** The content is not to become visible, so no caller waits for it. With the lock held, as the next. */
     void detached() {
         state.detach();
         error.clear();

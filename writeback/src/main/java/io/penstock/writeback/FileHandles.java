@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The handles of one written file, and its end: after the last handle is released, what is uncommitted is committed, and
- * all of it is freed. Safe for use by any number of threads.
+ * The handles of one written file, and its end: after the last handle is released, uncommitted content is committed,
+ * and all of it is freed. Safe for use by any number of threads.
  */
 final class FileHandles {
     private static final Logger log = LoggerFactory.getLogger(FileHandles.class);
@@ -39,7 +39,7 @@ final class FileHandles {
     }
 
     /**
-     * @param handles to begin with: 0 for what an earlier run left
+     * @param handles to begin with: 0 for a file of an earlier run
      * @param ended told once the file has ended and everything is freed; not told if the mount ends first
      */
     FileHandles(FileCommits commits, FileSync sync, int handles, Consumer<Ending> ended) {
@@ -95,13 +95,13 @@ final class FileHandles {
         }
     }
 
-    /** Bytes that are not uploaded of a file that is committed with nobody waiting; -1 if it is not. */
+    /** Bytes to upload of a file that is committed in the background; -1 if it is not. */
     long backlogBytes() {
         lock.lock();
         try {
             Commit running = state.running();
-            boolean behind = handles == 0 || (running != null && running.isBehind());
-            if (state.isEnded() || !state.isDirty() || !behind) {
+            boolean inBackground = handles == 0 || (running != null && running.isInBackground());
+            if (state.isEnded() || !state.isDirty() || !inBackground) {
                 return -1;
             }
             return Math.max(
@@ -121,10 +121,10 @@ final class FileHandles {
         lock.lock();
         try {
             if (handles > 0 || state.isUndecided() || state.isEnded() || context.isClosed()) {
-                return; // what is left when the mount ends is stopped by that
+                return; // the end of the mount stops the files that are left
             }
             if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
-                commits.beginBehind();
+                commits.beginInBackground();
                 return;
             }
             if (!state.isDirty()) {
@@ -150,7 +150,7 @@ final class FileHandles {
         ended.accept(ending);
     }
 
-    /** The mount ends: closes everything, and leaves what another run will find. */
+    /** The mount ends: closes everything, and leaves the staged files for another run. */
     void stop() {
         boolean keep;
         lock.lock();

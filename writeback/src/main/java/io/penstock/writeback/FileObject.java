@@ -33,7 +33,7 @@ final class FileObject {
     private final FileBytes bytes;
     private @Nullable FileUpload upload;
 
-    /** What the object has beside its bytes, once that has been asked. */
+    /** The object's properties, once they were requested. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
     /** Headers that the object is to have whatever it had; written with the file's lock held. */
@@ -91,7 +91,7 @@ final class FileObject {
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
     }
 
-    /** What a listing would show of this version. Needs no lock. */
+    /** This version as a listing would show it. Needs no lock. */
     StoredObject stored(ObjectVersion version) {
         ObjectProperties known = properties.get();
         return new StoredObject(version, known == null ? STANDARD : known.storageClass());
@@ -99,7 +99,7 @@ final class FileObject {
 
     // ---- its journal
 
-    /** What it says that the file is. Takes the lock, as the next. */
+    /** Its record of the file's identity. Takes the lock, as the next. */
     JournalRecord.Opened identity() {
         bytes.lock().lock();
         try {
@@ -111,7 +111,7 @@ final class FileObject {
         }
     }
 
-    /** The journal of what goes on between two commits. */
+    /** The journal of the changes between two commits. */
     FileJournal journal() {
         bytes.lock().lock();
         try {
@@ -187,7 +187,8 @@ final class FileObject {
     }
 
     /**
-     * Nothing of it is in the store, and it is to have another key. What an object there has beside its bytes goes with that.
+     * Nothing of it is in the store, and it is to have another key. The properties of an object there are lost with
+     * that.
      *
      * @param replaced the object that has that key; null if there is none
      * @return the upload under the old one, to be abandoned

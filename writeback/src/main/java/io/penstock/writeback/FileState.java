@@ -6,9 +6,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one written file, but for its bytes: what its name is at, what its commits are at, and which of its changes
- * are committed. Pure: every method is a transition or a question, none waits or does I/O. docs/CONCURRENCY.md has the table
- * of state × command, and each cell is a line here, which is why this class is long. Guarded by the file's lock.
+ * The state of one written file, but for its bytes: the state of its name, the state of its commits, and which of its
+ * changes are committed. Pure: every method is a transition or a question, none waits or does I/O. docs/CONCURRENCY.md
+ * has the table of state × command, and each cell is a line here, which is why this class is long. Guarded by the
+ * file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class FileState {
-    /** What the file's name is at. */
+    /** The state of the file's name. */
     sealed interface Name {
         /** The name is the file's, and commits may begin. */
         record Named() implements Name {}
@@ -34,7 +35,7 @@ final class FileState {
         /**
          * The name is about to be removed, or taken by another file: no commit begins.
          *
-         * @param before what the name goes back to if that fails
+         * @param before the state that the name goes back to if that fails
          */
         record Withdrawn(Name before) implements Name {}
 
@@ -45,7 +46,7 @@ final class FileState {
         record Ended(Name before) implements Name {}
     }
 
-    /** What the file's commits are at. */
+    /** The state of the file's commits. */
     sealed interface Commits {
         /** @param next the pace of a commit that begins as soon as the name allows; null if none is wanted */
         record Idle(@Nullable Pace next) implements Commits {}
@@ -141,7 +142,7 @@ final class FileState {
         return isChanged() && hasName();
     }
 
-    /** What the content was with so many changes is the object now. */
+    /** The object is the content with so many changes. */
     void committed(long upTo, Instant at) {
         committed = upTo;
         if (changes == committed) {
@@ -182,7 +183,7 @@ final class FileState {
         return name instanceof Name.Ended;
     }
 
-    /** Whether a caller is about to say what becomes of the name or the commits: the file does not end before. */
+    /** Whether a caller is about to decide on the name or the commits: the file does not end before. */
     boolean isUndecided() {
         return name instanceof Name.Held || name instanceof Name.Withdrawn || !isIdle();
     }
@@ -269,7 +270,7 @@ final class FileState {
     }
 
     /**
-     * A commit is wanted that nobody waits for.
+     * A commit is wanted that no caller waits for.
      *
      * @return whether it begins now; if not, {@link #takeNext} has it later
      */
@@ -306,7 +307,7 @@ final class FileState {
         return madeWay;
     }
 
-    /** The object is what a commit was to make it. */
+    /** A commit has got through. */
     void gotThrough() {
         madeWay = 0;
     }

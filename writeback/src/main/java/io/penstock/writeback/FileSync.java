@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes one file's content durable in staging: data first, then the journal that speaks of it. The order of what is read under
- * the file's lock and of what is written without it is this class, which is why it is long.
+ * Makes one file's content durable in staging: data first, then the journal that speaks of it. This class is the
+ * order of reads under the file's lock and of writes without it, which is why it is long.
  */
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
@@ -36,7 +36,7 @@ final class FileSync {
     @GuardedBy("bytes.lock()")
     private long durableChanges;
 
-    /** What the journal says the file is, as far as it was written here; null if it says nothing yet. */
+    /** The file's identity in the journal, as far as it was written here; null if it has none yet. */
     @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
@@ -71,16 +71,16 @@ final class FileSync {
         durableChanges = Math.max(durableChanges, changes);
     }
 
-    /** An earlier run made durable what the file is now. Before others have the file. */
-    @SuppressWarnings("GuardedBy") // nobody else has the file
+    /** The file's content is as an earlier run made it durable. Before other threads have the file. */
+    @SuppressWarnings("GuardedBy") // no other thread has the file
     void found() {
         durableChanges = file.state().changes();
         said = file.object().identity();
     }
 
     /**
-     * Makes durable what is about to be committed, if something older is: what is found after a crash must not be older
-     * than what the store may have by then.
+     * Makes the content that is about to be committed durable, if an older one is: after a crash, the staged content
+     * must not be older than the one that the store may have by then.
      */
     void renew() throws ObjectStoreException, IOException, InterruptedException {
         boolean older;
@@ -93,12 +93,12 @@ final class FileSync {
             bytes.lock().unlock();
         }
         if (older && !staged()) {
-            log.debug("What is staged of '{}' stays older than what is committed", bytes.key());
+            log.debug("The staged content of '{}' stays older than the committed one", bytes.key());
         }
     }
 
     /**
-     * Returns once what is written by now would survive a crash of the machine.
+     * Returns once all writes until now would survive a crash of the machine.
      *
      * @return false if it cannot be made so here, because the disk is full or broken, or something is still to be copied
      *     by the store: it has to be committed
@@ -113,7 +113,7 @@ final class FileSync {
         return said != null && !said.key().equals(file.state().key());
     }
 
-    /** @param reporting whether to fail as a commit has, behind */
+    /** @param reporting whether to fail as a commit in the background has */
     private boolean staged(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
         try {
@@ -131,7 +131,7 @@ final class FileSync {
                         return true;
                     }
                     if (file.object().isCopied()) {
-                        return false; // a crash must not leave it at the mercy of what it is copied from
+                        return false; // a crash must not leave it dependent on the object that it is copied from
                     }
                     if (turn.isToCome()) {
                         turn.await();
@@ -175,7 +175,7 @@ final class FileSync {
         return isCurrent(layer) ? Boolean.FALSE : null;
     }
 
-    /** Whether the file has been neither committed nor removed meanwhile: else what has failed says nothing of the disk. */
+    /** Whether the file has been neither committed nor removed since: else the failure says nothing of the disk. */
     private boolean isCurrent(BaseLayer layer) {
         bytes.lock().lock();
         try {
@@ -190,11 +190,12 @@ final class FileSync {
         bytes.lock().lock();
         try {
             boolean waited = false;
-            while (bytes.frozen() == null && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
+            while (bytes.committing() == null
+                    && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
             }
-            return waited || bytes.frozen() != null;
+            return waited || bytes.committing() != null;
         } finally {
             bytes.lock().unlock();
         }
@@ -212,7 +213,7 @@ final class FileSync {
         try {
             content = bytes.content();
             if (bytes.layer() != layer
-                    || bytes.frozen() != null
+                    || bytes.committing() != null
                     || !file.state().hasName()
                     || file.object().isCopied()) {
                 return false;
@@ -242,11 +243,14 @@ final class FileSync {
             return false;
         }
         layer.staged().spoken(layer.data());
-        journal.shorten();
+        journal.compact();
         return true;
     }
 
-    /** What could not be journalled is to be the next time, unless the file is committed by now: it would hide that. */
+    /**
+     * Removals that could not be journalled are to be the next time, unless the file is committed by now: it would hide
+     * that.
+     */
     private void putBack(BaseLayer layer, BlockMap.Removals removed) {
         bytes.lock().lock();
         try {
@@ -278,7 +282,7 @@ final class FileSync {
         }
     }
 
-    /** What has changed since the last of these; not what was appended since this sync began. With the file's lock held. */
+    /** The changes since the last of these; without the appends since this sync began. With the file's lock held. */
     private JournalRecord.Written written(BlockMap.Removals removed) {
         BlockMap content = bytes.content();
         long size = content.leastSize();
@@ -301,7 +305,7 @@ final class FileSync {
                 file.object().kept());
     }
 
-    /** A crash from now on must not take for a conflict what becomes of its name. */
+    /** After a crash from now on, a change of its name must not be taken for a conflict. */
     void withdrawn() {
         syncs.lock();
         try {
@@ -311,8 +315,8 @@ final class FileSync {
         }
     }
 
-    /** What is durable is found under the name that it has now, which is its own. */
-    void sayName() {
+    /** The durable content is found under the name that the file has now, which is its own. */
+    void journalName() {
         syncs.lock();
         try {
             List<JournalRecord> records = new ArrayList<>();
@@ -341,13 +345,13 @@ final class FileSync {
         }
     }
 
-    /** Keeps what cannot be committed for {@code penstock recover}. */
+    /** Keeps content that cannot be committed for {@code penstock recover}. */
     void keep(Exception failure) {
         String reason = String.valueOf(failure.getMessage());
         try {
             if (stagedFor(reason)) {
                 log.error(
-                        "'{}' could not be committed: {}. What was written is kept in {}: see 'penstock recover'.",
+                        "'{}' could not be committed: {}. The written data is kept in {}: see 'penstock recover'.",
                         bytes.key(),
                         reason,
                         bytes.layer().staged().where());
@@ -359,14 +363,14 @@ final class FileSync {
             Thread.currentThread().interrupt();
         }
         log.error(
-                "'{}' could not be committed: {}. What was written is LOST, because the staging disk does not take it"
+                "'{}' could not be committed: {}. The written data is LOST, because the staging disk does not take it"
                         + " either.",
                 bytes.key(),
                 reason);
     }
 
     /**
-     * The process ends: makes durable what is written by now.
+     * The process ends: makes all writes until now durable.
      *
      * @return whether it survives that
      */

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A request may have sent more than is staged, however often staging is brought up to date first: staging may have no
  * room, which is a reason to commit; a copied object is never staged; and writers go on until the commit begins. So a crash
- * may find content that is older than what was sent.
+ * may find content that is older than the content sent.
  *
  * <p>Safe for use by any number of threads, by the file's lock.
  */
@@ -45,7 +45,7 @@ final class InDoubt {
         RECOVERED_WITHDRAWN,
         /** The same, and that was done, as the store shows. */
         SUPERSEDED,
-        /** An earlier run, which did not commit it: a commit has found somebody else's object. */
+        /** An earlier run, which did not commit it: a commit has found another writer's object. */
         CONFLICTING
     }
 
@@ -58,7 +58,7 @@ final class InDoubt {
     private record Doubt(long changes, boolean more, JournalRecord.Sent sent) {}
 
     /**
-     * The object is what a request in doubt has made of it.
+     * The version that a request in doubt has made.
      *
      * @param changes how many the content had
      * @param more whether it had more than these, which is not known here
@@ -87,7 +87,7 @@ final class InDoubt {
     /**
      * The request is about to be sent that makes the content visible.
      *
-     * @return what the journal has to have first; null if it has it, because the request is repeated
+     * @return the record that the journal must have first; null if it has it, because the request is repeated
      */
     JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
         Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
@@ -111,12 +111,15 @@ final class InDoubt {
         return doubts.stream().allMatch(doubt -> doubt.sent().recognisable() && !doubt.more());
     }
 
-    /** What the journal has to have, so that a later run does not take it for somebody else's. With the lock held. */
+    /**
+     * The records that the journal has to have, so that a later run does not take the object for another writer's. With
+     * the lock held.
+     */
     List<JournalRecord.Sent> sent() {
         return doubts.stream().map(Doubt::sent).distinct().toList();
     }
 
-    /** What a request in doubt has made of the object: null if none was carried out. */
+    /** The version that a request in doubt has made; null if none was carried out. */
     @Nullable
     Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
         List<Doubt> all;
@@ -131,7 +134,7 @@ final class InDoubt {
             found = all.isEmpty() ? null : lookup.other(key, condition);
         } catch (ObjectStoreException.AccessDenied e) {
             log.debug("The outcome of a commit of '{}' must not be read", key, e);
-            return null; // a user who may only write loses nothing: the condition is still compared
+            return null; // a user with only the right to write loses nothing: the condition is still compared
         }
         if (found == null || all.stream().noneMatch(doubt -> isOfSize(doubt, found.size()))) {
             return null;
@@ -156,7 +159,9 @@ final class InDoubt {
         doubts.clear();
     }
 
-    /** A commit that has looked for what earlier requests made found somebody else's object. With the lock held. */
+    /**
+     * A commit that has looked for the objects of earlier requests found another writer's object. With the lock held.
+     */
     void conflict() {
         doubts.clear();
         if (origin == Origin.RECOVERED) {
@@ -185,8 +190,8 @@ final class InDoubt {
     }
 
     /**
-     * Whether a commit of what an earlier run left has failed because its name was removed, or taken by another file, just
-     * before the crash. With the lock held.
+     * Whether the commit of a file of an earlier run has failed because its name was removed, or taken by another file,
+     * just before the crash. With the lock held.
      */
     boolean isSuperseded() {
         return origin == Origin.SUPERSEDED;

@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is taken over beside what the staging folder has of the bucket itself.
+ * Staged files that are taken over beside those that the staging folder has of the bucket itself.
  *
  * @param folder in which an earlier version staged; null if there is none
  * @param namespaces that are other names of the bucket

@@ -13,8 +13,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a file that an earlier run has not committed: it has not come to it, or it could not, because somebody
- * else changed the object meanwhile or access to it was withdrawn. It stays in the staging folder until it is committed
+ * The content of a file that an earlier run has not committed: it had no time for that, or could not, because
+ * another writer changed the object or access to it was withdrawn. It stays in the staging folder until it is committed
  * or discarded. For one thread at a time.
  */
 public final class KeptFile {
@@ -52,7 +52,7 @@ public final class KeptFile {
         return reason;
     }
 
-    /** The file that holds what was written, at its offsets. */
+    /** The file that holds the written data, at its offsets. */
     public String where() {
         return where;
     }

@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 
 /**
- * What the written files of one mount use. It knows no file.
+ * The resources that the written files of one mount share. It knows no file.
  *
  * @param resources of the files' bytes
  * @param lookup settles commits in doubt

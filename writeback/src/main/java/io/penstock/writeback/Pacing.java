@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * How long commits wait, and are waited for. Nanoseconds.
  *
- * @param firstPause after a first failure of a commit that nobody waits for; each later one is twice as long
+ * @param firstPause after a first failure of a commit in the background; each later one is twice as long
  * @param longestPause between two attempts
  * @param patience of a caller that wants a file staged, with a request to the store that is under way: most end earlier
  * @param settling between the close of a new file that is staged and its commit: programs that rename a file, or set its
@@ -29,7 +29,7 @@ record Pacing(long firstPause, long longestPause, long patience, long settling) 
     }
 
     /**
-     * When the next attempt is due that nobody waits for.
+     * When the next attempt in the background is due.
      *
      * @param notBefore by the clock of nanoseconds
      * @param pause how long to wait after that if it fails

@@ -19,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of one rename of a directory, a file in the staging folder. It tells the next mount what a crash has left to
- * be done:
+ * The journal of one rename of a directory, a file in the staging folder. It tells the next mount the steps that a
+ * crash has left:
  *
  * <pre>
  *   (no file) ──begin──▶ COPYING ──decide──▶ DELETING ──end──▶ (no file)
- *                           │     the next mount finishes: it deletes what was copied
+ *                           │     the next mount finishes: it deletes the originals
  *                           └──end, once the copies are deleted, which is what the next mount does
  * </pre>
  *
@@ -179,7 +179,7 @@ public final class RenameJournal implements AutoCloseable {
         return begun;
     }
 
-    /** What an earlier run is known to have copied. */
+    /** The copies that an earlier run is known to have made. */
     public List<Copied> copied() {
         return copied;
     }

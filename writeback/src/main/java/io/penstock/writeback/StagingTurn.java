@@ -26,10 +26,10 @@ final class StagingTurn {
         this.progress = bytes.progress();
     }
 
-    /** Whether the file cannot be staged yet: a commit has frozen it, or is about to say what has become of it. */
+    /** Whether the file cannot be staged yet: a commit has a snapshot of it, or is about to report its outcome. */
     boolean isToCome() {
         Commit running = state.running();
-        return bytes.frozen() != null || (running != null && !running.isLeft());
+        return bytes.committing() != null || (running != null && !running.isLeft());
     }
 
     /**
@@ -55,7 +55,7 @@ final class StagingTurn {
     private long nanosToWait(Commit commit) {
         if (!commits.inDoubt().isHarmless()) {
             commit.awaited(commits.context().deadline());
-            return Long.MAX_VALUE; // what is staged now might stand on a version that is gone
+            return Long.MAX_VALUE; // data that is staged now might stand on a version that is gone
         }
         int doubled = Math.min(state.madeWayAlthoughGettingOn(), MOST_DOUBLED);
         return commit.nanosToWait(commits.context().pacing().patience() << doubled);

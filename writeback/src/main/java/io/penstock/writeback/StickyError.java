@@ -4,16 +4,16 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** What failed behind the back of a program, until one of its calls has reported it. Guarded by the file's lock. */
+/** A failure in the background, until a call of the program has reported it. Guarded by the file's lock. */
 final class StickyError {
-    private static final String NO_ROOM = "memory and staging are full of what cannot be committed";
+    private static final String NO_ROOM = "memory and staging are full of data that cannot be committed";
 
     private @Nullable Exception error;
 
-    /** What stays once {@link #error} was reported. */
+    /** The error that stays once {@link #error} was reported. */
     private @Nullable Exception forGood;
 
-    /** The first is kept: what follows follows from it. */
+    /** The first is kept: later ones follow from it. */
     void set(Exception failure) {
         if (error == null) {
             error = failure;
@@ -30,7 +30,7 @@ final class StickyError {
         return error != null;
     }
 
-    /** What a call is to report next; null if there is nothing. */
+    /** The error that a call is to report next; null if there is none. */
     @Nullable
     Exception unreported() {
         return error;

@@ -14,7 +14,10 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Compares the object of a key with what was written, to settle commits in doubt. Safe for use by any number of threads. */
+/**
+ * Compares the object of a key with the written data, to settle commits in doubt. Safe for use by any number of
+ * threads.
+ */
 final class StoreLookup {
     private final ObjectStore store;
     private final BaseContent base;
@@ -26,8 +29,8 @@ final class StoreLookup {
 
     /**
      * The object, if it is another version than the content's base version, of the same size, and has all bytes that were
-     * written here; null if not. Bytes of the base version are not compared, because that version is gone: nothing that was
-     * written here is missing in the object, whoever made it.
+     * written here; null if not. Bytes of the base version are not compared, because that version is gone: no byte
+     * that was written here is missing in the object, whichever client made it.
      */
     @Nullable
     ObjectVersion earlierCommit(Snapshot content) throws ObjectStoreException, IOException, InterruptedException {

@@ -39,7 +39,7 @@ final class WholeCopy {
      * Takes over a range of another object: its first bytes, or those that follow the last such range.
      *
      * @param range of the object and of the file
-     * @param more whether the caller goes on behind the range, so that the commit can wait for that
+     * @param more whether the caller goes on after the range, so that the commit can wait for that
      * @return false if the range is to be read and written instead
      * @throws ObjectStoreException.PreconditionFailed if the object is another by then and not all of it is cached; nothing
      *     is copied
@@ -89,7 +89,7 @@ final class WholeCopy {
         return begins || (source.equals(bytes.layer().version()) && content.isAllBase(range.offset()));
     }
 
-    /** The range is behind the file's end again, unless more was written there. */
+    /** The range is past the file's end again, unless more was written there. */
     private void undo(ByteRange range) {
         lock.lock();
         try {

@@ -102,22 +102,22 @@ public final class Writeback implements AutoCloseable {
         this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
-    /** Told how commits end: called by the thread that committed, before whoever waits for it goes on. Must not wait. */
+    /** Told how commits end: called by the thread that committed, before the waiting callers go on. Must not wait. */
     public interface Listener {
         /** The object is this now. */
         void committed(WrittenFile file, StoredObject object);
 
         /**
-         * Nobody has the file open any more and it cannot be committed: its content waits for {@code penstock recover},
-         * and its name stands for what the store has.
+         * The file is closed and cannot be committed: its content waits for {@code penstock recover},
+         * and its name stands for the store's object.
          */
-        void givenUp(WrittenFile file);
+        void abandoned(WrittenFile file);
     }
 
     /**
-     * Opens the staging folder and takes over what earlier runs left in it.
+     * Opens the staging folder and takes over the files that earlier runs left in it.
      *
-     * @param inheritance what else is taken over
+     * @param inheritance other staged files that are taken over
      * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
      *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
      */
@@ -132,13 +132,13 @@ public final class Writeback implements AutoCloseable {
         WritebackLimits limits = new WritebackLimits(config.limits());
         DataFolder files = stagingFiles(config.staging(), inheritance.folder());
         Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
-        boolean behind = config.close() == WritebackConfig.Close.STAGED;
+        boolean staged = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
                 store,
                 config.partSizes(),
                 config.largestObjectBytes(),
                 limits,
-                () -> behind && staging.isBusy(),
+                () -> staged && staging.isBusy(),
                 System::nanoTime);
         Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
         CommittedPages pages = new CachedPages(cache, namespace);
@@ -243,7 +243,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * What earlier runs had closed or fsynced and not committed: the current content of those files, without a handle.
+     * Files that earlier runs had closed or fsynced and not committed: their current content, without a handle.
      * Their uploads go on by themselves once {@link #start} is called.
      */
     public List<WrittenFile> recovered() {
@@ -270,22 +270,26 @@ public final class Writeback implements AutoCloseable {
         return pending;
     }
 
-    /** What earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. */
+    /**
+     * Files that earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}.
+     */
     public List<KeptFile> kept() {
         return kept;
     }
 
-    /** What earlier runs left of other buckets, or of servers by other names. It is not used, and stays where it is. */
+    /**
+     * Files that earlier runs left of other buckets, or of servers by other names. Not used; they stay where they are.
+     */
     public List<StrandedFile> stranded() {
         return stranded;
     }
 
-    /** What earlier runs left and this version cannot read. It is not used, and stays in the staging folder. */
+    /** Files of earlier runs that this version cannot read. Not used; they stay in the staging folder. */
     public List<UnreadableFile> unreadable() {
         return unreadable;
     }
 
-    /** Goes on with what {@link #recovered} lists; nothing is committed before. To be called once. */
+    /** Goes on with the files of {@link #recovered}; nothing is committed before. To be called once. */
     public void start(Listener listener) {
         files.listen(listener);
         recovered.forEach(WrittenFile::resume);
@@ -293,7 +297,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or given up; the others
+     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or abandoned; the others
      * stay pending. To be called once, instead of {@link #start}.
      */
     public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {
@@ -319,8 +323,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this process ends
-     * meanwhile: the next run aborts the upload that a copy of a large object takes.
+     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this
+     * process ends in between: the next run aborts the upload that a copy of a large object takes.
      */
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
@@ -397,7 +401,7 @@ public final class Writeback implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** What programs have closed or fsynced by now and the store does not have yet. */
+    /** The changes that programs have closed or fsynced by now and the store does not have yet. */
     public List<AwaitedFile> awaited() {
         return files.all().stream()
                 .map(WrittenFile::awaited)
@@ -405,13 +409,13 @@ public final class Writeback implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits until nothing is left to upload but what has failed for good. */
+    /** Waits until nothing is left to upload but the files that have failed for good. */
     public void drain() throws InterruptedException {
         files.drain(_ -> true);
     }
 
     /**
-     * Makes durable in staging what is neither committed nor durable, while commits go on. For a process that has been told
+     * Makes uncommitted content durable in staging, while commits go on. For a process that has been told
      * to end, and may be killed at any time. An interrupt ends it, and the flag is set again.
      */
     public void stage() {
@@ -419,18 +423,20 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Ends the commits, and leaves what they had to do to the next {@link #open}: what is not durable in staging is made
-     * so. May be called by several; {@link #close} follows.
+     * Ends the commits, and leaves their rest to the next {@link #open}: content that is not durable in staging is
+     * made so. May be called by several; {@link #close} follows.
      *
-     * @return the keys of the files of which that was not possible: what was written to them since they were committed, or
-     *     last fsynced, is lost
+     * @return the keys of the files of which that was not possible: their writes since they were committed, or last
+     *     fsynced, are lost
      */
     public List<String> leave() {
         context.background().close();
         return files.stage();
     }
 
-    /** Ends what is in flight. What is staged and closed or fsynced is found again by the next {@link #open}. */
+    /**
+     * Ends the requests in flight. The next {@link #open} finds the files again that are staged and closed or fsynced.
+     */
     @Override
     public void close() {
         context.background().close();

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 /**
  * How files are written.
  *
- * @param staging folder for what is written and not yet committed; made with mode 0700 if it is not there. One process
- *     at a time uses it: it is locked
+ * @param staging folder for data that is written and not yet committed; made with mode 0700 if it is not there. One
+ *     process at a time uses it: it is locked
  * @param close when close(2) returns
- * @param fsync what fsync(2) waits for
+ * @param fsync the state that fsync(2) waits for
  * @param partSizes of uploads, if the store does not say otherwise by refusing them
  * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
  * @param limits at the start; they may be changed while mounted
@@ -24,13 +24,13 @@ public record WritebackConfig(
         WritebackLimits.Values limits) {
     /** When close(2) returns. */
     public enum Close {
-        /** Once the object is visible to whoever opens it next, here or elsewhere. */
+        /** Once the object is visible to the next open, here or elsewhere. */
         VISIBLE,
-        /** Once its content would survive a crash of the node; it is uploaded behind. */
+        /** Once its content would survive a crash of the node; it is uploaded in the background. */
         STAGED
     }
 
-    /** What fsync(2) waits for. */
+    /** The state that fsync(2) waits for. */
     public enum Fsync {
         /** The content would survive a crash of the node: it is staged with its journal, both fdatasynced. */
         STAGED,

@@ -6,7 +6,7 @@ package io.penstock.writeback;
  * @param dirtyBytes blocks in memory
  * @param stagedBytes bytes on the staging disk
  * @param backlogFiles files closed and not yet visible
- * @param backlogBytes what of those has not been uploaded
+ * @param backlogBytes bytes of those that have not been uploaded
  * @param uploadedBytes sent to the store since the mount
  * @param copiedBytes copied within the store since the mount
  * @param failedFiles files whose commit failed for good and whose content waits for {@code penstock recover}

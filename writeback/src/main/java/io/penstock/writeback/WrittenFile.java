@@ -21,14 +21,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current content of one file that is written: what was written over what the committed version has. Shared by all
- * handles of its inode, readers too; after a commit it goes on with the new version beneath. Positional; safe for use by
+ * The current content of one file that is written: the written bytes over the committed version. Shared by all
+ * handles of its inode, readers too; after a commit it goes on with the new base version. Positional; safe for use by
  * any number of threads. There is at most one of a key at a time. One method, and its contract, for each thing that is asked
  * of a file: hence its length.
  *
- * <p>A commit takes the content as it is when it begins. Writers go on meanwhile: what they change is copied first, and
- * belongs to the next commit. An {@link #fsync} of it waits a moment for the commit, and has it make way then: staging
- * does not depend on the store.
+ * <p>A commit takes the content as it is when it begins. Writers go on during it: a block that they change is copied
+ * first, and belongs to the next commit. An {@link #fsync} of it waits a moment for the commit, and has it make way
+ * then: staging does not depend on the store.
  *
  * <p>An {@link ObjectStoreException} or {@link IOException} of an upload or of staging sticks to the file until
  * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it. A write
@@ -51,7 +51,7 @@ public final class WrittenFile {
     /** The content's, which guards the state and all that follows too. */
     private final ReentrantLock lock;
 
-    /** How far what is written has come. */
+    /** How far the written content has come. */
     public enum Progress {
         /** It would not survive a crash of the machine. */
         DIRTY,
@@ -63,7 +63,7 @@ public final class WrittenFile {
         VISIBLE
     }
 
-    /** Told what becomes of the file. */
+    /** Told of the file's commits and its end. */
     public interface Listener {
         /** The object is this now. */
         void committed(WrittenFile file, StoredObject object);
@@ -104,7 +104,7 @@ public final class WrittenFile {
                 context, listener, base.key(), content, context.resources().layer(base), base.lastModified(), 1);
     }
 
-    /** What an earlier run left, without a handle. */
+    /** A file of an earlier run, without a handle. */
     static WrittenFile recovered(MountContext context, Listener listener, Recovery.Found found) {
         JournalRecord.Opened opened = found.opened();
         BaseLayer layer = new BaseLayer(opened.base(), context.resources().base(), found.staged());
@@ -133,7 +133,7 @@ public final class WrittenFile {
         }
 
         @Override
-        public boolean isBehind() {
+        public boolean isInBackground() {
             return open.isNone();
         }
     }
@@ -146,7 +146,7 @@ public final class WrittenFile {
         return locked(state::key);
     }
 
-    /** Bytes, with what is written and not yet committed. */
+    /** Bytes, those included that are not yet committed. */
     public long size() {
         return locked(() -> bytes.content().size());
     }
@@ -156,7 +156,7 @@ public final class WrittenFile {
         return locked(state::modified);
     }
 
-    /** What is committed of it: null if nothing is yet. */
+    /** The committed version; null if there is none yet. */
     public @Nullable ObjectVersion committed() {
         return this.<@Nullable ObjectVersion>locked(commits.object()::committed);
     }
@@ -205,20 +205,20 @@ public final class WrittenFile {
     }
 
     /**
-     * @return the first byte at or behind {@code offset} that is data, or, for {@code hole}, that lies in a hole (the
-     *     file's end is one); -1 if there is none. What is committed counts as data
+     * @return the first byte at or after {@code offset} that is data, or, for {@code hole}, that lies in a hole (the
+     *     file's end is one); -1 if there is none. All committed bytes count as data
      */
     public long seek(long offset, boolean hole) {
         return locked(() -> bytes.content().seek(offset, hole));
     }
 
     /**
-     * Writes what the buffer holds. Waits at the limits, in turn. Who is interrupted there, or refused, after the first
-     * bytes were written is told how many were: so that nobody writes them twice (write(2)).
+     * Writes the buffer's bytes. Waits at the limits, in turn. A caller that is interrupted there, or refused, after
+     * the first bytes were written gets their number, so that it does not write them twice (write(2)).
      *
      * @return bytes written, fewer than there are if it was broken off
-     * @throws IOException also if what fills memory and staging cannot be committed: caused by what keeps this file from
-     *     it, else by {@link ObjectStoreException.OutOfSpace}
+     * @throws IOException also if the data that fills memory and staging cannot be committed: caused by the failure
+     *     of this file's commit, else by {@link ObjectStoreException.OutOfSpace}
      */
     public int write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         return bytes.write(position, from);
@@ -233,7 +233,7 @@ public final class WrittenFile {
         return bytes.writeNow(position, from);
     }
 
-    /** {@link #write} at the end, whoever else appends. */
+    /** {@link #write} at the end, even while other callers append. */
     public int append(ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         appends.lockInterruptibly();
         try {
@@ -258,7 +258,7 @@ public final class WrittenFile {
         }
     }
 
-    /** Makes the range zeros, within the size: nothing behind the end is changed. */
+    /** Makes the range zeros, within the size: nothing past the end is changed. */
     public void zero(long offset, long length) throws ObjectStoreException, IOException, InterruptedException {
         lock.lock();
         try {
@@ -293,7 +293,7 @@ public final class WrittenFile {
 
     /**
      * Has the store copy another object's version into this file, which is empty, and commits the file; no byte passes
-     * through. What is too large for one call comes in several, from front to back.
+     * through. An object that is too large for one call comes in several, from front to back.
      *
      * @param range of the object and of the file: all of the object, or the first or next of several
      * @param more whether the caller goes on where this ends, so that the commit waits for that, or for the next commit
@@ -317,7 +317,7 @@ public final class WrittenFile {
     /**
      * Makes the content visible, if it is not, and waits for it. An interrupt ends the waiting, not the commit.
      *
-     * @throws ObjectStoreException.PreconditionFailed if somebody else has changed the object since it was opened; the
+     * @throws ObjectStoreException.PreconditionFailed if another writer has changed the object since it was opened; the
      *     content is kept for recovery and named in the message
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
@@ -326,10 +326,10 @@ public final class WrittenFile {
     }
 
     /**
-     * Makes visible what is written by now, and has no other commit begin until {@link #resumeCommits}, which the caller
-     * owes. Whoever wants one meanwhile waits. For a change of the name, which a commit must not meet.
+     * Makes all writes until now visible, and has no other commit begin until {@link #resumeCommits}, which the
+     * caller owes. Until then, callers that want one wait. For a change of the name, which a commit must not meet.
      *
-     * @return the version that the store has of it; null if it has none, because the file was removed meanwhile
+     * @return the version that the store has of it; null if it has none, because the file was removed before
      */
     public @Nullable ObjectVersion commitAndHold() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew();
@@ -339,7 +339,7 @@ public final class WrittenFile {
             held = true;
         } finally {
             if (!held) {
-                open.endIfDone(null); // nobody else goes on with what is closed
+                open.endIfDone(null); // no other thread goes on with a closed file
             }
         }
         return committed();
@@ -355,8 +355,8 @@ public final class WrittenFile {
     }
 
     /**
-     * It has another key, under which it is committed: what is written goes up once, and nothing is copied. It is
-     * {@linkplain #holdUncommitted held}.
+     * The file has another key, under which it is committed: the written data is uploaded once, and no object is
+     * copied. It is {@linkplain #holdUncommitted held}.
      *
      * @param replaced the object that has this key, which the next commit replaces; null if there is none
      */
@@ -374,11 +374,11 @@ public final class WrittenFile {
     }
 
     /**
-     * Commits begin again, under the name that it has now: those that were wanted meanwhile at once. To be called before
+     * Commits begin again, under the name that it has now: those wanted in between at once. To be called before
      * the old name is removed, because a crash finds it under the new one only from then on.
      */
     public void resumeCommits() {
-        sync.sayName();
+        sync.journalName();
         lock.lock();
         try {
             commits.resume();
@@ -388,7 +388,7 @@ public final class WrittenFile {
         open.endIfDone(null);
     }
 
-    /** Returns once the content would survive a crash of the node, and commits it behind. */
+    /** Returns once the content would survive a crash of the node, and commits it in the background. */
     public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
         if (!sync.staged()) {
             waits.commit();
@@ -397,7 +397,7 @@ public final class WrittenFile {
         lock.lock();
         try {
             if (state.isDirty()) {
-                commits.beginBehindClose();
+                commits.beginAfterClose();
             }
         } finally {
             lock.unlock();
@@ -413,8 +413,8 @@ public final class WrittenFile {
     // ---- its name and its handles
 
     /**
-     * What is committed of it was copied to another key, whose version this is: it is the version beneath from now on.
-     * What was written meanwhile stays above it, and is committed there. Commits are {@linkplain #commitAndHold held}: one
+     * The committed content was copied to another key, whose version this is: it is the base version from now on.
+     * Writes since then stay above it, and are committed there. Commits are {@linkplain #commitAndHold held}: one
      * that ran would end under the old name.
      */
     public void moved(ObjectVersion to) {
@@ -446,13 +446,13 @@ public final class WrittenFile {
      * Whether the store may have a version of it that is not {@linkplain #committed known} here, because the answer to a
      * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
      */
-    public boolean isPerhapsVisible() {
+    public boolean isInDoubt() {
         return commits.inDoubt().isAny();
     }
 
-    /** Its name is its own after all: what is uncommitted is committed by whoever has it open, or behind. */
+    /** Undoes {@link #withdraw}: uncommitted content is committed by its open handles, or else in the background. */
     public void reinstate() {
-        sync.sayName();
+        sync.journalName();
         lock.lock();
         try {
             state.reinstate();
@@ -480,8 +480,8 @@ public final class WrittenFile {
         lock.lock();
         try {
             state.checkInvariants();
-            if (bytes.frozen() != null && state.running() == null) {
-                throw new IllegalStateException("content is frozen and no commit runs: " + state);
+            if (bytes.committing() != null && state.running() == null) {
+                throw new IllegalStateException("there is a snapshot and no commit runs: " + state);
             }
             bytes.content().checkInvariants();
             sync.checkInvariants();
@@ -491,8 +491,8 @@ public final class WrittenFile {
         }
     }
 
-    /** Whether nobody has it open, and it is only there to be committed. */
-    boolean isBehind() {
+    /** Whether it has no open handle, and is only there to be committed. */
+    boolean isInBackground() {
         return locked(open::isNone);
     }
 
@@ -519,7 +519,7 @@ public final class WrittenFile {
         });
     }
 
-    /** What is closed or fsynced by now and not visible; null if that is nothing. */
+    /** The changes that are closed or fsynced by now and not visible; null if there are none. */
     @Nullable
     AwaitedFile awaited() {
         return this.<@Nullable AwaitedFile>locked(() -> {
@@ -528,7 +528,7 @@ public final class WrittenFile {
         });
     }
 
-    /** Bytes that are not uploaded of a file that is committed behind; -1 if it is not. */
+    /** Bytes to upload of a file that is committed in the background; -1 if it is not. */
     long backlogBytes() {
         return open.backlogBytes();
     }
@@ -538,14 +538,17 @@ public final class WrittenFile {
         return open.retain();
     }
 
-    /** One handle less. After the last, what is uncommitted is committed, and the rest is freed: behind. Never waits. */
+    /**
+     * Closes one handle. After the last, uncommitted content is committed and the rest is freed, in the background.
+     * Never waits.
+     */
     public void release() {
         open.release();
     }
 
     /**
-     * Ends what an earlier run left while its name was about to go, if the store shows that the name is gone or another
-     * object's. Before others have the file.
+     * Ends a file that an earlier run left while its name was about to go, if the store shows that the name is gone or
+     * another object's. Before others have the file.
      */
     void endIfSuperseded() throws InterruptedException {
         if (commits.inDoubt().wasSuperseded(key(), locked(commits.object()::condition))) {
@@ -557,17 +560,17 @@ public final class WrittenFile {
         return locked(state::isEnded);
     }
 
-    /** Commits what an earlier run left, unless somebody has it open by now: then that does. */
+    /** Commits the content of an earlier run, unless the file is open by now: then its handles do. */
     void resume() {
         open.endIfDone(null);
     }
 
-    /** The process ends. @return whether what is not committed of it is durable in staging */
+    /** The process ends. @return whether its uncommitted content is durable in staging */
     boolean leave() {
         return !isDirty() || sync.leave();
     }
 
-    /** The mount ends: closes everything, and leaves what another run will find. */
+    /** The mount ends: closes everything, and leaves the staged files for another run. */
     void stop() {
         open.stop();
     }

@@ -35,7 +35,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         return files;
     }
 
-    /** Files that should have been committed and were given up. */
+    /** Files that were abandoned before they were committed. */
     int failed() {
         return failed.get();
     }
@@ -60,7 +60,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         }
         Listener told = listener;
         if (ending != FileHandles.Ending.DONE && told != null) {
-            told.givenUp(file);
+            told.abandoned(file);
         }
         synchronized (files) {
             files.remove(file);
@@ -71,14 +71,14 @@ final class WrittenFiles implements WrittenFile.Listener {
     /** Waits until none of the files that are meant is left without a handle. */
     void drain(Predicate<WrittenFile> meant) throws InterruptedException {
         synchronized (files) {
-            while (files.stream().filter(meant).anyMatch(WrittenFile::isBehind)) {
+            while (files.stream().filter(meant).anyMatch(WrittenFile::isInBackground)) {
                 files.wait();
             }
         }
     }
 
     /**
-     * Makes durable in staging what is neither committed nor durable, of all files side by side. An interrupt ends it, and
+     * Makes uncommitted content durable in staging, of all files in parallel. An interrupt ends it, and
      * the flag is set again.
      *
      * @return the keys of the files of which that was not possible

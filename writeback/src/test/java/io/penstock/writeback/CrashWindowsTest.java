@@ -186,13 +186,13 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void isPerhapsVisible_ofAnEarlierRun_untilItIsCommitted() throws Exception {
+    void isInDoubt_ofAnEarlierRun_untilItIsCommitted() throws Exception {
         s.create("a").write(0, "text");
-        assertThat(s.file().isPerhapsVisible()).isFalse();
+        assertThat(s.file().isInDoubt()).isFalse();
         s.then(WrittenFile::fsync).crash(3).find();
-        assertThat(s.file().isPerhapsVisible()).isTrue();
+        assertThat(s.file().isInDoubt()).isTrue();
         s.start().settles();
-        assertThat(s.file().isPerhapsVisible()).isFalse();
+        assertThat(s.file().isInDoubt()).isFalse();
     }
 
     @Test
@@ -575,7 +575,7 @@ final class CrashWindowsTest {
     // ---- what an earlier run may have committed
 
     @Test
-    void commit_ofAPartOfAFile_isRecognisedAlthoughTheVersionBeneathIsGone() throws Exception {
+    void commit_ofAPartOfAFile_isRecognisedAlthoughTheBaseVersionIsGone() throws Exception {
         byte[] base = bytes(5, 3 * BLOCK_SIZE);
         s.onCommitted((_, _) -> s.losePower(5)).open("a", base);
         s.write(10, "changed").then(WrittenFile::fsync, WrittenFile::commit, WrittenFile::release);
@@ -615,14 +615,14 @@ final class CrashWindowsTest {
 
     /** Else rm of the file would delete the object of somebody else. */
     @Test
-    void isPerhapsVisible_afterAConflictOfWhatWasFound_isFalse() throws Exception {
+    void isInDoubt_afterAConflictOfWhatWasFound_isFalse() throws Exception {
         s.create("a").write(0, "mine").then(WrittenFile::fsync).crash(9);
         s.bucket.put("a", "theirs");
         WrittenFile found = s.find().file();
         assertThat(found.retain()).isTrue();
-        assertThat(found.isPerhapsVisible()).isTrue();
+        assertThat(found.isInDoubt()).isTrue();
         s.start().failsWith(PreconditionFailed.class, WrittenFile::commit);
-        assertThat(found.isPerhapsVisible()).isFalse();
+        assertThat(found.isInDoubt()).isFalse();
         s.releases();
     }
 

@@ -640,7 +640,7 @@ final class StagingTest {
                 }
 
                 @Override
-                public void givenUp(WrittenFile of) {}
+                public void abandoned(WrittenFile of) {}
             });
             file.set(mount.writeback.create("a", null));
             write(file.get(), "first and longer");

@@ -151,8 +151,8 @@ final class StoreAwayTest {
     }
 
     /** As if memory was short: nobody waits, and nothing is staged first. */
-    private static void relieve(WrittenFile file) {
-        assertThat(file.bytes().relieve()).isTrue();
+    private static void commitToFreeMemory(WrittenFile file) {
+        assertThat(file.bytes().commitToFreeMemory()).isTrue();
     }
 
     /** What was committed by itself, of more than was fsynced, is newer than what a crash finds. */
@@ -160,7 +160,7 @@ final class StoreAwayTest {
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isTheNewerOrAConflict(boolean written) throws Exception {
         openAndCut();
-        crashOnceDecided(StoreAwayTest::relieve);
+        crashOnceDecided(StoreAwayTest::commitToFreeMemory);
         s.expect("f", "0123");
         assertIsLeftAlone(written);
     }
@@ -208,7 +208,7 @@ final class StoreAwayTest {
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isReadByWhoHasItOpen(boolean written) throws Exception {
         openAndCut();
-        crashOnceDecided(StoreAwayTest::relieve);
+        crashOnceDecided(StoreAwayTest::commitToFreeMemory);
         WrittenFile found = s.find().file();
         try (Gate asking = s.delays.hold(Call.Head.class::isInstance)) {
             s.start();
@@ -232,7 +232,7 @@ final class StoreAwayTest {
     @Test
     void crash_afterACommitOfWhatWasNotStaged_cachesNothingOfWhatWas() throws Exception {
         s.create("f").append("old").then(WrittenFile::fsync).write(0, "new");
-        crashOnceDecided(StoreAwayTest::relieve);
+        crashOnceDecided(StoreAwayTest::commitToFreeMemory);
         List<ObjectVersion> cached = new CopyOnWriteArrayList<>();
         s.onCommitted((version, _) -> cached.add(version)).recover();
         s.expectTold("committed f 3").expect("f", "new");

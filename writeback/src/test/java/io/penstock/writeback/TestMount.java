@@ -71,7 +71,7 @@ final class TestMount implements AutoCloseable {
             }
 
             @Override
-            public void givenUp(WrittenFile file) {
+            public void abandoned(WrittenFile file) {
                 told.add("given up " + file.key());
             }
         };

@@ -57,7 +57,7 @@ final class WrittenFileTest {
             }
 
             @Override
-            public void givenUp(WrittenFile file) {
+            public void abandoned(WrittenFile file) {
                 told.add("given up " + file.key());
             }
         });

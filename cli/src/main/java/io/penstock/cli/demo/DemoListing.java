@@ -52,7 +52,7 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
      *
      * @return null if it has not ended in this time
      * @throws RefusedException if the bucket cannot be listed
-     * @throws InterruptedException also after {@link #giveUp}
+     * @throws InterruptedException also after {@link #abandon}
      */
     @Nullable
     Listed await(Duration time) throws RefusedException, InterruptedException {
@@ -71,7 +71,7 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
     }
 
     /** Ends the wait. */
-    void giveUp() {
+    void abandon() {
         outcome.cancel(false);
     }
 

@@ -86,7 +86,7 @@ public final class DemoNames {
                     BUCKET,
                     server.endpoint(),
                     settings(count),
-                    listing::giveUp,
+                    listing::abandon,
                     bucket -> new DemoNames(shell, objects, server, bucket, listing).run());
         }
     }

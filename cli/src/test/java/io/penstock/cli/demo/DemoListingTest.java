@@ -64,8 +64,8 @@ class DemoListingTest {
     }
 
     @Test
-    void await_afterGiveUp_isInterrupted() {
-        listing.giveUp();
+    void await_afterAbandon_isInterrupted() {
+        listing.abandon();
         assertThatThrownBy(() -> listing.await(AT_ONCE)).isInstanceOf(InterruptedException.class);
     }
 

@@ -19,7 +19,7 @@ public final class BaseLayer {
     private final StagedFile staged;
     private final StagedData data;
 
-    /** Changed with the file's lock held; reads of what is below find it without. */
+    /** Changed with the file's lock held; reads of the base version find it without. */
     private volatile @Nullable ObjectVersion version;
 
     /** Become more with the file's lock held only, and as long as there are some; fewer without. */
@@ -91,8 +91,8 @@ public final class BaseLayer {
     }
 
     /**
-     * Whoever drops the last use closes what is open. Not with the file's lock held: closing a file that was removed frees
-     * its blocks, for which readers of its size must not wait.
+     * The release of the last use closes the open files. Not with the file's lock held: closing a file that was removed
+     * frees its blocks, for which readers of its size must not wait.
      */
     public void release() {
         if (users.decrementAndGet() == 0) {

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory of all blocks: one budget, handed out in the order in which it is asked for. Taken lazily from the system,
+ * The memory of all blocks: one budget, handed out in the order of requests. Taken lazily from the system,
  * and kept for the next block.
  *
- * <p>Whoever waits here holds no lock. What they wait for is memory of blocks that can be staged, or whose file can be
- * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused. A JVM that has less
- * than the limit is a lower limit: they wait for what has been handed out.
+ * <p>Waiting callers hold no lock. They wait for memory of blocks that can be staged, or whose file can be
+ * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused. A JVM that has
+ * less than the limit is a lower limit: they wait for memory that was handed out.
  */
 public final class BlockMemory {
     private static final Logger log = LoggerFactory.getLogger(BlockMemory.class);
@@ -30,7 +30,7 @@ public final class BlockMemory {
     private final Runnable onShortage;
     private final Supplier<ByteBuffer> system;
 
-    /** Guards what is waited for, too. A leaf: nothing is taken under it. */
+    /** Guards the waiters' results, too. A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -46,7 +46,7 @@ public final class BlockMemory {
     @GuardedBy("lock")
     private boolean saidShort;
 
-    /** @param onShortage called by whoever has to wait, before it does; must not wait itself */
+    /** @param onShortage called by a caller that has to wait, before it does; must not wait itself */
     public BlockMemory(LongSupplier limitBytes, Runnable onShortage) {
         this(limitBytes, onShortage, BlockMemory::allocate);
     }
@@ -62,9 +62,9 @@ public final class BlockMemory {
         return NativeMemory.allocate(NativeMemory.Share.BLOCKS, Block.BLOCK_SIZE, DirectIo.ALIGNMENT);
     }
 
-    /** For whom memory is asked. */
+    /** The file for which memory is acquired. */
     interface Writer {
-        /** Whether what it has written keeps its memory, because it cannot be committed. */
+        /** Whether its blocks keep their memory, because they cannot be committed. */
         boolean isStuck();
     }
 
@@ -102,7 +102,7 @@ public final class BlockMemory {
         return await(waiter);
     }
 
-    /** {@link #acquire} without waiting: null if somebody would have to. */
+    /** {@link #acquire} without waiting: null if that would have to wait. */
     @Nullable
     public ByteBuffer acquireNow() {
         lock.lock();
@@ -131,7 +131,7 @@ public final class BlockMemory {
         }
     }
 
-    /** There will be no memory: tells those who wait for a file that is stuck, or, if there are none, all. */
+    /** There will be no memory: refuses the callers that wait for a file that is stuck, or, if there are none, all. */
     void refuse() {
         List<Waiter> all;
         lock.lock();
@@ -215,7 +215,7 @@ public final class BlockMemory {
         }
     }
 
-    /** Null if the limit is reached, or if the JVM has no more: what is handed out comes back then. */
+    /** Null if the limit is reached, or if the JVM has no more: memory that is handed out comes back then. */
     @GuardedBy("lock")
     private @Nullable ByteBuffer take() {
         if (!fits(handedOut + 1)) {

@@ -28,15 +28,18 @@ public final class BlockStaging {
         this.lock = live.lock();
     }
 
-    /** While a commit runs, only what it has may be staged: the data file is that version's. With the lock held. */
+    /**
+     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's. With the lock
+     * held.
+     */
     private boolean mayBeStaged(Block block) {
-        BlockMap committing = live.frozen();
+        BlockMap committing = live.committing();
         return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
-    /** Nobody needs it on disk if it is not: its place there is its successor's. With the lock held. */
+    /** A block that has left the file need not be on disk: its place there is its successor's. With the lock held. */
     private boolean isPartOfTheFile(Block block) {
-        BlockMap committing = live.frozen();
+        BlockMap committing = live.committing();
         return has(live.content(), block) || (committing != null && has(committing, block));
     }
 
@@ -45,7 +48,7 @@ public final class BlockStaging {
     }
 
     /**
-     * Writes to the staging file what of the block is in memory only.
+     * Writes the block's bytes that are in memory only to the staging file.
      *
      * @return false if that cannot be now
      */
@@ -91,7 +94,7 @@ public final class BlockStaging {
 
     private boolean write(Block block, BlockBuffer source, List<ByteRange> runs, StagedData to) throws IOException {
         for (int page = 0; page < BLOCK_SIZE / PAGE_SIZE; page++) {
-            live.sums().seal(block, page);
+            live.sums().compute(block, page);
         }
         for (ByteRange run : runs) {
             int offset = Math.toIntExact(run.offset() - block.start());
@@ -105,14 +108,14 @@ public final class BlockStaging {
     /**
      * Stages all that is not, several blocks at a time.
      *
-     * @param still what to stage; null for the file as it is
+     * @param snapshot to stage; null for the file as it is
      * @return false if not all of it could be
      */
-    public boolean stageAll(@Nullable Snapshot still) throws IOException, InterruptedException {
+    public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {
         List<Block> blocks;
         lock.lock();
         try {
-            BlockMap of = still == null ? live.content() : still.content();
+            BlockMap of = snapshot == null ? live.content() : snapshot.content();
             blocks = of.blocks().stream().filter(Block::isUnstaged).toList();
         } finally {
             lock.unlock();
@@ -120,13 +123,13 @@ public final class BlockStaging {
         boolean all = true;
         if (blocks.size() < 2) {
             for (Block block : blocks) {
-                all &= stage(block, still);
+                all &= stage(block, snapshot);
             }
             return all;
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(resources.reclaim().staged(() -> stage(block, still)));
+            staged.add(resources.reclaim().staged(() -> stage(block, snapshot)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -138,14 +141,17 @@ public final class BlockStaging {
         return all;
     }
 
-    /** Stages the block, and, of the file as it is, what has taken its place before that was done: it has these bytes now. */
-    private boolean stage(Block block, @Nullable Snapshot still) throws IOException {
+    /**
+     * Stages the block, and, without a snapshot, a copy that has taken its place before the end of that: it has these
+     * bytes now.
+     */
+    private boolean stage(Block block, @Nullable Snapshot snapshot) throws IOException {
         Block next = block;
         while (next != null) {
             if (!stage(next)) {
                 return false;
             }
-            next = still == null ? successor(next) : null;
+            next = snapshot == null ? successor(next) : null;
         }
         return true;
     }
@@ -199,8 +205,8 @@ public final class BlockStaging {
             if (current != null) {
                 blocks.add(current);
             }
-            BlockMap frozen = live.frozen();
-            Block held = frozen == null ? null : frozen.block(index);
+            BlockMap committing = live.committing();
+            Block held = committing == null ? null : committing.block(index);
             if (held != null && held != current) {
                 blocks.add(held);
             }

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the bytes of one written file. Safe for use by any number of threads.
  *
- * <p>A read finds each run of bytes under the file's lock and fetches without it what is not in memory. A commit may
- * replace what lies below meanwhile, and then the run is read again: the data file may be the cache's by then, which frees
- * parts of it as it likes.
+ * <p>A read finds each run of bytes under the file's lock and fetches bytes that are not in memory without it. A
+ * commit may replace the base version in between, and then the run is read again: the data file may be the cache's by
+ * then, which frees parts of it as it likes.
  */
 public final class ContentReads {
     private static final byte[] ZEROS = new byte[64 << 10];
@@ -57,18 +57,18 @@ public final class ContentReads {
     /**
      * Fills the buffer.
      *
-     * @param still what to read; null for the file as it is
+     * @param snapshot to read; null for the file as it is
      */
-    public void read(@Nullable Snapshot still, long position, ByteBuffer to)
+    public void read(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         long at = position;
         while (to.hasRemaining()) {
-            at += readRun(still, at, to);
+            at += readRun(snapshot, at, to);
         }
     }
 
-    /** Reads a run of bytes that are in one place. 0 if that was replaced meanwhile: to be tried again. */
-    private int readRun(@Nullable Snapshot still, long position, ByteBuffer to)
+    /** Reads a run of bytes that are in one place. 0 if that was replaced in between: to be tried again. */
+    private int readRun(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         Segment segment;
         int length;
@@ -76,10 +76,10 @@ public final class ContentReads {
         ObjectVersion below;
         lock.lock();
         try {
-            while (still == null && live.layer().isRetired()) {
+            while (snapshot == null && live.layer().isRetired()) {
                 progress.await(); // for the version that the data file is given to
             }
-            BlockMap view = still == null ? live.content() : still.content();
+            BlockMap view = snapshot == null ? live.content() : snapshot.content();
             segment = view.at(position, position + to.remaining());
             length = Math.toIntExact(segment.end() - position);
             Block block = segment.block();
@@ -87,7 +87,7 @@ public final class ContentReads {
                 block.read(position, to, length);
                 return length;
             }
-            under = (still == null ? live.layer() : still.layer()).use();
+            under = (snapshot == null ? live.layer() : snapshot.layer()).use();
             below = under.version();
         } finally {
             lock.unlock();
@@ -98,14 +98,14 @@ public final class ContentReads {
             fetch(segment, under, position, to.slice(to.position(), length));
             fetched = true;
         } catch (ObjectStoreException.PreconditionFailed e) {
-            if (still != null || !isReplacedHere(under, below)) {
+            if (snapshot != null || !isReplacedHere(under, below)) {
                 throw e;
             }
         } finally {
             lock.lock();
             try {
                 Block block = segment.block();
-                valid = still == null
+                valid = snapshot == null
                         ? under == live.layer() && !under.isRetired()
                         : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
             } finally {

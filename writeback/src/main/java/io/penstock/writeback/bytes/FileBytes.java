@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
  * copied from, or nowhere. Safe for use by any number of threads.
  *
- * <p>What replaces content, layer and frozen content together is here, which is why this class is long; what only looks at
- * them is beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
+ * <p>All that replaces content, layer and snapshot together is here, which is why this class is long; readers of
+ * them are beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     private final FileResources resources;
@@ -50,15 +50,18 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     @GuardedBy("lock")
     private BaseLayer layer;
 
-    /** What is being committed; nothing else may be staged meanwhile, because the data file is that version's. */
+    /**
+     * The content that is being committed; nothing else may be staged until it is, because the data file is that
+     * version's.
+     */
     @GuardedBy("lock")
-    private @Nullable Snapshot frozen;
+    private @Nullable Snapshot committing;
 
-    /** The blocks of what was frozen and {@linkplain #leave left}, as they were; null if the store decides about none. */
+    /** The blocks of a snapshot whose commit was {@linkplain #leave left}, as they were; null if the store decides about none. */
     @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
-    /** Whom the bytes belong to. Called under the lock. */
+    /** The file that the bytes belong to. Called under the lock. */
     public interface Owner {
         String key();
 
@@ -69,12 +72,12 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         void whole(Block block);
 
         /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
-        boolean relieve();
+        boolean commitToFreeMemory();
 
-        /** Whether it is not committed any more, or not before somebody has been told why that has failed. */
+        /** Whether it is not committed any more, or not before a caller has been told why that has failed. */
         boolean isStuck();
 
-        /** Why it gets no memory; what a commit has failed for is told only once. */
+        /** Why it gets no memory; the failure of a commit is told only once. */
         IOException refusal();
     }
 
@@ -135,14 +138,14 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     /** Whether a commit may have replaced the version below. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isBeingReplaced() {
-        return frozen != null || left != null;
+        return committing != null || left != null;
     }
 
-    /** What is being committed; null if nothing is. */
+    /** The content that is being committed; null if none is. */
     @Nullable
     @SuppressWarnings("GuardedBy") // the caller holds it
-    public BlockMap frozen() {
-        return frozen == null ? null : frozen.content();
+    public BlockMap committing() {
+        return committing == null ? null : committing.content();
     }
 
     // ---- writing
@@ -155,8 +158,8 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     }
 
     /**
-     * Writes what the buffer holds; waits for memory in turn. What was written stays written: if there is no more memory,
-     * or the thread is interrupted, that is all.
+     * Writes the buffer's bytes; waits for memory in turn. If there is no more memory, or the thread is interrupted,
+     * the bytes written until then stay.
      *
      * @return bytes written: 0 only if there were none to write
      * @throws IOException if there will be no memory for the first of them
@@ -214,7 +217,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         }
     }
 
-    /** Writes what the base version has in this range, all within one block, unless something else was written there. */
+    /** Writes the base version's bytes of this range, all within one block, unless others were written there. */
     public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
         ByteBuffer spare = null;
         while (!tryWrite(range.offset(), bytes, spare, true)) {
@@ -249,7 +252,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
                 if (block.needsMemory()) {
                     block.give(resources.reclaim().add(this, block.index(), spare));
                 } else {
-                    resources.memory().release(spare); // somebody else brought some meanwhile
+                    resources.memory().release(spare); // another thread has brought some
                 }
             }
             boolean wasWhole = block.isWhole();
@@ -270,39 +273,39 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         return there.end() == to && there.source() == Segment.Source.BASE;
     }
 
-    // ---- holding still
+    // ---- snapshots
 
     /** Holds a range as it is, or, while a commit runs, as that has it. */
     public Snapshot hold(ByteRange range) {
         lock.lock();
         try {
-            BlockMap from = frozen == null ? content : frozen.content();
+            BlockMap from = committing == null ? content : committing.content();
             return new Snapshot(this, from.hold(range.offset(), range.end()), layer.use(), range);
         } finally {
             lock.unlock();
         }
     }
 
-    /** What the range is made of, as {@link #hold} has it. */
+    /** The runs that make up the range, as {@link #hold} has it. */
     public List<Run> runs(ByteRange within) {
         lock.lock();
         try {
-            return (frozen == null ? content : frozen.content()).runs(within, layer.version());
+            return (committing == null ? content : committing.content()).runs(within, layer.version());
         } finally {
             lock.unlock();
         }
     }
 
-    /** Nobody needs what was held still any more. */
-    public void letGo(Snapshot still) {
+    /** Releases the blocks and the layer of a snapshot. */
+    public void release(Snapshot snapshot) {
         lock.lock();
         try {
-            still.content().letGo();
+            snapshot.content().release();
             progress.signalAll();
         } finally {
             lock.unlock();
         }
-        still.layer().release();
+        snapshot.layer().release();
         resources.reclaim().wake();
     }
 
@@ -312,7 +315,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {
-        if (frozen != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
+        if (committing != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
         }
         BaseLayer before = layer;
@@ -323,24 +326,24 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     /** Holds everything, and has changes from now on go above it. With the lock held. */
     @SuppressWarnings("GuardedBy") // the caller holds it
-    public Snapshot freeze() {
+    public Snapshot takeSnapshot() {
         startOver();
         content.commitBegins();
-        frozen = new Snapshot(
+        committing = new Snapshot(
                 this, content.hold(0, content.size()), layer.use(), new ByteRange(0, Math.max(1, content.size())));
-        return frozen;
+        return committing;
     }
 
     /**
-     * What was frozen is this version now, and frozen no longer: it must not be staged where its successor is. With the
+     * The snapshot is this version now, and no longer committed: it must not be staged where its successor is. With the
      * lock held.
      *
      * @param changed whether anything was changed since; else the version is all there is, whatever its size
-     * @return what lay below before, to be released twice: it was the file's and what was frozen's
+     * @return the base layer before, to be released twice: it was the file's and the snapshot's
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
-        Snapshot committed = frozen;
+        Snapshot committed = committing;
         if (committed == null) {
             throw new IllegalStateException("nothing was to be committed");
         }
@@ -349,30 +352,30 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         if (changed) {
             content = above;
         } else {
-            above.drop(); // blocks behind the end that were being staged when they were cut off
+            above.drop(); // blocks past the end that were being staged when they were cut off
             content = new BlockMap(version.size());
         }
         layer = resources.layer(version);
-        BaseLayer _ = melt();
+        BaseLayer _ = detachSnapshot();
         progress.signalAll();
         return old;
     }
 
     /**
-     * The request that decides about what was frozen goes on by itself: what it reads it holds, and the file goes on over
+     * The request that decides about the snapshot goes on by itself and holds the bytes that it reads, and the file goes on over
      * the same version, staged in the same data file. With the lock held.
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void leave() {
-        left = frozen == null ? Map.of() : frozen.content().versions();
-        BaseLayer under = melt();
+        left = committing == null ? Map.of() : committing.content().versions();
+        BaseLayer under = detachSnapshot();
         if (under != null) {
             under.release(); // not the last: it is the file's too
         }
         progress.signalAll();
     }
 
-    /** What was {@linkplain #leave left} is this version now. With the lock held. */
+    /** The snapshot that was {@linkplain #leave left} is this version now. With the lock held. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
@@ -381,29 +384,29 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         progress.signalAll();
     }
 
-    /** With the lock held. @return what it lay above, to be released; null if nothing was frozen */
+    /** With the lock held. @return its base layer, to be released; null if there was no snapshot */
     @GuardedBy("lock")
-    private @Nullable BaseLayer melt() {
-        Snapshot still = frozen;
-        frozen = null;
-        if (still == null) {
+    private @Nullable BaseLayer detachSnapshot() {
+        Snapshot snapshot = committing;
+        committing = null;
+        if (snapshot == null) {
             return null;
         }
-        still.content().letGo();
-        return still.layer();
+        snapshot.content().release();
+        return snapshot.layer();
     }
 
     /** The commit has ended one way or the other. */
-    public void thaw() {
-        List<Block> behind = new ArrayList<>();
+    public void releaseSnapshot() {
+        List<Block> whole = new ArrayList<>();
         BaseLayer under;
         lock.lock();
         try {
             left = null;
-            under = melt();
+            under = detachSnapshot();
             for (Block block : content.blocks()) {
                 if (block.isWhole() && block.isUnstaged()) {
-                    behind.add(block);
+                    whole.add(block);
                 }
             }
             progress.signalAll();
@@ -413,24 +416,24 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         if (under != null) {
             under.release();
         }
-        behind.forEach(block -> resources.reclaim().stage(this, block));
+        whole.forEach(block -> resources.reclaim().stage(this, block));
         resources.reclaim().wake();
     }
 
     @Override
-    public boolean relieve() {
-        return locked(owner::relieve);
+    public boolean commitToFreeMemory() {
+        return locked(owner::commitToFreeMemory);
     }
 
-    /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
+    /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
     @Override
-    public boolean relieveStaging() {
+    public boolean commitToFreeStaging() {
         if (resources.staging().isBroken()) {
             return false;
         }
         lock.lock();
         try {
-            return layer.data().isThere() && owner.relieve();
+            return layer.data().isThere() && owner.commitToFreeMemory();
         } finally {
             lock.unlock();
         }

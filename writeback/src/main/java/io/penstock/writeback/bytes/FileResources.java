@@ -6,7 +6,7 @@ import io.penstock.writeback.staging.Staging;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the bytes of all files of a mount share.
+ * The resources that the bytes of all files of a mount share.
  *
  * @param reclaim the memory of blocks, and its eviction
  * @param staging the staging disk

@@ -28,32 +28,32 @@ final class PageChecksums {
         this.lock = live.lock();
     }
 
-    /** CRC32C of the page, or of as much of it as lies before the end of what is still. */
-    public int checksum(Snapshot still, long start, int length)
+    /** CRC32C of the page, or of as much of it as lies before the end of the snapshot. */
+    public int checksum(Snapshot snapshot, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;
         int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
         lock.lock();
         try {
-            block = still.content().block(BlockMap.indexOf(start));
-            Segment segment = still.content().at(start, start + length);
+            block = snapshot.content().block(BlockMap.indexOf(start));
+            Segment segment = snapshot.content().at(start, start + length);
             if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
                 return ZERO_PAGE_CHECKSUM;
             }
         } finally {
             lock.unlock();
         }
-        if (block != null && length == PAGE_SIZE && seal(block, page)) {
+        if (block != null && length == PAGE_SIZE && compute(block, page)) {
             return block.checksum(page); // does not change any more: the block is held
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
-        live.reads().read(still, start, bytes);
+        live.reads().read(snapshot, start, bytes);
         int checksum = checksumOf(bytes.flip());
         if (block != null && length == PAGE_SIZE) {
             lock.lock();
             try {
                 if (block.data().covers(start, start + length)) {
-                    block.seal(page, checksum);
+                    block.setChecksum(page, checksum);
                 }
             } finally {
                 lock.unlock();
@@ -63,13 +63,13 @@ final class PageChecksums {
     }
 
     /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
-    public boolean seal(Block block, int page) {
+    public boolean compute(Block block, int page) {
         long start = block.start() + (long) page * PAGE_SIZE;
         BlockBuffer source;
         int version;
         lock.lock();
         try {
-            if (block.isSealed(page)) {
+            if (block.hasChecksum(page)) {
                 return true;
             }
             BlockBuffer memory = block.buffer();
@@ -88,7 +88,7 @@ final class PageChecksums {
             source.unpin();
             boolean current = version == block.version();
             if (current) {
-                block.seal(page, checksum);
+                block.setChecksum(page, checksum);
             }
             return current;
         } finally {

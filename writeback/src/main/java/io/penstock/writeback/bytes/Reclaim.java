@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stages blocks behind the writers' backs, and sees to it that whoever waits for memory gets some: first what is staged
- * is given up, oldest first; then what is not is staged; and where that cannot be, because the disk is full or broken,
+ * Stages blocks in the background, and gets memory for waiting writers: first staged blocks are evicted, oldest
+ * first; then others are staged; and where that cannot be, because the disk is full or broken,
  * the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
- * because they have lost their names or their commits have failed a moment ago, writers are refused. So none waits for
- * ever, unless the store does.
+ * because they have lost their names or their commits have failed a moment ago, writers are refused. So no writer
+ * waits for ever, unless the store does not answer.
  */
 public final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
@@ -36,11 +36,11 @@ public final class Reclaim implements AutoCloseable {
     /** Enough to keep an NVMe busy with writes of a block each. */
     private static final int THREADS = 4;
 
-    /** How long to wait, where there was nothing to give up, before looking again without being told to. */
+    /** How long to wait, where there was nothing to evict, before looking again without being told to. */
     private static final long PAUSE_MILLIS = 1000;
 
     /**
-     * How long there must have been nothing to give up before anybody is refused: staging that is full is tried again
+     * How long there must have been nothing to evict before a writer is refused: staging that is full is tried again
      * after a second.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -66,7 +66,7 @@ public final class Reclaim implements AutoCloseable {
     @GuardedBy("this")
     private boolean closed;
 
-    /** Whether there has been nothing to give up since a time, by the clock of nanoseconds. */
+    /** Whether there has been nothing to evict since a time, by the clock of nanoseconds. */
     @GuardedBy("this")
     private boolean fruitless;
 
@@ -75,20 +75,20 @@ public final class Reclaim implements AutoCloseable {
 
     /** A file that has memory. */
     public interface Source {
-        /** Writes to the staging disk what of the block is in memory only. False if that cannot be now. */
+        /** Writes the block's bytes that are in memory only to the staging disk. False if that cannot be now. */
         boolean stage(Block block) throws IOException;
 
-        /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+        /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was freed. */
         boolean evict(long block, boolean afterStaging);
 
-        /** Whether the memory, taken for this block, is of no block any more: it is free by itself soon. */
+        /** Whether the memory, taken for this block, belongs to no block any more: it comes free by itself soon. */
         boolean isLeaving(long block, BlockBuffer memory);
 
         /** Commits the file to free its memory. False if no commit runs or is to begin. */
-        boolean relieve();
+        boolean commitToFreeMemory();
 
-        /** {@link #relieve}, if that frees space on the staging disk, and space is what it lacks. */
-        boolean relieveStaging();
+        /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
+        boolean commitToFreeStaging();
     }
 
     /** @param block index of the block that the memory was taken for */
@@ -151,7 +151,7 @@ public final class Reclaim implements AutoCloseable {
         }
     }
 
-    /** Somebody waits for memory, or there may be more to give up than before. */
+    /** A writer waits for memory, or there may be more to evict than before. */
     synchronized void wake() {
         wanted = true;
         notifyAll();
@@ -171,16 +171,16 @@ public final class Reclaim implements AutoCloseable {
         try {
             if (memory.waiting() == 0) {
                 fruitful();
-            } else if (giveUp()) {
+            } else if (evict()) {
                 fruitful();
                 wake(); // there may be more
-            } else if (relieve()) {
+            } else if (commitToFreeMemory()) {
                 fruitful();
             } else if (isInVain()) {
                 memory.refuse();
             }
         } catch (RuntimeException | Error e) {
-            log.error("Unforeseen while memory was given up: again in {} ms", PAUSE_MILLIS, e);
+            log.error("Unforeseen while memory was reclaimed: again in {} ms", PAUSE_MILLIS, e);
         }
     }
 
@@ -188,7 +188,7 @@ public final class Reclaim implements AutoCloseable {
         fruitless = false;
     }
 
-    /** Whether it is time to say that there is nothing to give up. */
+    /** Whether it is time to say that there is nothing to evict. */
     private synchronized boolean isInVain() {
         long now = System.nanoTime();
         if (!fruitless) {
@@ -196,7 +196,7 @@ public final class Reclaim implements AutoCloseable {
             fruitlessSince = now;
         }
         boolean inVain = now - fruitlessSince >= PATIENCE_NANOS;
-        fruitless = !inVain; // who is left has as much patience again
+        fruitless = !inVain; // the writers that are left have as much patience again
         return inVain;
     }
 
@@ -218,8 +218,8 @@ public final class Reclaim implements AutoCloseable {
         return new ArrayList<>(uses.values());
     }
 
-    /** Gives up memory until nobody waits for it. False if there was none. */
-    private boolean giveUp() {
+    /** Evicts blocks until no writer waits for memory. False if there was none to evict. */
+    private boolean evict() {
         boolean some = false;
         for (boolean afterStaging : new boolean[] {false, true}) {
             for (Use use : candidates()) {
@@ -233,7 +233,7 @@ public final class Reclaim implements AutoCloseable {
     }
 
     /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
-    private boolean relieve() {
+    private boolean commitToFreeMemory() {
         List<Use> all = candidates();
         Map<Source, Integer> counts = new HashMap<>();
         for (Use use : all) {
@@ -241,12 +241,12 @@ public final class Reclaim implements AutoCloseable {
         }
         List<Map.Entry<Source, Integer>> most = new ArrayList<>(counts.entrySet());
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
-        return most.stream().anyMatch(entry -> entry.getKey().relieve())
+        return most.stream().anyMatch(entry -> entry.getKey().commitToFreeMemory())
                 || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.buffer))
-                || files.get().anyMatch(Source::relieveStaging); // so that others can be staged
+                || files.get().anyMatch(Source::commitToFreeStaging); // so that others can be staged
     }
 
-    /** Ends the threads; what has not been staged is not. */
+    /** Ends the threads; blocks that are not staged yet stay so. */
     @Override
     public void close() {
         synchronized (this) {

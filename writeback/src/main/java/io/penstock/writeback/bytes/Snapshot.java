@@ -26,7 +26,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
     private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
 
     /**
-     * @param content held by the caller, to be let go by this
+     * @param content held by the caller, to be released by this
      * @param layer in use by the caller, to be released by this
      */
     public Snapshot(FileBytes file, BlockMap content, BaseLayer layer, ByteRange range) {
@@ -69,9 +69,9 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return this;
     }
 
-    /** Not to be taken for what the store says of that which is uploaded. */
+    /** Not to be taken for the store's response to the upload. */
     private static IOException unreadable(ObjectStoreException cause) {
-        return new IOException("what is below the written bytes cannot be read: " + cause.getMessage(), cause);
+        return new IOException("the version below the written bytes cannot be read: " + cause.getMessage(), cause);
     }
 
     /** The bytes of the whole file that are not those of an earlier version of this object. */
@@ -123,12 +123,12 @@ public final class Snapshot implements FileContent.SnapshotBody {
         file.reads().read(this, position, to);
     }
 
-    /** Writes to the staging file what is in memory only. False if that cannot be now. */
+    /** Writes the blocks that are in memory only to the staging file. False if that cannot be now. */
     public boolean stageAll() throws IOException, InterruptedException {
         return file.staging().stageAll(this);
     }
 
-    /** The data file is about to be the cache's: nobody reads it any more, but by this. */
+    /** The data file is about to be the cache's: from now on it is read only through this. */
     public void retire() {
         file.lock().lock();
         try {
@@ -159,6 +159,6 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     @Override
     public void close() {
-        file.letGo(this);
+        file.release(this);
     }
 }

@@ -6,7 +6,7 @@ import io.penstock.writeback.upload.FileContent;
 import java.io.IOException;
 import java.util.List;
 
-/** What an upload reads of a file that is written. */
+/** The content of a written file, as an upload reads it. */
 public record UploadedContent(FileBytes bytes) implements FileContent {
     @Override
     public List<Run> runs(ByteRange within) {

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was written of one block of a file. Its bytes are in memory, in the staging file, or in both; where both have
+ * The written bytes of one block of a file. They are in memory, in the staging file, or in both; where both have
  * one, memory is right. All that changes one of its ranges is here, because it has to change the others: hence its length.
  * Guarded by the file's lock, all of it.
  *
@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  *                        ▲───────────────written again──────┴───────────────────────┘
  * </pre>
  *
- * <p>A block that somebody {@linkplain #hold holds} does not change: what is written goes to a {@linkplain #fork copy},
- * which takes its place in the file, and is not staged, in the same place on disk, before the holders are done.
+ * <p>A block that is {@linkplain #hold held} does not change: writes go to a {@linkplain #fork copy}, which takes
+ * its place in the file. The copy has the same place on disk, and so is not staged before the holders are done.
  */
 public final class Block {
     /** Bytes of a logical block, the unit that is staged and of which parts are made. */
@@ -35,39 +35,39 @@ public final class Block {
 
     private final long index;
 
-    /** What differs from the version below. */
+    /** The ranges that differ from the version below. */
     private final Ranges data;
 
-    /** What of it is in memory; all else is staged. */
+    /** The ranges in memory; all else is staged. */
     private Ranges inMemory;
 
-    /** What of it is in memory only, or newer there, but for what is being {@link #staging staged}. */
+    /** The ranges in memory only, or newer there, without those that are being {@link #staging staged}. */
     private Ranges unstaged;
 
-    /** What is on its way from memory to the staging file. */
+    /** The ranges on their way from memory to the staging file. */
     private @Nullable Ranges staging;
 
-    /** What the staging file has some version of. */
+    /** The ranges of which the staging file has some version. */
     private final Ranges stored;
 
     private @Nullable BlockBuffer buffer;
 
-    /** CRC32C of the pages whose bit is set in {@link #sealed}. */
+    /** CRC32C of the pages whose bit is set in {@link #checksummed}. */
     private final int[] checksums = new int[BLOCK_SIZE / PageCache.PAGE_SIZE];
 
-    private int sealed;
+    private int checksummed;
 
     private int holders;
 
-    /** What this is a copy of, as long as somebody holds that. */
+    /** The block that this is a copy of, as long as that is held. */
     private @Nullable Block original;
 
     private Place place = Place.IN_FILE;
 
-    /** Changes with each write, so that work that was done meanwhile is known to be out of date. */
+    /** Changes with each write, so that work done on an older version is known to be out of date. */
     private int version;
 
-    /** Whether the journal knows of all that is {@link #stored}; what was taken away it is told apart from that. */
+    /** Whether the journal has all {@link #stored} ranges; it is told of removed ones separately. */
     private boolean journalled;
 
     public Block(long index) {
@@ -159,7 +159,7 @@ public final class Block {
         int first = offset(Math.max(from, start())) / PageCache.PAGE_SIZE;
         int last = offset(Math.min(to, end()) - 1) / PageCache.PAGE_SIZE;
         for (int page = first; page <= last; page++) {
-            sealed &= ~(1 << page);
+            checksummed &= ~(1 << page);
         }
     }
 
@@ -176,7 +176,7 @@ public final class Block {
         return Math.toIntExact(position - start());
     }
 
-    /** The block has left the file; its memory goes with the last who holds it. */
+    /** The block has left the file; its memory goes with its last holder. */
     public void drop() {
         if (place == Place.IN_FILE) {
             place = Place.LEFT;
@@ -184,7 +184,7 @@ public final class Block {
         freeIfUnused();
     }
 
-    /** What lies below is another version now, which has all that was not written to memory since. */
+    /** The version below is another now, which has all bytes but those written to memory since. */
     public void rebase() {
         stored.remove(start(), end());
         data.remove(start(), end());
@@ -195,7 +195,7 @@ public final class Block {
         journalled = false;
     }
 
-    // ---- holding still
+    // ---- holders
 
     public boolean isHeld() {
         return holders > 0;
@@ -205,7 +205,7 @@ public final class Block {
         holders++;
     }
 
-    public void letGo() {
+    public void release() {
         holders--;
         freeIfUnused();
     }
@@ -226,7 +226,7 @@ public final class Block {
         }
         copy.buffer = buffer == null ? null : buffer.share();
         System.arraycopy(checksums, 0, copy.checksums, 0, checksums.length);
-        copy.sealed = sealed;
+        copy.checksummed = checksummed;
         copy.journalled = journalled;
         copy.original = this;
         drop();
@@ -255,8 +255,8 @@ public final class Block {
     }
 
     /**
-     * {@link #mayBeStaged}, also in the place of what somebody still holds, if that is in memory: it stays there then, so
-     * that nobody waits for its holder, who may wait for the store.
+     * {@link #mayBeStaged}, also in the place of a block that is still held, if that is in memory: it stays there
+     * then, so that staging does not wait for the holder, which may wait for the store.
      */
     public boolean takesPlace() {
         if (original != null && original.leavesPlace()) {
@@ -265,7 +265,7 @@ public final class Block {
         return mayBeStaged();
     }
 
-    /** It has a place of its own in the staging file: there is no need to wait for what was there before. */
+    /** It has a place of its own in the staging file: there is no need to wait for the block that was there before. */
     public void standAlone() {
         original = null;
     }
@@ -291,7 +291,7 @@ public final class Block {
         return staging == null && !mayBeStaged();
     }
 
-    /** What is to be staged, in memory that stays until {@link #endStaging}. */
+    /** The bytes to be staged, in memory that stays until {@link #endStaging}. */
     public BlockBuffer beginStaging() {
         BlockBuffer source = buffer;
         if (source == null || staging != null) {
@@ -317,7 +317,7 @@ public final class Block {
         source.unpin();
     }
 
-    /** What the journal knows of already, and is written to again, it need not be told again. */
+    /** The journal need not be told again of ranges that it has and that are written again. */
     private void store(Ranges written) {
         for (ByteRange range : written.toList()) {
             if (!stored.covers(range.offset(), range.end())) {
@@ -351,7 +351,7 @@ public final class Block {
         return buffer;
     }
 
-    /** Gives the memory up, if all of it is staged and nobody uses it. */
+    /** Gives the memory up, if all of it is staged and it is not in use. */
     public boolean evict() {
         if (buffer == null || isUnstaged() || isDisplaced() || buffer.isPinned()) {
             return false;
@@ -364,17 +364,17 @@ public final class Block {
 
     // ---- checksums
 
-    public boolean isSealed(int page) {
-        return (sealed & 1 << page) != 0;
+    public boolean hasChecksum(int page) {
+        return (checksummed & 1 << page) != 0;
     }
 
     public int checksum(int page) {
         return checksums[page];
     }
 
-    public void seal(int page, int checksum) {
+    public void setChecksum(int page, int checksum) {
         checksums[page] = checksum;
-        sealed |= 1 << page;
+        checksummed |= 1 << page;
     }
 
     /** @throws IllegalStateException if no order of calls may lead to this */
@@ -385,7 +385,7 @@ public final class Block {
         check(data.covers(inMemory), "only data is in memory");
         check(inMemory.covers(unstaged) && inMemory.covers(staging()), "unstaged data is in memory");
         check(buffer != null || inMemory.isEmpty(), "data in memory has a buffer");
-        check(holders >= 0, "a block is let go as often as it is held");
+        check(holders >= 0, "a block is released as often as it is held");
     }
 
     private void check(boolean holds, String invariant) {
@@ -397,7 +397,8 @@ public final class Block {
     @Override
     public String toString() {
         return "block " + index + " " + place + " data " + data + " stored " + stored + " in memory " + inMemory
-                + " unstaged " + unstaged + " staging " + staging + " sealed " + Integer.toBinaryString(sealed) + " of "
+                + " unstaged " + unstaged + " staging " + staging + " checksummed "
+                + Integer.toBinaryString(checksummed) + " of "
                 + Arrays.toString(checksums);
     }
 }

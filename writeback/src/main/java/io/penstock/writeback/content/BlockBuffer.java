@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /**
- * One block's worth of memory, with a count of those who need it: the blocks that share it (a block held still and the
- * copy that is written), and those who read from it without their file's lock. Whoever drops the last gives it back.
+ * One block's worth of memory, with a count of its users: the blocks that share it (one in a snapshot and its copy
+ * that is written), and readers without their file's lock. The last user gives it back.
  */
 public final class BlockBuffer {
     private final ByteBuffer bytes;
@@ -15,7 +15,7 @@ public final class BlockBuffer {
     private int blocks = 1;
     private int pins;
 
-    /** @param unused takes it back when nobody needs it any more */
+    /** @param unused takes it back after its last use */
     public BlockBuffer(ByteBuffer bytes, Consumer<BlockBuffer> unused) {
         this.bytes = bytes;
         this.unused = unused;

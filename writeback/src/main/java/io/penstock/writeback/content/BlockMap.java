@@ -14,14 +14,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file is: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was made over the
- * base version, or, before {@code baseEnd}, that version's, or zero. All that changes one of these is here, because it has to
- * change the others: hence its length. Guarded by the file's lock.
+ * The content of a file: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was
+ * made over the base version, or, before {@code baseEnd}, that version's, or zero. All that changes one of these is
+ * here, because it has to change the others: hence its length. Guarded by the file's lock.
  */
 public final class BlockMap {
     private final NavigableMap<Long, Block> blocks;
 
-    /** What was made zero of the version below; where a block has data, that counts. */
+    /** The ranges of the version below that were made zero; where a block has data, that counts. */
     private final Ranges zeros;
 
     /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
@@ -35,7 +35,7 @@ public final class BlockMap {
     private Removals sinceCommit = new Removals();
     private Removals sinceJournal = new Removals();
 
-    /** What was taken away since a time: what lies below must not show there again. */
+    /** The ranges that were taken away since a time: the version below must not show there again. */
     public static final class Removals {
         private final Ranges zeroed = new Ranges();
         private long cut = Long.MAX_VALUE;
@@ -62,7 +62,7 @@ public final class BlockMap {
         this.leastSize = size;
     }
 
-    /** The same at another time: its blocks are held until they are {@linkplain #letGo let go}. */
+    /** The same at another time: its blocks are held until {@link #release}. */
     public BlockMap hold(long from, long to) {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
@@ -70,8 +70,8 @@ public final class BlockMap {
         return new BlockMap(held, zeros.copy(), baseEnd, size);
     }
 
-    public void letGo() {
-        blocks.values().forEach(Block::letGo);
+    public void release() {
+        blocks.values().forEach(Block::release);
         blocks.clear();
     }
 
@@ -164,7 +164,7 @@ public final class BlockMap {
     private void forget(long from, long to) {
         for (Block block : List.copyOf(blocksIn(from, to))) {
             boolean whole = from <= block.start() && Math.min(block.end(), size) <= to;
-            // Else its successor would not wait for what is still written, or read, in its place.
+            // Else its successor would not wait for writes and reads in its place.
             if (whole && block.mayBeStaged() && !block.isHeld()) {
                 blocks.remove(block.index());
                 block.drop();
@@ -212,7 +212,7 @@ public final class BlockMap {
         return new Segment(Segment.Source.BASE, Math.min(Math.min(limit, zero), baseEnd), null);
     }
 
-    /** The first byte at or behind the offset that is data, or lies in a hole; -1 if there is none. */
+    /** The first byte at or after the offset that is data, or lies in a hole; -1 if there is none. */
     public long seek(long offset, boolean hole) {
         for (long position = offset; position < size; ) {
             Segment segment = at(position, size);
@@ -224,7 +224,9 @@ public final class BlockMap {
         return hole && offset < size ? size : -1;
     }
 
-    /** What the range is made of, whole blocks but for the file's end; what is not changed is of the version below. */
+    /**
+     * The runs that make up the range, whole blocks but for the file's end; unchanged ones are of the version below.
+     */
     public List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
         long end = Math.min(size, within.end());
         Ranges changed = changed(within.offset(), end);
@@ -267,7 +269,7 @@ public final class BlockMap {
         sinceCommit = new Removals();
     }
 
-    /** Whether nothing is left of what there was when the journal was written, and nothing is staged of what there is. */
+    /** Whether all content from before the last journal record is gone, and none of the present is staged. */
     public boolean isReplaced() {
         return sinceJournal.cut == 0
                 && blocks.values().stream().allMatch(block -> block.stored().isEmpty());
@@ -279,13 +281,13 @@ public final class BlockMap {
         return taken;
     }
 
-    /** What was taken since will have to be journalled after all. */
+    /** The removals will have to be journalled after all. */
     public void putBack(Removals taken) {
         sinceJournal.zeroed.addAll(taken.zeroed);
         sinceJournal.cut = Math.min(sinceJournal.cut, taken.cut);
     }
 
-    /** Goes on over the version that was made of what was held when {@link #commitBegins} was called. */
+    /** Goes on over the version that was made of the content held since {@link #commitBegins}. */
     public BlockMap over(long baseSize, BlockMap committed) {
         NavigableMap<Long, Block> changed = new TreeMap<>();
         for (Block block : blocks.values()) {
@@ -300,7 +302,7 @@ public final class BlockMap {
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
         BlockMap next = new BlockMap(changed, above, counts, size);
-        next.sinceJournal.zeroed.addAll(above); // the next journal knows nothing of what was made zero meanwhile
+        next.sinceJournal.zeroed.addAll(above); // the next journal does not know of ranges made zero since
         return next;
     }
 
@@ -312,7 +314,7 @@ public final class BlockMap {
     }
 
     /**
-     * Goes on over the version that was made of what was held when {@link #commitBegins} was called, in the same staging
+     * Goes on over the version that was made of the content held since {@link #commitBegins}, in the same staging
      * file, whose journal goes on too: so a block leaves only if the journal has all of it.
      *
      * @param committed the blocks as they were then
@@ -329,7 +331,7 @@ public final class BlockMap {
         zeros.remove(0, Long.MAX_VALUE);
         zeros.addAll(sinceCommit.zeroed);
         zeros.remove(baseEnd, Long.MAX_VALUE);
-        Ranges holes = zeros.copy(); // behind the end of the version before, the journal did not have to have them
+        Ranges holes = zeros.copy(); // past the end of the version before, the journal did not have to have them
         blocks.values()
                 .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));
         sinceJournal.zeroed.addAll(holes);

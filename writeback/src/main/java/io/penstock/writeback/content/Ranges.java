@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A set of bytes, kept as disjoint runs in order; runs that touch are one. Guarded by whom it belongs to. */
+/** A set of bytes, kept as disjoint runs in order; runs that touch are one. Guarded by the lock of its owner. */
 public final class Ranges {
     /** No byte. */
     public static final long NONE = Long.MAX_VALUE;
@@ -65,7 +65,7 @@ public final class Ranges {
         return others.toList().stream().allMatch(range -> covers(range.offset(), range.end()));
     }
 
-    /** The first byte at or behind the offset that is in it, or {@link #NONE}. */
+    /** The first byte at or after the offset that is in it, or {@link #NONE}. */
     public long nextIn(long offset) {
         int below = boundsUpTo(offset);
         if (below % 2 == 1) {
@@ -74,7 +74,7 @@ public final class Ranges {
         return below < count ? bounds[below] : NONE;
     }
 
-    /** The first byte at or behind the offset that is not in it. */
+    /** The first byte at or after the offset that is not in it. */
     long nextOut(long offset) {
         int below = boundsUpTo(offset);
         return below % 2 == 1 ? bounds[below] : offset;
@@ -102,7 +102,7 @@ public final class Ranges {
         }
     }
 
-    /** What both have. */
+    /** The intersection. */
     public Ranges and(Ranges others) {
         Ranges common = new Ranges();
         for (int i = 0; i < count; i += 2) {

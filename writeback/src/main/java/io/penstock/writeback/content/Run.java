@@ -25,7 +25,7 @@ public record Run(ByteRange range, @Nullable ObjectVersion source) {
         return range.length();
     }
 
-    /** The same run with other ends; what it gains is bytes of the same place. */
+    /** The same run with other ends; the bytes that it gains are of the same place. */
     public Run between(long start, long end) {
         return new Run(new ByteRange(start, end - start), source);
     }

@@ -21,10 +21,10 @@ public final class EarlierStaging {
     private EarlierStaging() {}
 
     /**
-     * Moves what waits in it to the present one. Where they are on two file systems nothing is moved, because it may be more
+     * Moves its files to the present one. Where they are on two file systems nothing is moved, because it may be more
      * than the other takes: staging goes on in the earlier folder until a mount finds it empty.
      *
-     * @param present of {@code folder}; closed if it is not what is used
+     * @param present of {@code folder}; closed if it is not used
      * @return the folder to be used
      */
     public static DataFolder takeOver(Path earlier, DataFolder present, Path folder) throws IOException {
@@ -49,12 +49,12 @@ public final class EarlierStaging {
             }
             present.force();
             from.force();
-            log.info("What waited in {} is in {} now: {} files", earlier, folder, names.size());
+            log.info("The files that waited in {} are in {} now: {}", earlier, folder, names.size());
             from.close();
             return present;
         } catch (AtomicMoveNotSupportedException e) {
             log.warn(
-                    "What waits in {} is on another file system than the staging folder {}: this mount stages there,"
+                    "Files wait in {}, on another file system than the staging folder {}: this mount stages there,"
                             + " and so do others until it is empty",
                     earlier,
                     folder);

@@ -17,7 +17,7 @@ public final class FileJournal implements UploadJournal {
     private final StagedFile file;
     private final Supplier<JournalRecord.Opened> opened;
 
-    /** @param opened what file it is now */
+    /** @param opened the file's present identity */
     public FileJournal(StagedFile file, Supplier<JournalRecord.Opened> opened) {
         this.file = file;
         this.opened = opened;
@@ -41,7 +41,7 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Without waiting for the disk: what is lost in a crash of the machine is uploaded again. */
+    /** Without waiting for the disk: parts lost in a crash of the machine are uploaded again. */
     private void note(JournalRecord entry) {
         try {
             file.journal().open(opened.get()).append(entry);
@@ -50,7 +50,7 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Makes durable what is staged, then what the records say of it. */
+    /** Makes the staged data durable, then the records about it. */
     public void write(List<JournalRecord> entries) throws IOException {
         Journal journal = file.journal().open(opened.get());
         file.force();
@@ -61,7 +61,7 @@ public final class FileJournal implements UploadJournal {
     }
 
     /**
-     * Adds them to what a crash would find, if it would find something.
+     * Adds them to the records that a crash would find, if it would find any.
      *
      * @return whether a crash would find them, or nothing
      */
@@ -77,15 +77,15 @@ public final class FileJournal implements UploadJournal {
             file.force(journal);
             return true;
         } catch (IOException e) {
-            log.debug("A journal does not tell what becomes of an object", e);
+            log.debug("A journal lacks a record about an object", e);
             return false;
         }
     }
 
-    /** Says the same in less, if that has become much. */
-    public void shorten() {
+    /** Compacts the journal if it has become large. */
+    public void compact() {
         try {
-            file.shortenJournal();
+            file.compactJournal();
         } catch (IOException e) {
             log.debug("A journal stays as long as it is", e);
         }

@@ -18,15 +18,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a journal says. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The type 3 is
- * that of the log's own marks.
+ * A record of a journal. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The
+ * type 3 is that of the log's own marks.
  */
 public sealed interface JournalRecord {
     /**
-     * What file it is; said again, it is that from now on.
+     * The file's identity; the last record counts.
      *
      * @param namespace of the key: endpoint and bucket
-     * @param base the version beneath
+     * @param base the base version
      * @param replaced the version that an empty file took the place of
      * @param renamed whether that was by a rename, so that it keeps none of its properties
      */
@@ -39,10 +39,10 @@ public sealed interface JournalRecord {
             implements JournalRecord {}
 
     /**
-     * The content, as far as it has changed since the last of these. In this order: what was behind {@code cut} has been
-     * cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
+     * The content, as far as it has changed since the last of these. In this order: the bytes from {@code cut} on
+     * have been cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
      *
-     * @param baseEnd where the version beneath ends to count
+     * @param baseEnd where the base version ends to count
      * @param kept headers that the object is to have whatever it had
      */
     record Written(
@@ -55,7 +55,9 @@ public sealed interface JournalRecord {
             SortedMap<String, String> kept)
             implements JournalRecord {}
 
-    /** What {@link Written} speaks of from the next on lies in the data file of this generation; before, in that of 0. */
+    /**
+     * The data of {@link Written}, from the next on, lies in the data file of this generation; before, in that of 0.
+     */
     record InData(int generation) implements JournalRecord {}
 
     /** A multipart upload of it has begun, maybe under a name that it had before. */
@@ -71,14 +73,14 @@ public sealed interface JournalRecord {
     record Dropped() implements JournalRecord {}
 
     /**
-     * Its name is about to be removed, or to be taken by another file. It is not any more if {@link Opened} follows: if
-     * nothing does, a commit that finds another object, or none, has not met somebody else's.
+     * Its name is about to be removed, or to be taken by another file. Not any more if {@link Opened} follows; if
+     * nothing does, a commit that finds another object, or none, has not met another writer's.
      */
     record Withdrawn() implements JournalRecord {}
 
     /**
-     * A request is about to be sent that makes an object of this size and CRC32C: not a content of somebody else's if a
-     * commit finds that.
+     * A request is about to be sent that makes an object of this size and CRC32C: if a commit finds that, it is not
+     * another writer's.
      *
      * @param recognisable whether the CRC32C is known; 0 stands for it if not
      */

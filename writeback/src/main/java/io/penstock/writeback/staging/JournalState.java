@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the records of a journal add up to. Used by one thread. */
+/** The state that the records of a journal add up to. Used by one thread. */
 final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Opened opened;
     private @Nullable Written written;
@@ -42,10 +42,10 @@ final class JournalState implements Consumer<JournalRecord> {
     /** Of the upload that was created last. */
     private final Map<Integer, JournalledUpload.Part> parts = new HashMap<>();
 
-    /** What may have been made of the version that is opened, before what was written last was. */
+    /** Requests that may have replaced the opened version, from before the last {@link Written}. */
     private final Set<JournalRecord.Sent> sentBefore = new LinkedHashSet<>();
 
-    /** The same since: of that, or of more that was not made durable. */
+    /** The same from after it: they have its content, or more that was not made durable. */
     private final Set<JournalRecord.Sent> sentSince = new LinkedHashSet<>();
 
     /** Null if its name stays, as far as the journal knows. */
@@ -135,7 +135,7 @@ final class JournalState implements Consumer<JournalRecord> {
         generation = nextGeneration;
     }
 
-    /** Null if the journal ends before it says what file it is. */
+    /** Null if the journal ends before it names its file. */
     @Nullable
     public Opened opened() {
         return opened;
@@ -160,12 +160,12 @@ final class JournalState implements Consumer<JournalRecord> {
         return zeros;
     }
 
-    /** What requests may have made of the object unheard, before what was written last was. */
+    /** Requests whose outcome is unknown, from before the last {@link Written}. */
     public List<JournalRecord.Sent> sentBefore() {
         return List.copyOf(sentBefore);
     }
 
-    /** The same since: that has what was written last, and maybe more. */
+    /** The same from after it: their objects have its content, and maybe more. */
     public List<JournalRecord.Sent> sentSince() {
         return List.copyOf(sentSince);
     }

@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What earlier runs left in the staging folder. Files that were neither fsynced nor closed are removed, as are data files
- * without a journal, and journals that have not taken another's place; those of another bucket are left alone. What
- * cannot be read is set aside. Each way in which a journal and its data file can be incomplete is told apart here, which is
- * why this class is long.
+ * The files of earlier runs in the staging folder. Files that were neither fsynced nor closed are removed, as are data
+ * files without a journal, and journals that have not taken another's place; those of another bucket are left alone.
+ * Unreadable journals are set aside. Each way in which a journal and its data file can be incomplete is told apart
+ * here, which is why this class is long.
  */
 public final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -44,8 +44,8 @@ public final class Recovery {
      * A file that was closed or fsynced.
      *
      * @param upload that was under way; null if there was none
-     * @param sentBefore what requests may have made of the object unheard, before this content was written
-     * @param sentSince the same since: that has this content, and maybe more
+     * @param sentBefore requests whose outcome is unknown, from before this content was written
+     * @param sentSince the same from after it: their objects have this content, and maybe more
      * @param withdrawn whether its name was about to be removed, or to be taken by another file
      * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
      */
@@ -210,7 +210,7 @@ public final class Recovery {
         boolean hasData = names.contains(StagedFile.dataName(name, state.generation()));
         UnreadableFile file = unreadable(name, hasData, state, reason);
         log.error(
-                "What was written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
+                "Data written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
                         + " see 'penstock recover'.",
                 file.key() == null ? "a file" : "'" + file.key() + "'",
                 file.journal(),

@@ -64,9 +64,9 @@ public final class StagedData {
     }
 
     /**
-     * Opens what an earlier run has left.
+     * Opens the data file of an earlier run.
      *
-     * @param kept what of it the journal speaks of: the rest is cut off, as far as it is behind
+     * @param kept the ranges in the journal: bytes after their end are cut off
      */
     public synchronized void found(Ranges kept) throws IOException {
         DataFile found = staging.files().open(name);
@@ -74,7 +74,7 @@ public final class StagedData {
         try {
             found.setLength(kept.end());
         } catch (IOException e) {
-            log.debug("What is behind the journalled part of a data file stays", e);
+            log.debug("Bytes past the journalled part of a data file stay", e);
         }
         for (ByteRange range : kept.toList()) {
             for (long block = BlockMap.indexOf(range.offset()); block <= BlockMap.indexOf(range.end() - 1); block++) {
@@ -109,10 +109,10 @@ public final class StagedData {
         };
     }
 
-    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed meanwhile. */
+    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed. */
     public synchronized boolean take(long block, long bytes) {
         if (state instanceof State.Removed) {
-            return false; // nobody would give it back
+            return false; // it would never be given back
         }
         long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
         if (!staging.take(more)) {
@@ -123,7 +123,7 @@ public final class StagedData {
         return true;
     }
 
-    /** False if this was removed meanwhile, which says nothing of the disk. */
+    /** False if this was removed, which says nothing of the disk. */
     public boolean write(long position, ByteBuffer from) throws IOException {
         try {
             DataFile to = fileUnlessRemoved();
@@ -147,7 +147,7 @@ public final class StagedData {
         return from.read(position, to);
     }
 
-    /** Makes durable what is written. */
+    /** Makes the written data durable. */
     public void force() throws IOException {
         DataFile current = file();
         if (current != null) {
@@ -185,7 +185,7 @@ public final class StagedData {
             fileForWriting().setLength(version.size());
             return cache.adopt(staging.namespace(), version, staging.files().path(name), pages, checksums);
         } catch (IOException e) {
-            log.debug("What was written of {} is not cached", version, e);
+            log.debug("The written data of {} is not cached", version, e);
             return false;
         }
     }
@@ -206,7 +206,7 @@ public final class StagedData {
         }
     }
 
-    /** Takes nothing any more of what staging may use. */
+    /** Takes no bytes of the staging limit any more. */
     public void uncount() {
         long bytes;
         synchronized (this) {
@@ -216,7 +216,7 @@ public final class StagedData {
         staging.free(bytes);
     }
 
-    /** Removes the file, if there is one. Whoever reads it may go on until it is closed. */
+    /** Removes the file, if there is one. Readers may go on until it is closed. */
     public void remove() {
         synchronized (this) {
             state = new State.Removed(file());

@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * One file's content on the staging disk: its {@linkplain StagedData data file} and its {@linkplain StagedJournal journal},
  * each made when it is first needed. Safe for use by any number of threads.
  *
- * <p>What a program replaces as a whole is staged in a data file of its own, beside the one that the journal speaks of:
- * until the journal speaks of the new one, a crash finds what the last fsync or close has promised, and nothing of what
- * was to take its place.
+ * <p>Content that a program replaces as a whole is staged in a data file of its own, beside the one that the journal
+ * speaks of: until the journal speaks of the new one, a crash finds the content that the last fsync or close has
+ * promised, and nothing of its replacement.
  */
 public final class StagedFile {
     public static final String DATA = ".data";
@@ -40,18 +40,18 @@ public final class StagedFile {
     private final StagedNames names;
     private final StagedJournal journal;
 
-    /** Replaced with this locked; read by all who stage or read. */
+    /** Replaced with this locked; read by all threads that stage or read. */
     private volatile StagedData data;
 
     /** Those that {@link #data} takes the place of; no more than one of them is spoken of. */
     @GuardedBy("this")
     private final List<StagedData> earlier = new ArrayList<>();
 
-    /** The generation of data files that the journal may speak of, in what is durable or has yet to be. */
+    /** The generation of data files that the journal may speak of, in records that are durable or have yet to be. */
     @GuardedBy("this")
     private int spokenOf = NONE;
 
-    /** A sync has failed, for good: what was written before may be lost although the next one succeeds. */
+    /** A sync has failed, for good: data written before may be lost although the next one succeeds. */
     private volatile boolean suspect;
 
     /** A place for one file's content; nothing is made on disk yet. */
@@ -76,7 +76,7 @@ public final class StagedFile {
         return NAME.matcher(name).matches();
     }
 
-    /** Of the staged file whose file has this name: what the names of all its files begin with. */
+    /** Of the staged file whose file has this name: the prefix of the names of all its files. */
     static String nameOf(String file) {
         return file.substring(0, file.indexOf('.'));
     }
@@ -87,10 +87,10 @@ public final class StagedFile {
     }
 
     /**
-     * What an earlier run left.
+     * A file of an earlier run.
      *
      * @param generation of the data file that the journal speaks of
-     * @param isThere whether there is one, of which only what the journal speaks of is kept
+     * @param isThere whether there is one, of which only the ranges in the journal are kept
      * @param uploads that the journal names
      */
     public static StagedFile found(
@@ -124,7 +124,7 @@ public final class StagedFile {
         return journal;
     }
 
-    /** Whether a crash may find what is in this data file. */
+    /** Whether the content of this data file may be found after a crash. */
     public synchronized boolean speaksOf(StagedData of) {
         return spokenOf == of.generation();
     }
@@ -135,13 +135,13 @@ public final class StagedFile {
         data = newData(data.generation() + 1);
     }
 
-    /** The journal is about to speak of this data file. @return what it has to say first */
+    /** The journal is about to speak of this data file. @return the records that must come first */
     public synchronized List<JournalRecord> speakOf(StagedData of) {
         spokenOf = of.generation();
         return of.generation() == 0 ? List.of() : List.of(new JournalRecord.InData(of.generation()));
     }
 
-    /** What the journal says of this data file is durable: those before it are not needed any more. */
+    /** The journal's records of this data file are durable: those before it are not needed any more. */
     public void spoken(StagedData of) {
         List<StagedData> over;
         synchronized (this) {
@@ -153,8 +153,8 @@ public final class StagedFile {
         over.forEach(StagedData::remove);
     }
 
-    /** Has the journal say the same in less, if it has become large. One at a time, and not while it is written to. */
-    void shortenJournal() throws IOException {
+    /** Compacts the journal if it has become large. One at a time, and not while it is written to. */
+    void compactJournal() throws IOException {
         Journal current = journal.get();
         if (current == null || !current.isLarge()) {
             return;
@@ -167,7 +167,7 @@ public final class StagedFile {
         force();
     }
 
-    /** Makes durable what is written: the data and the names. */
+    /** Makes the data and the names durable. */
     public void force() throws IOException {
         forced(() -> {
             data.force();
@@ -175,7 +175,7 @@ public final class StagedFile {
         });
     }
 
-    /** Makes durable what its journal says. */
+    /** Makes its journal durable. */
     void force(Journal of) throws IOException {
         forced(of::force);
     }
@@ -194,12 +194,12 @@ public final class StagedFile {
         }
     }
 
-    /** Whether what is staged here may not be what was written. */
+    /** Whether the staged data may differ from the written data. */
     public boolean isSuspect() {
         return suspect;
     }
 
-    /** Where what is staged lies, for messages. */
+    /** Where the staged data lies, for messages. */
     public String where() {
         try {
             return staging.files().path(data.name()).toString();
@@ -208,7 +208,7 @@ public final class StagedFile {
         }
     }
 
-    /** It waits for people, maybe for long: it takes nothing of what staging may use. */
+    /** It waits for people, maybe for long: it takes no bytes of the staging limit. */
     public void uncount() {
         allData().forEach(StagedData::uncount);
     }
@@ -224,13 +224,13 @@ public final class StagedFile {
         journal.forget();
     }
 
-    /** Removes what is still there. Whoever reads a data file may go on until it is closed. */
+    /** Removes the remaining files. Readers of a data file may go on until it is closed. */
     public void remove() {
         journal.remove();
         allData().forEach(StagedData::remove);
     }
 
-    /** Closes the data file, and with the last one the journal; what was not removed stays for another run. */
+    /** Closes the data file, and with the last one the journal; files that were not removed stay for another run. */
     public void close(StagedData of) {
         try {
             of.close();

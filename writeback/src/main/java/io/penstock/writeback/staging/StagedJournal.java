@@ -25,7 +25,7 @@ final class StagedJournal {
         record None() implements State {}
 
         /**
-         * A crash finds what it says.
+         * A crash finds its records.
          *
          * @param number of its name
          */
@@ -34,7 +34,7 @@ final class StagedJournal {
         /**
          * It is only there until its uploads are aborted.
          *
-         * @param next what follows then
+         * @param next the state that follows then
          */
         record Dropped(int number, State next) implements State {}
 
@@ -117,8 +117,8 @@ final class StagedJournal {
     }
 
     /**
-     * Nothing of the file is found again after a crash, not even of the machine: else it would be taken for what is new. But
-     * an upload that is yet to be aborted is.
+     * Nothing of the file is found again after a crash, not even of the machine: else it would be taken for newer
+     * content. But an upload that is yet to be aborted is.
      */
     synchronized void forget() {
         if (!(state instanceof State.Open(Journal journal, int number))) {
@@ -160,7 +160,7 @@ final class StagedJournal {
         state = state instanceof State.Dropped(int number, State _) ? new State.Dropped(number, GONE) : GONE;
     }
 
-    /** What was not forgotten stays for another run. */
+    /** A journal that was not forgotten stays for another run. */
     synchronized void close() throws IOException {
         if (state instanceof State.Open(Journal journal, int _)) {
             journal.close();

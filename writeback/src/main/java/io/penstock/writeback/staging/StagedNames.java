@@ -8,7 +8,7 @@ import java.io.IOException;
  * machine. Safe for use by any number of threads.
  */
 final class StagedNames {
-    /** The number of a name that an earlier run has left, and so of what is durable. */
+    /** The number of a name that an earlier run has left, and so of durable data. */
     static final int FOUND = 0;
 
     private final Staging staging;

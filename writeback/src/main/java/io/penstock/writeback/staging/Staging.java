@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The staging disk: what is on it, and whether it is worth using. While it is not, nothing is staged: content stays in
- * memory until it is committed.
+ * The staging disk: the space taken on it, and whether it is worth using. While it is not, nothing is staged: content
+ * stays in memory until it is committed.
  */
 public final class Staging implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Staging.class);
@@ -53,7 +53,7 @@ public final class Staging implements AutoCloseable {
         this.stagedLast = nanoTime.getAsLong() - BUSY_NANOS;
     }
 
-    /** What keeps keys of different buckets apart. */
+    /** Keeps keys of different buckets apart. */
     public String namespace() {
         return namespace;
     }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class StagingFolder {
     private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
             "staging folder", "write.staging", "--write-staging", """
-                Here lies what programs have written to a bucket, until it is uploaded. It is no cache:
-                what is removed here is lost. The next mount of the bucket goes on with the uploads;
-                "penstock recover BUCKET" shows what cannot go on by itself, and settles it.
+                Here lies data that programs have written to a bucket, until it is uploaded. It is no cache:
+                files removed here are lost. The next mount of the bucket goes on with the uploads;
+                "penstock recover BUCKET" shows those that cannot go on by themselves, and settles them.
 
                 The files *.unreadable are not used. Remove them once you have taken from them what you need.\
                 """, StagingFolder::isOfEarlierVersion);
@@ -26,8 +26,8 @@ public final class StagingFolder {
     private StagingFolder() {}
 
     /**
-     * The folder's files, which no other process uses until they are closed; where nobody can write, any number of
-     * processes can read them.
+     * The folder's files, which no other process uses until they are closed; in a folder without write permission,
+     * any number of processes can read them.
      *
      * @throws WorkingFolder.ForeignException if it is not Penstock's, and does not become so
      * @throws FolderLock.TakenException if another process uses it

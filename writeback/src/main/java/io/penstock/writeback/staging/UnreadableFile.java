@@ -3,13 +3,13 @@ package io.penstock.writeback.staging;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an earlier run left in the staging folder and this version cannot read: it is damaged, or a later version wrote it.
- * It is kept, under names of its own, and each mount tries to read it again.
+ * A file of an earlier run in the staging folder that this version cannot read: it is damaged, or a later version wrote
+ * it. It is kept, under names of its own, and each mount tries to read it again.
  *
  * @param key of the object; null if even that cannot be read
  * @param reason why, as the second half of a sentence
  * @param journal the path of its journal
- * @param data the path of the file that holds what was written, at its offsets; null if there is none
+ * @param data the path of the file that holds the written data, at its offsets; null if there is none
  */
 public record UnreadableFile(
         @Nullable String key,

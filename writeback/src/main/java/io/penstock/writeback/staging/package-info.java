@@ -1,4 +1,4 @@
-/** The staging folder: data files, journals, and what earlier runs left. */
+/** The staging folder: data files, journals, and the files of earlier runs. */
 @NullMarked
 package io.penstock.writeback.staging;
 

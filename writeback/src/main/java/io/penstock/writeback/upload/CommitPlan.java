@@ -10,13 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes parts of the runs of a file that an older version has bytes of. What changed is sent, the rest is copied by the
- * store. Every part but the object's last must have 5 MiB: a copied run that is shorter is sent with its neighbours, a
- * sent one (a single block) takes what it lacks from the copied run beside it. If the parts are too many for the numbers
- * that are theirs, they are made larger and short copied runs are sent until they fit.
+ * Makes parts of the runs of a file that an older version has bytes of. Changed runs are sent, the others are copied by
+ * the store. Every part but the object's last must have 5 MiB: a copied run that is shorter is sent with its
+ * neighbours, a sent one (a single block) takes the bytes that it lacks from the copied run beside it. If the parts are
+ * too many for the numbers that are theirs, they are made larger and short copied runs are sent until they fit.
  */
 final class CommitPlan {
-    /** A copy of 5 GiB takes a store minutes, and no byte arrives meanwhile; several smaller ones run at once. */
+    /** A copy of 5 GiB takes a store minutes, in which no byte arrives; several smaller ones run at once. */
     private static final long COPIED_BYTES = 256L << 20;
 
     /** The least copied run: it may give 1 MiB to each neighbour and still have 5. */
@@ -95,7 +95,7 @@ final class CommitPlan {
         return kept;
     }
 
-    /** Sent runs are not neighbours of each other here, so what lies beside one is copied, and long enough to give. */
+    /** Sent runs are not neighbours of each other here, so the run beside one is copied, and long enough to give. */
     private void lengthenShortSends(List<Run> runs) {
         for (int i = 0; i < runs.size(); i++) {
             Run run = runs.get(i);

@@ -6,19 +6,23 @@ import io.penstock.writeback.content.Run;
 import java.io.IOException;
 import java.util.List;
 
-/** What a {@link FileUpload} reads of a written file. The file's side of the seam between content and upload. */
+/**
+ * The content of a written file, as a {@link FileUpload} reads it. The file's side of the seam between content and
+ * upload.
+ */
 public interface FileContent {
     /**
-     * What the range is made of, in order and without gaps: whole blocks but for the content's end. A block is one that
-     * the store can copy only if all of its bytes up to the content's end lie in one version, one after the other.
+     * The runs that make up the range, in order and without gaps: whole blocks but for the content's end. A block is
+     * one that the store can copy only if all of its bytes up to the content's end lie in one version, one after the
+     * other.
      */
     List<Run> runs(ByteRange within);
 
     /**
-     * The bytes of the range as they are now, held still until closed: a write meanwhile goes to a copy. What was not
-     * written is read from the version below. Waits for that and for memory.
+     * A snapshot of the range's bytes, until closed: writes in that time go to copies. Bytes that were not written
+     * are read from the version below. Waits for that and for memory.
      *
-     * @throws IOException also if that cannot be read: caused by what the store says of it
+     * @throws IOException also if that cannot be read: caused by the store's response
      */
     SnapshotBody body(ByteRange range) throws IOException, InterruptedException;
 

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * lock may be held over calls of {@link FileContent}.
  *
  * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
- * if one fails, the others wait for a while, or for the commit, which sends what is missing and fails only if that
+ * if one fails, the others wait for a while, or for the commit, which sends the missing parts and fails only if that
  * fails too. An upload that has vanished from the store is begun anew, once a commit; so is one that the store refuses to
  * complete, in parts of one size, unless it has those already. Content of one part or less is one
  * PUT; content that is another object's, one copy by the store. The three ways are here together, as each may end as another
@@ -45,7 +45,7 @@ public final class FileUpload {
     private final UploadJournal journal;
     private final FileContent content;
     private final long partBytes;
-    private final UploadGate.Lane lane;
+    private final UploadGate.FileQueue queue;
     private final PartSender sender;
 
     /** The last moment at which a commit can be called off. */
@@ -64,7 +64,7 @@ public final class FileUpload {
         void postpone() throws InterruptedException;
     }
 
-    /** @param earlier what an earlier run has left at the store, if there is something */
+    /** @param earlier the upload that an earlier run has left at the store; null if there is none */
     FileUpload(
             Uploads uploads,
             TargetProperties properties,
@@ -78,8 +78,8 @@ public final class FileUpload {
         this.journal = journal;
         this.content = content;
         this.partBytes = layout.partBytes();
-        this.lane = uploads.lane();
-        this.sender = new PartSender(uploads, properties, content, journal, lane, layout, earlier);
+        this.queue = uploads.newQueue();
+        this.sender = new PartSender(uploads, properties, content, journal, queue, layout, earlier);
     }
 
     /** The blocks in the range are whole and at rest: parts that they complete may go up. */
@@ -98,10 +98,11 @@ public final class FileUpload {
     }
 
     /**
-     * Makes the content, which does not change meanwhile, the object of this key. May be tried again if it fails.
+     * Makes the content, which must not change until the return, the object of this key. May be tried again if it
+     * fails.
      *
-     * @param decision begins with the one request that makes it so: if this thread is interrupted from then on, nobody
-     *     knows what the store has
+     * @param decision begins with the one request that makes it so: if this thread is interrupted from then on, the
+     *     store's version is unknown
      */
     public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -121,13 +122,13 @@ public final class FileUpload {
         } finally {
             sender.endCommit();
         }
-        sender.end(whole); // what went up of it when it was larger
+        sender.end(whole); // parts that were uploaded when it was larger
         return version;
     }
 
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
-        Deadline.standInLine(lane::acquire);
+        Deadline.standInLine(queue::acquire);
         try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
             ObjectProperties kept = properties.ofNewContent(uploads.store());
             decision.begin(body.crc32c());
@@ -135,7 +136,7 @@ public final class FileUpload {
             uploads.uploaded(size);
             return version;
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 
@@ -160,7 +161,7 @@ public final class FileUpload {
 
     private ObjectVersion copyWhole(ObjectVersion original, WriteCondition condition, Decision decision)
             throws ObjectStoreException, InterruptedException {
-        Deadline.standInLine(lane::acquire);
+        Deadline.standInLine(queue::acquire);
         try {
             ObjectProperties copied =
                     original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
@@ -175,7 +176,7 @@ public final class FileUpload {
             uploads.copied(version.size());
             return version;
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 
@@ -184,7 +185,7 @@ public final class FileUpload {
             return properties.ofCopy(uploads.store().properties(original.key()));
         } catch (ObjectStoreException.NotFound e) {
             throw new ObjectStoreException.PreconditionFailed(
-                    "'" + original.key() + "' is to be copied and was deleted by somebody else meanwhile", e);
+                    "'" + original.key() + "' is to be copied and was deleted by another client", e);
         }
     }
 
@@ -285,12 +286,12 @@ public final class FileUpload {
                 : CommitPlan.ofTail(number, range, content.runs(range), range.end() == size);
     }
 
-    /** Cancels what is in flight and aborts the multipart upload behind, if there is one. Never waits. */
+    /** Cancels the parts in flight and aborts the multipart upload in the background, if there is one. Never waits. */
     public void abandon() {
         sender.end(true);
     }
 
-    /** Cancels what is in flight, and leaves at the store what a later run goes on with. Never waits. */
+    /** Cancels the parts in flight, and leaves the uploaded ones at the store for a later run. Never waits. */
     public void stop() {
         sender.end(false);
     }

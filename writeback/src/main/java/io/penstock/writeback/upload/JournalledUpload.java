@@ -5,7 +5,7 @@ import io.penstock.objectstore.UploadedPart;
 import java.util.Map;
 
 /**
- * What an earlier run noted of an upload, by its {@link UploadJournal}.
+ * An upload as an earlier run noted it, by its {@link UploadJournal}.
  *
  * @param parts by their numbers
  */

@@ -99,7 +99,7 @@ public final class Part {
         state = State.OUTDATED;
     }
 
-    /** What the store has, if that is what it is to have; else null. */
+    /** The part that the store has, if it has the current bytes; else null. */
     @Nullable
     public UploadedPart uploaded() {
         return uploaded;

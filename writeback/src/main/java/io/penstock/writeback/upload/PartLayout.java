@@ -8,16 +8,17 @@ import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 
 /**
- * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: what an
- * older version has comes first, in up to {@code baseParts} parts that are only made at the commit ({@link CommitPlan}); what
- * lies behind it, the tail, goes up while it is written, in parts whose size follows from the offset alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on
- * up to the largest part that S3 takes.
+ * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: the
+ * bytes of an older version come first, in up to {@code baseParts} parts that are only made at the commit
+ * ({@link CommitPlan}); the bytes after it, the tail, go up while they are written, in parts whose size follows from the offset
+ * alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on up to the largest part that S3
+ * takes.
  *
  * <p>{@code doubleEvery} is as large as it may be for the largest object to fit: a new file that begins with parts of
  * 8 MiB and may grow to 5 TiB has 1,089 of them, and parts of 64 MiB at 100 GiB.
  *
  * @param baseEnd bytes; where the tail begins: a multiple of the block size; 0 for a new file
- * @param baseParts part numbers kept for what lies before {@code baseEnd}; 0 to 10,000
+ * @param baseParts part numbers kept for the bytes before {@code baseEnd}; 0 to 10,000
  * @param partBytes of the tail's first parts: a multiple of the block size, from 8 MiB to 5 GiB
  * @param doubleEvery so many parts of one size before the next; 1 or more
  */
@@ -47,7 +48,10 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return new PartLayout(0, 0, Math.clamp(least, partBytes, MAX_SIZE), MAX_NUMBER);
     }
 
-    /** What the base needs at least, and half of what the tail can spare: the more, the finer a change may be. */
+    /**
+     * The numbers that the base needs at least, and half of those that the tail can spare: the more, the finer a change
+     * may be.
+     */
     private static int baseParts(long baseEnd, long rest) {
         long least = Math.ceilDiv(baseEnd, MAX_SIZE);
         long spare = Math.max(0, MAX_NUMBER - least - Math.ceilDiv(rest, MAX_SIZE));
@@ -74,7 +78,10 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return baseEnd + offset(MAX_NUMBER - baseParts);
     }
 
-    /** The number of the tail's part that has this byte, which lies at or behind {@code baseEnd}; above 10,000 if none may. */
+    /**
+     * The number of the tail's part that has this byte, which lies at or after {@code baseEnd}; above 10,000 if none
+     * may.
+     */
     public int number(long position) {
         long left = position - baseEnd;
         long size = partBytes;

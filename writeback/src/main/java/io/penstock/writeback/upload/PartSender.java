@@ -48,7 +48,7 @@ final class PartSender {
     private final TargetProperties properties;
     private final FileContent content;
     private final UploadJournal journal;
-    private final UploadGate.Lane lane;
+    private final UploadGate.FileQueue queue;
 
     /** Taken under the file's lock; the gate's is taken under it. Never held over calls of store, content or journal. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -102,7 +102,7 @@ final class PartSender {
             TargetProperties properties,
             FileContent content,
             UploadJournal journal,
-            UploadGate.Lane lane,
+            UploadGate.FileQueue queue,
             PartLayout layout,
             @Nullable JournalledUpload earlier) {
         this.uploads = uploads;
@@ -110,7 +110,7 @@ final class PartSender {
         this.properties = properties;
         this.content = content;
         this.journal = journal;
-        this.lane = lane;
+        this.queue = queue;
         this.parts = new Parts(layout);
         this.remote = new RemoteUpload(uploads.store(), properties, journal, earlier);
         this.phase = earlier == null ? Phase.PLANNED : Phase.BEGUN;
@@ -166,12 +166,12 @@ final class PartSender {
 
     private void enqueue(Part part) {
         part.enqueued();
-        lane.enqueue(() -> uploads.run(() -> send(part)));
+        queue.enqueue(() -> uploads.run(() -> send(part)));
     }
 
     // ---- one part, on a thread of its own that has a permit
 
-    /** What is to be brought where of a part. */
+    /** A part's bytes, and the upload that they are sent to. */
     private record Sending(int number, Run run, PartLayout layout, RemoteUpload to, Deadline deadline) {}
 
     private void send(Part part) {
@@ -181,7 +181,7 @@ final class PartSender {
                 finish(part, sending);
             }
         } finally {
-            lane.release();
+            queue.release();
         }
     }
 
@@ -223,7 +223,7 @@ final class PartSender {
     }
 
     private UploadedPart bring(Sending sending) throws ObjectStoreException, IOException, InterruptedException {
-        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave one nobody knows
+        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave an unknown one
         becomeInterruptible();
         return sending.to.bring(upload, sending.number, sending.run, content, uploads);
     }
@@ -300,7 +300,7 @@ final class PartSender {
         }
     }
 
-    /** Of what is up already, if content of this size fits; else one that is made for it. */
+    /** Of the uploaded parts, if content of this size fits; else one that is made for it. */
     PartLayout settleLayout(long size) {
         lock.lock();
         try {
@@ -317,7 +317,7 @@ final class PartSender {
         }
     }
 
-    /** What the part of this number has, if that is up and has just these bytes. */
+    /** The run that the part of this number has, if that is uploaded and has just these bytes. */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
         lock.lock();
@@ -361,7 +361,7 @@ final class PartSender {
     @GuardedBy("lock")
     private void checkNotEnded() throws IOException {
         if (phase == Phase.ENDED) {
-            throw new IOException("the upload of '" + key + "' was given up");
+            throw new IOException("the upload of '" + key + "' was abandoned");
         }
     }
 
@@ -422,13 +422,13 @@ final class PartSender {
 
     @GuardedBy("lock")
     private void replaceRemote() {
-        abortBehind(remote);
+        abortInBackground(remote);
         remote = new RemoteUpload(uploads.store(), properties, journal, null);
     }
 
     // ---- the end
 
-    /** Cancels what is on its way; nothing can be committed after. */
+    /** Cancels the parts in flight; nothing can be committed after. */
     public void end(boolean abort) {
         lock.lock();
         try {
@@ -436,7 +436,7 @@ final class PartSender {
             senders.forEach(Thread::interrupt);
             progress.signalAll();
             if (abort) {
-                abortBehind(remote);
+                abortInBackground(remote);
             }
         } finally {
             lock.unlock();
@@ -445,7 +445,7 @@ final class PartSender {
 
     /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
     @GuardedBy("lock")
-    private void abortBehind(RemoteUpload upload) {
+    private void abortInBackground(RemoteUpload upload) {
         if (sending == 0 && !upload.isThere()) {
             return;
         }

@@ -1,6 +1,6 @@
 package io.penstock.writeback.upload;
 
-/** What sizes the parts of an upload have. */
+/** The sizes that the parts of an upload may have. */
 public enum PartSizes {
     /** Small ones first, and larger ones as the file grows, so that 10,000 are enough for any. */
     GROWING,

@@ -32,7 +32,7 @@ public final class Parts {
         return layout;
     }
 
-    /** Forgets all parts, for another layout. What is on its way belongs to nobody any more. */
+    /** Forgets all parts, for another layout. Parts in flight belong to no layout any more. */
     public void begin(PartLayout another) {
         byNumber.clear();
         layout = another;
@@ -125,7 +125,9 @@ public final class Parts {
         return adopted;
     }
 
-    /** What the part of this number has, if that is up and has just these bytes: it need not be planned. */
+    /**
+     * The run that the part of this number has, if that is uploaded and has just these bytes: it need not be planned.
+     */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
         Part part = byNumber.get(number);

@@ -2,5 +2,5 @@ package io.penstock.writeback.upload;
 
 import io.penstock.writeback.content.Run;
 
-/** A part that a commit needs: its number, and what it is made of. */
+/** A part that a commit needs: its number and its runs. */
 record PlannedPart(int number, Run run) {}

@@ -37,13 +37,13 @@ final class RemoteUpload {
     @GuardedBy("this")
     private @Nullable FutureTask<MultipartUpload> opening;
 
-    /** Written by the one who opens it. */
+    /** Written by the thread that opens it. */
     private volatile @Nullable MultipartUpload opened;
 
-    /** What it was created with; null if that was in an earlier run. */
+    /** The properties that it was created with; null if that was in an earlier run. */
     private volatile @Nullable ObjectProperties created;
 
-    /** What the store has of the earlier run, until it is replaced. */
+    /** The parts of the earlier run at the store, until they are replaced. */
     private final Map<Integer, JournalledUpload.Part> confirmed = new ConcurrentHashMap<>();
 
     RemoteUpload(
@@ -160,8 +160,7 @@ final class RemoteUpload {
     }
 
     /**
-     * Gives up what is at the store. To be called once nothing is on its way there any more: a part that arrives later
-     * stays.
+     * Aborts the upload at the store. To be called once no part is in flight any more: one that arrives later stays.
      */
     public void abort() throws InterruptedException {
         MultipartUpload upload = opened;

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the object that an upload makes has beside its bytes: what the object had that it takes the place of, else what
- * follows from its name. The store is asked once in the life of a written file, before the first request that has to say
- * it; what others change of it later is lost with the next commit. Safe for use by any number of threads.
+ * The properties of the object that an upload makes: those of the object that it replaces, else those that follow
+ * from its name. They are requested once in the life of a written file, before the first request that needs them;
+ * later changes by others are lost with the next commit. Safe for use by any number of threads.
  *
  * @param known of the file, over all of its uploads; null until it is
  * @param kept headers that the object is to have whatever it had, as {@link ObjectProperties#with} takes them
@@ -24,11 +24,11 @@ public record TargetProperties(
         AtomicReference<SortedMap<String, String>> kept) {
     private static final Logger log = LoggerFactory.getLogger(TargetProperties.class);
 
-    /** What an upload writes over. */
+    /** The object that an upload writes over. */
     public enum Over {
         /** Nothing, for all that is known: the object is new. */
         NOTHING,
-        /** An object of whose bytes none stays, so that what they were encoded with does not either. */
+        /** An object of whose bytes none stays, so that their encoding does not either. */
         OTHER_CONTENT,
         /** An object of whose bytes some stay. */
         SAME_CONTENT
@@ -54,7 +54,7 @@ public record TargetProperties(
         try {
             return store.properties(key);
         } catch (ObjectStoreException.NotFound e) {
-            log.debug("'{}' is gone: what it had beside its bytes is too", key, e);
+            log.debug("'{}' is gone, and its properties with it", key, e);
             return ObjectProperties.ofNew(key);
         }
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets so many uploads run at once, of the mount and of each file. Files take turns: one that has thousands of parts to
- * send lets a small one through after the next. Where they are behind what programs wait for, fewer run at once.
+ * send lets a small one through after the next. While programs wait for something else, fewer run at once.
  */
 final class UploadGate {
     private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
@@ -21,12 +21,12 @@ final class UploadGate {
     private final WritebackLimits limits;
     private final BooleanSupplier yields;
 
-    /** A leaf: nothing is taken under it. */
+    /** A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Those for whom something waits, each once; the next to be served first. */
+    /** Queues in which an upload waits, each once; the next to be served first. */
     @GuardedBy("lock")
-    private final Queue<Lane> line = new ArrayDeque<>();
+    private final Queue<FileQueue> queues = new ArrayDeque<>();
 
     @GuardedBy("lock")
     private int running;
@@ -43,8 +43,8 @@ final class UploadGate {
     }
 
     /** The uploads of one file. */
-    final class Lane {
-        /** Guarded by the gate's lock, as the next: another lane's is out of the compiler's sight. */
+    final class FileQueue {
+        /** Guarded by the gate's lock, as the next: another queue's is out of the compiler's sight. */
         private final Queue<Runnable> waiting = new ArrayDeque<>();
 
         private int runningHere;
@@ -58,7 +58,7 @@ final class UploadGate {
             lock.lock();
             try {
                 if (waiting.isEmpty()) {
-                    line.add(this);
+                    queues.add(this);
                 }
                 waiting.add(begin);
             } finally {
@@ -99,7 +99,7 @@ final class UploadGate {
             try {
                 boolean waited = waiting.remove(begin);
                 if (waited && waiting.isEmpty()) {
-                    line.remove(this);
+                    queues.remove(this);
                 }
                 return waited;
             } finally {
@@ -108,8 +108,8 @@ final class UploadGate {
         }
     }
 
-    Lane lane() {
-        return new Lane();
+    FileQueue newQueue() {
+        return new FileQueue();
     }
 
     /** Uploads that run now. */
@@ -134,20 +134,20 @@ final class UploadGate {
             WritebackLimits.Values most = limits.get();
             boolean yielding = yields.getAsBoolean();
             int inAll = yielding ? Math.min(most.uploads(), most.uploadsWhileStaging()) : most.uploads();
-            for (int lanes = line.size(); lanes > 0 && running < inAll; lanes--) {
-                Lane lane = line.remove();
-                Runnable next = lane.runningHere < most.uploadsPerFile() ? lane.waiting.remove() : null;
-                if (!lane.waiting.isEmpty()) {
-                    line.add(lane);
+            for (int left = queues.size(); left > 0 && running < inAll; left--) {
+                FileQueue queue = queues.remove();
+                Runnable next = queue.runningHere < most.uploadsPerFile() ? queue.waiting.remove() : null;
+                if (!queue.waiting.isEmpty()) {
+                    queues.add(queue);
                 }
                 if (next != null) {
-                    lane.runningHere++;
+                    queue.runningHere++;
                     running++;
                     return next;
                 }
             }
-            if (yielding && !line.isEmpty() && !looksAgain) {
-                looksAgain = true; // nobody tells when others do not wait any more
+            if (yielding && !queues.isEmpty() && !looksAgain) {
+                looksAgain = true; // the end of the others' wait is not announced
                 LATER.execute(this::lookAgain);
             }
             return null;

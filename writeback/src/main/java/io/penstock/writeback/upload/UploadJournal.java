@@ -4,7 +4,7 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.UploadedPart;
 
-/** Where a {@link FileUpload} notes what a later run needs to go on with it. Failing to is not its failure. */
+/** Where a {@link FileUpload} notes the records with which a later run resumes it. Failing to is not its failure. */
 public interface UploadJournal {
     void created(MultipartUpload upload, PartLayout layout);
 

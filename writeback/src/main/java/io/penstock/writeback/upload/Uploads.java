@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class Uploads implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
 
-    /** How long a mount that ends waits for uploads to be aborted; what remains is the bucket's lifecycle rule's. */
+    /** How long a mount that ends waits for uploads to be aborted; the rest is left to the bucket's lifecycle rule. */
     private static final int ABORT_SECONDS = 5;
 
     private final ObjectStore store;
@@ -101,8 +101,8 @@ public final class Uploads implements AutoCloseable {
         return nanoTime.getAsLong();
     }
 
-    UploadGate.Lane lane() {
-        return gate.lane();
+    UploadGate.FileQueue newQueue() {
+        return gate.newQueue();
     }
 
     /** Runs it on a thread of its own; not at all once this is closed. */
@@ -115,7 +115,7 @@ public final class Uploads implements AutoCloseable {
     }
 
     /**
-     * Aborts in the background what nothing will resume.
+     * Aborts the uploads in the background that will not be resumed.
      *
      * @param aborted runs once all are
      */
@@ -127,7 +127,8 @@ public final class Uploads implements AutoCloseable {
                 }
                 aborted.run();
             } catch (ObjectStoreException e) {
-                LOG.warn("An upload that nobody needs is in the bucket until the next mount: {}", e.getMessage());
+                LOG.warn(
+                        "An upload that is no longer needed is in the bucket until the next mount: {}", e.getMessage());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -157,7 +158,7 @@ public final class Uploads implements AutoCloseable {
         return gate.running();
     }
 
-    /** Ends what is in flight; aborts that have begun have a moment to get through. */
+    /** Ends the requests in flight; aborts that have begun have a moment to get through. */
     @Override
     public void close() {
         threads.shutdown();

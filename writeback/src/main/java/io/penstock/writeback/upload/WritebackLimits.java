@@ -7,7 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The bounds of writing, by name, readable and settable while mounted. A writer that comes to one waits, in turn; it
- * does not fail. Safe for use by any number of threads; a lower limit is reached as what exceeds it drains.
+ * does not fail. Safe for use by any number of threads; a lower limit is reached as the excess drains.
  */
 public final class WritebackLimits {
     /**
@@ -26,7 +26,7 @@ public final class WritebackLimits {
             long dirtyBytes,
             long stagingBytes,
             long partBytes) {
-        /** @throws IllegalArgumentException whose message names the limit and what is allowed */
+        /** @throws IllegalArgumentException whose message names the limit and the allowed values */
         public Values {
             require(uploads >= 1, "uploads", uploads, "1 or more");
             require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");

@@ -1,4 +1,4 @@
-/** The way of content to the store: parts, multipart uploads, and what a later run needs to go on with them. */
+/** The way of content to the store: parts, multipart uploads, and the records with which a later run resumes them. */
 @NullMarked
 package io.penstock.writeback.upload;
 

@@ -17,14 +17,14 @@ final class UploadGateTest {
 
     @Test
     void enqueue_room_beginsAtOnce() {
-        enqueue(gate.lane(), "a");
+        enqueue(gate.newQueue(), "a");
         assertThat(begun).containsExactly("a");
         assertThat(gate.running()).isEqualTo(1);
     }
 
     @Test
     void enqueue_oneFile_beginsNoMoreThanItsShare() {
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         enqueue(file, "a1", "a2", "a3", "a4");
         assertThat(begun).containsExactly("a1", "a2", "a3");
         file.release();
@@ -33,9 +33,9 @@ final class UploadGateTest {
 
     @Test
     void release_manyWait_filesTakeTurns() {
-        UploadGate.Lane large = gate.lane();
-        UploadGate.Lane other = gate.lane();
-        UploadGate.Lane small = gate.lane();
+        UploadGate.FileQueue large = gate.newQueue();
+        UploadGate.FileQueue other = gate.newQueue();
+        UploadGate.FileQueue small = gate.newQueue();
         enqueue(large, "l1", "l2", "l3", "l4", "l5");
         enqueue(other, "o1", "o2", "o3");
         enqueue(small, "s1");
@@ -48,7 +48,7 @@ final class UploadGateTest {
 
     @Test
     void limitsRaised_whoWaits_goesOn() {
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         enqueue(file, "a1", "a2", "a3", "a4", "a5", "a6");
         limits.set(values(5, 8));
         assertThat(begun).hasSize(5);
@@ -56,7 +56,7 @@ final class UploadGateTest {
 
     @Test
     void limitsLowered_noneBeginsBeforeEnoughHaveEnded() {
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         enqueue(file, "a1", "a2", "a3", "a4");
         limits.set(values(1, 1));
         file.release();
@@ -69,7 +69,7 @@ final class UploadGateTest {
     @Test
     void enqueue_whileStaging_leavesRoomAndTakesItAfterwards() {
         staging = true;
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         enqueue(file, "a1", "a2", "a3", "a4", "a5");
         assertThat(begun).containsExactly("a1", "a2");
         staging = false;
@@ -81,7 +81,7 @@ final class UploadGateTest {
     void enqueue_whileStaging_goesOnOnceThatIsOver() throws InterruptedException {
         CountDownLatch third = new CountDownLatch(1);
         staging = true;
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         enqueue(file, "a1", "a2");
         file.enqueue(third::countDown);
         staging = false;
@@ -91,11 +91,11 @@ final class UploadGateTest {
     @Test
     void acquire_interrupted_leavesNothingBehind() throws InterruptedException {
         limits.set(values(1, 1));
-        UploadGate.Lane file = gate.lane();
+        UploadGate.FileQueue file = gate.newQueue();
         file.acquire();
         Thread waiting = Thread.ofVirtual().unstarted(() -> {
             try {
-                gate.lane().acquire();
+                gate.newQueue().acquire();
             } catch (InterruptedException e) {
                 begun.add("interrupted");
             }
@@ -108,9 +108,9 @@ final class UploadGateTest {
         assertThat(gate.running()).isZero();
     }
 
-    private void enqueue(UploadGate.Lane lane, String... names) {
+    private void enqueue(UploadGate.FileQueue queue, String... names) {
         for (String name : names) {
-            lane.enqueue(() -> begun.add(name));
+            queue.enqueue(() -> begun.add(name));
         }
     }
 
