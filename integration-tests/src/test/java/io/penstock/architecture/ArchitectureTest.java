@@ -19,6 +19,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.penstock.core.NativeMemory;
 import io.penstock.writeback.bytes.BaseContent;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -170,6 +171,31 @@ class ArchitectureTest {
     /** What stands before the body of the file's type. */
     private static String comment(List<String> lines) {
         return lines.stream().takeWhile(line -> !line.startsWith("    ")).collect(Collectors.joining("\n"));
+    }
+
+    /** Whatever their packages: a reader, a log line or a stack trace that names one class means one class. */
+    @Test
+    void topLevelClasses_ofMainCode_haveUniqueSimpleNames() throws IOException {
+        Map<String, List<Path>> byName;
+        try (Stream<Path> modules = Files.list(Path.of(".."))) {
+            byName = modules.map(module -> module.resolve(Path.of("src", "main", "java")))
+                    .filter(Files::isDirectory)
+                    .flatMap(ArchitectureTest::sources)
+                    .filter(file -> !file.endsWith("package-info.java"))
+                    .collect(Collectors.groupingBy(file -> file.getFileName().toString()));
+        }
+        assertThat(byName).hasSizeGreaterThan(500);
+        assertThat(byName.values())
+                .as("files of one name")
+                .allSatisfy(files -> assertThat(files).hasSize(1));
+    }
+
+    private static Stream<Path> sources(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(each -> each.toString().endsWith(".java")).toList().stream();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
