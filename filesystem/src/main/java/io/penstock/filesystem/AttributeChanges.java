@@ -52,7 +52,7 @@ final class AttributeChanges {
     private final Writeback writeback;
     private final InstantSource clock;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final KeptAttributes kept;
     private final Lookups lookups;
@@ -62,7 +62,7 @@ final class AttributeChanges {
     AttributeChanges(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Lookups lookups,
             FileChanges contents,
@@ -71,7 +71,7 @@ final class AttributeChanges {
         this.writeback = writing.writeback();
         this.clock = writing.clock();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.files = files;
         this.kept = files.kept();
         this.lookups = lookups;
@@ -118,7 +118,7 @@ final class AttributeChanges {
 
     /** The group that what is made in the directory has, by its set-group-id bit: null if by its maker. */
     private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
-        ObjectAttributes attributes = kept.last(places.directory(parent));
+        ObjectAttributes attributes = kept.last(resolver.directory(parent));
         Integer permissions = attributes.permissions();
         if (permissions == null || (permissions & SET_GROUP) == 0) {
             return null;
@@ -228,7 +228,7 @@ final class AttributeChanges {
                     : before(node).withModified(null).withAccessed(null); // those were of other content
             file.keep(checked(change.apply(before)), clock.instant());
             if (!file.isOpenToWrite() && file.links() > 0) {
-                files.commitBehind(requireNonNull(file.written())); // nobody else will
+                files.commitInBackground(requireNonNull(file.written())); // nobody else will
             }
             return;
         }

@@ -35,7 +35,7 @@ final class Directories {
     /** {@link FileSystem#UNKNOWN_INODE}. */
     static final long UNKNOWN_INODE = 0xffff_ffffL;
 
-    private final Places places;
+    private final NodeResolver resolver;
     private final HandleTable handles;
     private final Tree tree;
     private final InodeTable inodes;
@@ -44,14 +44,14 @@ final class Directories {
     private final KernelView kernel;
 
     Directories(
-            Places places,
+            NodeResolver resolver,
             Tree tree,
             InodeTable inodes,
             HandleTable handles,
             NamedInodes named,
             AttributeView view,
             KernelView kernel) {
-        this.places = places;
+        this.resolver = resolver;
         this.handles = handles;
         this.tree = tree;
         this.inodes = inodes;
@@ -61,9 +61,9 @@ final class Directories {
     }
 
     OpenFile open(long number) throws ErrnoException {
-        Directory directory = places.directory(number);
-        Inode inode = places.inode(number);
-        places.node(number);
+        Directory directory = resolver.directory(number);
+        Inode inode = resolver.inode(number);
+        resolver.node(number);
         View shown = view(directory);
         inodes.acquire(inode);
         PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.edition()), null))
@@ -124,7 +124,7 @@ final class Directories {
     private void readListing(OpenDirectory open, int from, DirectorySink sink, boolean counted, boolean some)
             throws ErrnoException {
         View view = open.view();
-        Map<String, Answer> shown = tree.shown(open.directory());
+        Map<String, Answer> shown = tree.overlaid(open.directory());
         int first = view.shown().size();
         int index = from;
         boolean any = some;
@@ -159,7 +159,7 @@ final class Directories {
     /** What offsets count in from now on. */
     private View view(Directory directory) {
         // In this order: what is committed in between is in the listing, or was shown before.
-        Map<String, Answer> shown = tree.shown(directory);
+        Map<String, Answer> shown = tree.overlaid(directory);
         return View.of(shown, tree.list(directory));
     }
 

@@ -72,16 +72,16 @@ public final class FileSystem implements AutoCloseable {
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, writing == null);
-        Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
+        NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.goesOnAlone());
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);
-        this.files = new OpenFiles(places, shared, named, handles, config);
-        this.lookups = new Lookups(places, inodes, named, kernel, view, new ObjectFacts(fetcher));
-        this.directories = new Directories(places, tree, inodes, handles, named, view, kernel);
+        this.files = new OpenFiles(resolver, shared, named, handles, config);
+        this.lookups = new Lookups(resolver, inodes, named, kernel, view, new ObjectFacts(fetcher));
+        this.directories = new Directories(resolver, tree, inodes, handles, named, view, kernel);
         tree.tell(kernel::heard);
         this.changes = writing == null
                 ? null
-                : new Changes(writing, places, inodes, shared, kernels, named, files, lookups, view);
+                : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view);
     }
 
     /** What each call that changes something goes through first. */
@@ -108,7 +108,7 @@ public final class FileSystem implements AutoCloseable {
         return kernels.add(kernel);
     }
 
-    /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
+    /** @throws ErrnoException ENOENT as {@link NoEntryException}, ENOTDIR, ENAMETOOLONG */
     public Attributes lookup(long parent, String name) throws ErrnoException {
         return lookups.lookup(parent, name);
     }
@@ -460,8 +460,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /** For tests: waits for what is done after a call has returned. */
-    void awaitBehind() throws InterruptedException {
-        shared.awaitBehind();
+    void awaitBackgroundTasks() throws InterruptedException {
+        shared.awaitBackgroundTasks();
     }
 
     /** For tests, while no call is under way: throws if the files that are open contradict themselves. */

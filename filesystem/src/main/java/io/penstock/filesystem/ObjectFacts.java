@@ -117,7 +117,7 @@ final class ObjectFacts {
     private @Nullable Map<String, String> checksums(ObjectVersion version) throws ErrnoException {
         Checksums known = last;
         if (known == null || !known.version().equals(version)) {
-            known = Places.askedOr(Optional.<Checksums>empty(), () -> Errnos.call(() -> ask(version)))
+            known = NodeResolver.askedOr(Optional.<Checksums>empty(), () -> Errnos.call(() -> ask(version)))
                     .orElse(null);
             last = known;
         }

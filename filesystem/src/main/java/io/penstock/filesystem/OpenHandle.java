@@ -1,6 +1,6 @@
 package io.penstock.filesystem;
 
-import io.penstock.filesystem.Openers.Opener;
+import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;

@@ -139,7 +139,7 @@ final class RemovalBurst {
         waiting.add(removal);
         if (deleting == 0 || (queue.size() >= ObjectStore.MOST_DELETED && deleting < MOST_REQUESTS)) {
             deleting++;
-            files.doBehind(this::delete);
+            files.runInBackground(this::delete);
         }
         notifyAll();
     }

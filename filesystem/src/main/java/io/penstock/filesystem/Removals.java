@@ -45,9 +45,9 @@ final class Removals {
     void remove(Directory parent, String name, Call<Boolean> removal) throws ErrnoException {
         Place place = new Place(parent, name);
         if (running.putIfAbsent(place, new CompletableFuture<>()) != null) {
-            throw new AbsentException(place.key(), 0);
+            throw new NoEntryException(place.key(), 0);
         }
-        tree.show(parent, name, Absent.ABSENT);
+        tree.overlay(parent, name, Absent.ABSENT);
         boolean removed = false;
         boolean isLeft = false;
         try {
@@ -64,7 +64,7 @@ final class Removals {
     void end(Place place, boolean removed) {
         CompletableFuture<Boolean> ended = running.get(place);
         running.computeIfPresent(place, (_, _) -> {
-            tree.unshow(place.parent(), place.name(), Absent.ABSENT);
+            tree.uncover(place.parent(), place.name(), Absent.ABSENT);
             return null;
         });
         if (ended != null) {

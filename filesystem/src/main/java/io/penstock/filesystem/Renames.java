@@ -39,7 +39,7 @@ final class Renames {
     private final ObjectStore store;
     private final Writeback writeback;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final boolean goesOnAlone;
     private final SharedFiles files;
     private final Kernels kernels;
@@ -52,7 +52,7 @@ final class Renames {
     Renames(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Kernels kernels,
             Removals removals,
@@ -61,7 +61,7 @@ final class Renames {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.goesOnAlone = writing.goesOnAlone();
         this.files = files;
         this.kernels = kernels;
@@ -149,7 +149,7 @@ final class Renames {
             return false;
         }
         Place to = rename.to;
-        Answer asked = rename.target == null ? Absent.ABSENT : places.revalidated(to.parent(), to.name());
+        Answer asked = rename.target == null ? Absent.ABSENT : resolver.revalidated(to.parent(), to.name());
         if (!Errnos.call(content::holdUncommitted)) {
             return false;
         }

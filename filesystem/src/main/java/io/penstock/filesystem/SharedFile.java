@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Openers.Opener;
+import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.attributes.AttributeHeaders;
@@ -58,10 +58,10 @@ final class SharedFile implements KernelContent.Holder {
     private final KernelContent.Written ownContent;
 
     @GuardedBy("this")
-    private final Openers openers = new Openers();
+    private final OpenCounts opens = new OpenCounts();
 
     @GuardedBy("this")
-    private final ShownName name;
+    private final OverlaidName name;
 
     /** Written with the monitor held. */
     private volatile State state;
@@ -92,7 +92,7 @@ final class SharedFile implements KernelContent.Holder {
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
         this(files, inode, new SharedContent(written), State.WRITTEN, written.modified());
         if (isOpen) {
-            openers.join(true);
+            opens.join(true);
         }
     }
 
@@ -100,7 +100,7 @@ final class SharedFile implements KernelContent.Holder {
         this.files = files;
         this.inode = inode;
         this.content = content;
-        this.name = new ShownName(files.tree(), inode, this);
+        this.name = new OverlaidName(files.tree(), inode, this);
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
@@ -269,11 +269,11 @@ final class SharedFile implements KernelContent.Holder {
             return false;
         }
         WrittenFile written = content.written();
-        if (written != null && !openers.isAny() && !written.retain()) {
+        if (written != null && !opens.isAny() && !written.retain()) {
             state = state == State.REMOVED ? State.REMOVED : State.ENDING;
             return false;
         }
-        openers.join(write);
+        opens.join(write);
         return true;
     }
 
@@ -336,11 +336,11 @@ final class SharedFile implements KernelContent.Holder {
         WrittenFile done = null;
         WrittenFile toCommit = null;
         synchronized (this) {
-            openers.leave(opener);
+            opens.leave(opener);
             WrittenFile written = content.written();
-            if (!openers.isAny()) {
+            if (!opens.isAny()) {
                 done = written;
-            } else if (opener.isWriter() && !openers.isAnyToWrite() && written != null && written.isDirty()) {
+            } else if (opener.isWriter() && !opens.isAnyToWrite() && written != null && written.isDirty()) {
                 toCommit = written;
             }
         }
@@ -348,18 +348,18 @@ final class SharedFile implements KernelContent.Holder {
             done.release();
         }
         if (toCommit != null) {
-            files.commitBehind(toCommit);
+            files.commitInBackground(toCommit);
         }
         settle();
     }
 
     /** Whether it is open for writing. close(2) ends that: the kernel releases the handle some time later. */
     synchronized boolean isOpenToWrite() {
-        return openers.isAnyUnflushed();
+        return opens.isAnyUnflushed();
     }
 
     synchronized boolean isOpen() {
-        return openers.isAny();
+        return opens.isAny();
     }
 
     /**
@@ -368,8 +368,8 @@ final class SharedFile implements KernelContent.Holder {
      * @return what is to be committed, because no other handle is left that will do it; null if nothing is
      */
     synchronized @Nullable WrittenFile flush(Opener opener) {
-        openers.flush(opener);
-        return openers.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
+        opens.flush(opener);
+        return opens.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
@@ -377,7 +377,7 @@ final class SharedFile implements KernelContent.Holder {
         if (opener
                 .isFlushed()) { // racy on purpose: what is written while another thread closes may be committed without
             synchronized (this) {
-                openers.write(opener);
+                opens.write(opener);
             }
         }
         WrittenFile written = content.written();
@@ -403,11 +403,11 @@ final class SharedFile implements KernelContent.Holder {
         change.run();
         state = next;
         if (next == State.WRITTEN) {
-            name.show(); // first: what stands at the name must not look older than the pages
+            name.overlay(); // first: what stands at the name must not look older than the pages
         }
         files.kernel().becomes(inode, before, kernelContent());
         if (next != State.WRITTEN) {
-            name.hide();
+            name.uncover();
         }
     }
 
@@ -428,7 +428,7 @@ final class SharedFile implements KernelContent.Holder {
     /** It cannot be committed, and no handle is open: the name stands for what the store has. */
     void givenUp() {
         synchronized (this) {
-            if (openers.isAny()) {
+            if (opens.isAny()) {
                 return;
             }
             lose();
@@ -446,7 +446,7 @@ final class SharedFile implements KernelContent.Holder {
 
     /** Its name was not removed after all, and stands for it again if it did. */
     void reinstate() {
-        show();
+        overlayName();
         WrittenFile written = content.written();
         if (written != null) {
             written.reinstate();
@@ -475,13 +475,13 @@ final class SharedFile implements KernelContent.Holder {
     synchronized void renamed(@Nullable ObjectVersion replaced) {
         attributes = attributes(); // not those of what it replaces
         content.inPlaceOf(replaced);
-        show();
+        overlayName();
     }
 
     /** Has its name stand for it, whatever the store has, while it is written. */
-    synchronized void show() {
+    synchronized void overlayName() {
         if (state == State.WRITTEN) {
-            name.show();
+            name.overlay();
         }
     }
 
@@ -491,10 +491,10 @@ final class SharedFile implements KernelContent.Holder {
             if (state == State.ENDED || (state != State.REMOVED && !content.isCommitted())) {
                 return;
             }
-            if (state == State.ENDING || (state == State.WRITTEN && !openers.isAnyToWrite())) {
+            if (state == State.ENDING || (state == State.WRITTEN && !opens.isAnyToWrite())) {
                 become(State.COMMITTED, () -> {});
             }
-            if (openers.isAny()) {
+            if (opens.isAny()) {
                 return;
             }
             state = State.ENDED;
@@ -509,14 +509,14 @@ final class SharedFile implements KernelContent.Holder {
         boolean isWritten = content.written() != null;
         boolean holds = switch (state) {
             case READING -> !isWritten && content.stored() != null;
-            case WRITTEN -> isWritten && (openers.isAnyToWrite() || !content.isCommitted());
-            case COMMITTED -> isWritten && !openers.isAnyToWrite() && content.isCommitted();
-            case REMOVED -> openers.isAny();
+            case WRITTEN -> isWritten && (opens.isAnyToWrite() || !content.isCommitted());
+            case COMMITTED -> isWritten && !opens.isAnyToWrite() && content.isCommitted();
+            case REMOVED -> opens.isAny();
             case ENDING, ENDED -> false; // which end by themselves, and are in no table
         };
-        if (!holds || name.isShown() != (state == State.WRITTEN)) {
-            throw new IllegalStateException("%s is %s, with%s handles, shown: %s"
-                    .formatted(inode, state, openers.isAny() ? "" : "out", name.isShown()));
+        if (!holds || name.isOverlaid() != (state == State.WRITTEN)) {
+            throw new IllegalStateException("%s is %s, with%s handles, overlaid: %s"
+                    .formatted(inode, state, opens.isAny() ? "" : "out", name.isOverlaid()));
         }
     }
 }

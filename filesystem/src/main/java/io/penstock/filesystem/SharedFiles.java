@@ -49,7 +49,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
     private final AtomicLong lastNumber = new AtomicLong();
 
-    private final Behind behind = new Behind();
+    private final BackgroundTasks background = new BackgroundTasks();
 
     SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel, KeptAttributes kept) {
         this.tree = tree;
@@ -180,7 +180,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private void add(SharedFile file, WrittenFile content) {
         add(content, file);
         byInode.compute(file.inode().number(), (_, files) -> with(files, file));
-        file.show();
+        file.overlayName();
     }
 
     void add(WrittenFile content, SharedFile file) {
@@ -259,12 +259,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** Does it after the call, on a thread of its own; the file system's end waits for it. */
-    void doBehind(Runnable task) {
-        behind.start(task);
+    void runInBackground(Runnable task) {
+        background.start(task);
     }
 
-    void commitBehind(WrittenFile content) {
-        behind.start(() -> {
+    void commitInBackground(WrittenFile content) {
+        background.start(() -> {
             try {
                 content.commit();
             } catch (ObjectStoreException | IOException e) {
@@ -304,13 +304,13 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** Waits for what is done after a call has returned. */
-    void awaitBehind() throws InterruptedException {
-        behind.await();
+    void awaitBackgroundTasks() throws InterruptedException {
+        background.await();
     }
 
     /** The same for the last time. */
     @Override
     public void close() {
-        behind.close();
+        background.close();
     }
 }

@@ -7,7 +7,7 @@
  *   Changes: NameChanges, Renames, FileChanges,
  *   OpenFileWrites                                  what a mount that can be written does beyond one that cannot
  *   Lookups, OpenFiles, Directories                 what is shown, opened and read
- *   NamedInodes, Places, Removals                   which inode a name has, what it stands for, whether it is being removed
+ *   NamedInodes, NodeResolver, Removals             which inode a name has, what it stands for, whether it is being removed
  *   SharedFiles, SharedFile                         what the handles of one file share
  *   KernelView, Kernels                             what the kernel has of an inode, and what it is told
  * </pre>

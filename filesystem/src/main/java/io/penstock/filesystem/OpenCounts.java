@@ -1,7 +1,7 @@
 package io.penstock.filesystem;
 
 /** The handles that have a {@link SharedFile} open, counted. Guarded by the file's monitor. */
-final class Openers {
+final class OpenCounts {
     private int handles;
     private int writers;
 

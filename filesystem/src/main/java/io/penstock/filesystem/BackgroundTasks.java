@@ -7,9 +7,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** What is done after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
-final class Behind implements AutoCloseable {
+final class BackgroundTasks implements AutoCloseable {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
-            Thread.ofVirtual().name("behind-", 0).factory());
+            Thread.ofVirtual().name("background-", 0).factory());
 
     /** Those that have not ended. */
     private final Set<Runnable> running = ConcurrentHashMap.newKeySet();

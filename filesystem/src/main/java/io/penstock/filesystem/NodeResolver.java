@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Says what inodes and names stand for at this moment, or throws the errno of why not. Thread-safe. */
-final class Places {
+final class NodeResolver {
     /** For which the store is waited for, where it need not be: it answers within some ten milliseconds, or is in trouble. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -31,7 +31,7 @@ final class Places {
     private final boolean goesOnAlone;
 
     /** @param goesOnAlone whether programs go on with what is known while the store cannot be reached */
-    Places(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
+    NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
@@ -71,10 +71,10 @@ final class Places {
     }
 
     /** What stands at an inode's place, and for how long that may be believed. */
-    record Standing(Node node, long validNanos) {}
+    record Resolved(Node node, long validNanos) {}
 
     /** What stands at the inode's place: ESTALE if nothing does, or something of another kind. */
-    Standing standing(long number) throws ErrnoException {
+    Resolved resolve(long number) throws ErrnoException {
         Inode inode = inode(number);
         while (true) {
             Place place = inode.place();
@@ -90,7 +90,7 @@ final class Places {
 
     /** The same if it is known: null if it is not. */
     @Nullable
-    Standing standingNow(long number) throws ErrnoException {
+    Resolved resolveNow(long number) throws ErrnoException {
         Inode inode = inode(number);
         Place place = inode.place();
         if (place == null) {
@@ -100,9 +100,9 @@ final class Places {
         return cached == null ? null : same(inode, cached);
     }
 
-    /** {@link #standing} for who does not ask how long. */
+    /** {@link #resolve} for who does not ask how long. */
     Node node(long number) throws ErrnoException {
-        return standing(number).node();
+        return resolve(number).node();
     }
 
     /**
@@ -110,7 +110,7 @@ final class Places {
      * away, what is known is believed if it does not answer soon: the commit is compared with that.
      */
     Node revalidated(long number) throws ErrnoException {
-        Standing known = goesOnAlone ? standingNow(number) : null;
+        Resolved known = goesOnAlone ? resolveNow(number) : null;
         return askedOr(known == null ? null : known.node(), () -> asked(number));
     }
 
@@ -156,8 +156,8 @@ final class Places {
                 .node();
     }
 
-    private Standing placeless(Inode inode) throws ErrnoException {
-        return inode.isRoot() ? new Standing(tree.root(), Long.MAX_VALUE) : new Standing(removed(inode), 0);
+    private Resolved placeless(Inode inode) throws ErrnoException {
+        return inode.isRoot() ? new Resolved(tree.root(), Long.MAX_VALUE) : new Resolved(removed(inode), 0);
     }
 
     /** What is left of something that has no name any more. */
@@ -195,14 +195,14 @@ final class Places {
     Node existing(Directory directory, String name) throws ErrnoException {
         Node node = find(directory, name);
         if (node == null) {
-            throw new AbsentException(directory.key(name), 0);
+            throw new NoEntryException(directory.key(name), 0);
         }
         return node;
     }
 
-    private static Standing same(Inode inode, CachedLookup cached) throws ErrnoException {
+    private static Resolved same(Inode inode, CachedLookup cached) throws ErrnoException {
         if (cached.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
-            return new Standing(node, cached.nanos());
+            return new Resolved(node, cached.nanos());
         }
         throw new ErrnoException(Errno.ESTALE, inode + " is no longer what it was");
     }
