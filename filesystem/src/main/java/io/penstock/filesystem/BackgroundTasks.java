@@ -6,7 +6,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** What is done after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
+/** Tasks that run after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
 final class BackgroundTasks implements AutoCloseable {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("background-", 0).factory());
@@ -32,7 +32,7 @@ final class BackgroundTasks implements AutoCloseable {
         }
     }
 
-    /** Waits until all that was started has ended. */
+    /** Waits until all started tasks have ended. */
     void await() throws InterruptedException {
         synchronized (this) {
             while (!running.isEmpty()) {

@@ -16,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount that can be written does beyond one that cannot: changes, and what is to be shown of what they made. Safe
+ * The calls that only a mount that can be written has: changes, and the attributes of the files that they make. Safe
  * for use by any number of threads.
  */
 final class Changes {
@@ -30,7 +30,10 @@ final class Changes {
     private final AttributeView view;
     private final AttributeChanges attributes;
 
-    /** Ends the renames that earlier runs left, and takes over the rest: it is committed behind from now on. */
+    /**
+     * Ends the renames that earlier runs left, and takes over the rest, which is committed in the background from now
+     * on.
+     */
     Changes(
             Writing writing,
             NodeResolver resolver,
@@ -74,7 +77,7 @@ final class Changes {
         return writes;
     }
 
-    /** What is made with extended or other attributes: the mount keeps them, or does not. */
+    /** Of attributes, extended ones included, where the mount keeps them. */
     AttributeChanges attributes() {
         return attributes;
     }

@@ -10,8 +10,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes objects, and corrects what is known of their names. Each request says which version it is meant for: one that is
- * repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
+ * Deletes objects, and corrects the cached answers about their names. Each request says which version it is meant for:
+ * one that is repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
  */
 final class Deletions {
     private final Tree tree;
@@ -31,7 +31,7 @@ final class Deletions {
         delete(parent, name, () -> {
             ObjectVersion current = known;
             while (current != null && !isDeleted(current)) {
-                current = find(current.key()); // another node has written it meanwhile
+                current = find(current.key()); // another node has written it since
             }
             return true;
         });

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renames directories: copies all objects in them, and deletes the originals. Calls that change something there wait
- * meanwhile ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
+ * for its end ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
  * caller's wait only. Safe for use by any number of threads.
  */
 final class DirectoryRenames {

@@ -113,7 +113,7 @@ final class FileChanges {
         }
     }
 
-    /** What is there already, joined to write. */
+    /** The existing file, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
         return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags));
     }
@@ -158,7 +158,7 @@ final class FileChanges {
     }
 
     /**
-     * Changes what is kept beside the content of a file that has been written, and has that committed. To be called by
+     * Changes the kept attributes of a file that has been written, and has them committed. To be called by
      * {@link #changeFile}'s change.
      */
     void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
@@ -183,7 +183,7 @@ final class FileChanges {
         });
     }
 
-    /** A change of what is kept of a directory. */
+    /** A change of a directory's kept attributes. */
     @FunctionalInterface
     interface DirectoryChange {
         void make(Directory directory) throws ObjectStoreException, InterruptedException;

@@ -148,7 +148,7 @@ public final class FileSystem implements AutoCloseable {
     /**
      * Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full, or
      * as many as there are without waiting for more. Offsets hold until the handle is read from 0 again. The inode
-     * numbers of entries that nobody has looked up are {@link #UNKNOWN_INODE}.
+     * numbers of entries that were not looked up are {@link #UNKNOWN_INODE}.
      *
      * @throws ErrnoException EBADF, EINVAL
      */
@@ -209,7 +209,7 @@ public final class FileSystem implements AutoCloseable {
         return files.readNow(handle, position, to, loans);
     }
 
-    /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
+    /** Closes a handle; one that is not open is ignored. Never waits: the rest is done in the background. */
     public void release(long handle) {
         switch (handles.remove(handle)) {
             case OpenObject object -> files.close(object);
@@ -219,8 +219,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one behind it; null
-     * if it has no name any more.
+     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one
+     * after it; null if it has no name any more.
      */
     public @Nullable String pathOf(long inode) {
         Inode found = inodes.get(inode);
@@ -257,12 +257,12 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last of those who write
+     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last handle that writes
      * the file has it committed, and waits for that as the settings have it.
      *
      * @param isStillOpen whether a process is known to have it open for writing still, whose own close will come; asked
      *     only where a commit too early would cost much
-     * @throws ErrnoException EBADF; ESTALE if somebody else has changed the object since it was opened; EIO, EACCES
+     * @throws ErrnoException EBADF; ESTALE if another client has changed the object since it was opened; EIO, EACCES
      */
     public void flush(long handle, BooleanSupplier isStillOpen) throws ErrnoException {
         OpenObject open = handles.object(handle);
@@ -272,7 +272,7 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Returns once what is written would survive a crash of this machine.
+     * Returns once the written data would survive a crash of this machine.
      *
      * @param dataOnly fdatasync(2)
      * @throws ErrnoException EBADF, and as {@link #flush}
@@ -452,14 +452,14 @@ public final class FileSystem implements AutoCloseable {
         changes().writes().fallocate(handles.object(handle), mode, offset, length);
     }
 
-    /** Closes what is still open. */
+    /** Closes all open handles. */
     @Override
     public void close() {
         handles.numbers().forEach(this::release);
         shared.close();
     }
 
-    /** For tests: waits for what is done after a call has returned. */
+    /** For tests: waits for the tasks that calls have started. */
     void awaitBackgroundTasks() throws InterruptedException {
         shared.awaitBackgroundTasks();
     }

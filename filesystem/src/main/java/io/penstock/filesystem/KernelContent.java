@@ -25,7 +25,7 @@ sealed interface KernelContent {
     }
 
     /**
-     * What is written here, and is no version.
+     * Content that is written here, and is no version.
      *
      * @param file the number of a {@link SharedFile}
      */

@@ -67,7 +67,7 @@ final class Lookups {
         return kept == null ? null : acquire(parent, directory, name, cached, kept);
     }
 
-    /** Null if the directory has got another name since it was asked: what has the old name is not in it. */
+    /** Null if the directory has got another name since it was asked: the answer is about the old name. */
     private @Nullable Attributes acquire(
             long parent, Directory directory, String name, CachedLookup cached, ObjectAttributes kept)
             throws ErrnoException {
@@ -96,12 +96,12 @@ final class Lookups {
         return show(inode, resolved, kept(inode, resolved.node()));
     }
 
-    /** What is kept of the node that the inode shows. */
+    /** The kept attributes of the node that the inode shows. */
     ObjectAttributes kept(long inode, Node node) throws ErrnoException {
         return view.kept(parent(inode), node);
     }
 
-    /** Where the inode is; null for the root, and for what has no name. */
+    /** The directory that the inode is in; null for the root, and for an inode without a name. */
     @Nullable
     Directory parent(long number) {
         Inode inode = inodes.get(number);
@@ -162,7 +162,7 @@ final class Lookups {
         return open != null ? open : node(inode);
     }
 
-    /** What the inode shows. */
+    /** The node that the inode shows. */
     Node node(long inode) throws ErrnoException {
         return resolve(inode).node();
     }
@@ -171,19 +171,19 @@ final class Lookups {
         return requireNonNull(resolve(inode, resolver::resolve));
     }
 
-    /** Says what stands at an inode's place. */
+    /** Resolves an inode to the node at its place. */
     private interface Asking {
         /** Null if it is not known, and would have to be waited for. */
         @Nullable
         Resolved of(long inode) throws ErrnoException;
     }
 
-    /** Whether the node is what is open, or a version that it shares its bytes with. */
+    /** Whether the node is the open file, or a version that the file shares its bytes with. */
     private static boolean isOf(Node node, SharedFile open) {
         return node.equals(open) || (node instanceof FileEntry(var object) && open.isOf(object.version()));
     }
 
-    /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
+    /** The node that the inode shows: the file that the kernel has open, else the node at its place. */
     private @Nullable Resolved resolve(long inode, Asking place) throws ErrnoException {
         SharedFile open = named.opened(inode);
         if (open == null) {
@@ -196,7 +196,7 @@ final class Lookups {
             return resolved == null || isOf(resolved.node(), open)
                     ? resolved
                     : new Resolved(open, resolved.validNanos());
-        } catch (ErrnoException e) { // what is open is known, whatever became of its name, or of the store
+        } catch (ErrnoException e) { // an open file is known, whatever became of its name, or of the store
             return new Resolved(open, 0);
         }
     }

@@ -69,7 +69,7 @@ final class MovedNames {
         ObjectVersion after = moved.copy();
         Place place = inode.place();
         if (place == null || !place.key().equals(after.key())) {
-            return; // it was removed meanwhile
+            return; // it was removed in between
         }
         tree.changed(
                 place.parent(),

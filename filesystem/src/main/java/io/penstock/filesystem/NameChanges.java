@@ -26,10 +26,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes directories, removes names and moves them. What is done has been done by the store when a call returns. Each
- * begins with the store and ends with what is known of it here, so that a call that fails changes nothing here. Safe for use
- * by any number of threads; calls that contradict each other end as the store orders them. One class for
- * all calls by name, as each waits for {@link MovingDirectories} in the same way: hence its length.
+ * Makes directories, removes names and moves them. The store has made the change when a call returns. Each call changes
+ * the store first and the cached state last, so that one that fails changes nothing here. Safe for use by any number of
+ * threads; calls that contradict each other end as the store orders them. One class for all calls by name, as each
+ * waits for {@link MovingDirectories} in the same way: hence its length.
  */
 final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
@@ -78,7 +78,7 @@ final class NameChanges {
         removals.await(directory, name);
     }
 
-    /** Waits until what was removed in a directory, or below it, is deleted. @return whether all of it was */
+    /** Waits until the files removed in a directory, or below it, are deleted. @return whether all were */
     boolean awaitRemovals(Directory directory) throws ErrnoException {
         return Errnos.call(() -> burst.await(directory));
     }
@@ -110,7 +110,7 @@ final class NameChanges {
         return made;
     }
 
-    /** A new, empty object that nobody else has made: EEXIST if somebody has. */
+    /** Makes a new, empty object: EEXIST if another client has made one. */
     ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
         ObjectVersion made = make(directory, name, directory.key(name), ObjectAttributes.NONE);
         files.stored(
@@ -188,7 +188,7 @@ final class NameChanges {
         if (!(resolver.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
-        boolean _ = awaitRemovals(child); // what is left shows
+        boolean _ = awaitRemovals(child); // those that are left show
         if (!Errnos.call(() -> tree.isEmpty(child))) {
             throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
         }
@@ -243,7 +243,7 @@ final class NameChanges {
         }
     }
 
-    /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */
+    /** A written file that is being moved has its object elsewhere: the kernel looks the path up again. */
     private static void checkIsAt(Directory directory, String name, Node node) throws ErrnoException {
         WrittenFile content = node instanceof SharedFile file ? file.written() : null;
         if (content != null && !content.key().equals(directory.key(name))) {

@@ -47,8 +47,8 @@ final class NamedInodes {
     }
 
     /**
-     * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
-     * whose size it keeps would keep that.
+     * Something new is about to have this name: an inode that the kernel has open of it would lose the content that is
+     * read, and one whose size it keeps would keep that.
      */
     void makeRoom(Directory parent, String name) {
         Inode known = inodes.find(parent, name);

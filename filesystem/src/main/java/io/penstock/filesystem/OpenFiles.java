@@ -58,8 +58,9 @@ final class OpenFiles {
     }
 
     /**
-     * What the handles of the inode's current content share, with one more, which must leave. The first that writes asks
-     * the store what is current, as a commit stands against that: close-to-open consistency, as NFS has it.
+     * The file that the handles of the inode's current content share, joined by one more, which must leave. The first
+     * that writes asks the store for the current version, on which a commit is conditional: close-to-open consistency,
+     * as NFS has it.
      */
     SharedFile join(long number, boolean write) throws ErrnoException {
         Inode inode = resolver.inode(number);
@@ -75,10 +76,10 @@ final class OpenFiles {
         return write ? resolver.revalidated(number) : resolver.node(number);
     }
 
-    /** The same of what stands at the inode's place: null if that is something else by now. */
+    /** The same of the node at the inode's place: null if that is another by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
         if (node instanceof SharedFile file && file.inode().number() != inode.number()) {
-            throw inodes.stale(inode); // it came about while what is written began
+            throw inodes.stale(inode); // another inode's file began to be written at the name
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
@@ -86,7 +87,7 @@ final class OpenFiles {
                 throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
             case ANOTHER -> {
                 Resolved now = resolver.resolveNow(inode.number());
-                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // what is written is always known
+                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // a written file is always known
                     throw inodes.stale(inode);
                 }
                 return null; // a writer has begun since
@@ -221,7 +222,7 @@ final class OpenFiles {
         });
     }
 
-    /** What is known of its name is wrong. */
+    /** The cached answer about its name is wrong. */
     private void forget(SharedFile file, boolean gone) {
         Place place = file.inode().place();
         ObjectVersion version = file.stored();

@@ -137,7 +137,7 @@ sealed interface OpenHandle {
             return first;
         }
 
-        /** Whether what is read now is what was opened. */
+        /** Whether the listing read now is the one that was opened. */
         boolean isAsOpened() {
             View now = view;
             return now.edition().equals(edition) && now.isUnchanged();

@@ -75,7 +75,7 @@ final class RemovalBurst {
     @GuardedBy("this")
     private int deleting;
 
-    /** Whether a caller waits for what is in the queue. */
+    /** Whether a caller waits for the queued removals. */
     @GuardedBy("this")
     private boolean isAwaited;
 
@@ -146,7 +146,7 @@ final class RemovalBurst {
 
     /**
      * A name is about to be made: a program that makes files between its removals does not clear a folder away, and may
-     * rely on each removal when it returns. What is in the queue does not wait for more.
+     * rely on each removal when it returns. The queued removals do not wait for more.
      */
     synchronized void interrupt() {
         last.clear();

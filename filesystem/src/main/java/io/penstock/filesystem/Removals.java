@@ -93,8 +93,9 @@ final class Removals {
     }
 
     /**
-     * Makes a change at the store that takes the name from the files of an inode. What is on its way there ends first, so
-     * that it does not arrive later. If the change fails, or the thread is interrupted, the files go on as they were.
+     * Makes a change at the store that takes the name from the files of an inode. Commits on their way there end first,
+     * so that they do not arrive later. If the change fails, or the thread is interrupted, the files go on as they
+     * were.
      *
      * @param inode null if none is in use
      */
@@ -127,7 +128,7 @@ final class Removals {
                         .anyMatch(written -> written != null && written.isPerhapsVisible());
     }
 
-    /** The inode has no name any more, nor has what was opened of it meanwhile. */
+    /** The inode has no name any more, nor have the files that were opened of it in between. */
     void detach(Inode inode) {
         inodes.detach(inode);
         for (SharedFile file : files.of(inode.number())) {

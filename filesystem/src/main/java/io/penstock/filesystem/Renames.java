@@ -133,9 +133,9 @@ final class Renames {
     }
 
     /**
-     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write a
-     * temporary file and put it in another's place. What nobody has open is to be in the store once this returns, unless
-     * closes do not wait for that either.
+     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write
+     * a temporary file and put it in another's place. A file that is not open is to be in the store once this returns,
+     * unless closes do not wait for that either.
      *
      * @return false if it has to be committed and copied
      */
@@ -243,7 +243,7 @@ final class Renames {
         return version;
     }
 
-    /** The object's copy under the new name, in place of what had it. */
+    /** The object's copy under the new name, in place of the object that had it. */
     private StoredObject copy(Rename rename, ObjectVersion original) throws ErrnoException {
         Instant modified = rename.source instanceof LiveFile live
                 ? live.modified()

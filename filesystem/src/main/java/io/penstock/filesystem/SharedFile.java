@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
  *     READING ─────────────────────▶ WRITTEN ◀─────────────────────────────▶ COMMITTED
  *        │                              │           opened for writing           │
  *        └────────────▶ REMOVED ◀───────┴────────────────────────────────────────┘
- *             its name is removed, or taken by another file; or what is written is given up
+ *             its name is removed, or taken by another file; or its uncommitted content is given up
  *
  *     each  ──no handle left, and nothing to commit──▶ ENDED
- *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──it is known what was committed──▶ ENDED
+ *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──the last commit is known──▶ ENDED
  * </pre>
  *
- * <p>Its name stands for it in the tree while it is WRITTEN, whatever the store has.
+ * <p>Its name is overlaid in the tree while it is WRITTEN: it stands for this file, whatever the store has.
  *
  * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one long
  * class; it is never held while waiting for the store.
@@ -71,7 +71,7 @@ final class SharedFile implements KernelContent.Holder {
     /** The time of the last change of content or attributes. */
     private volatile Instant changed;
 
-    /** What is kept of it beside its content, once it was made or changed here; null before. */
+    /** Its kept attributes, once it was made or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
 
     /** A version that the store has. */
@@ -142,13 +142,13 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- attributes
 
-    /** What is kept of it beside its content, as far as that is known. */
+    /** Its kept attributes, as far as they are known. */
     ObjectAttributes attributes() {
         ObjectAttributes known = knownAttributes();
         return known == null ? ObjectAttributes.NONE : known;
     }
 
-    /** What is kept of it since it was made or changed here; null before. */
+    /** Its kept attributes since it was made or changed here; null before. */
     @Nullable
     ObjectAttributes ownAttributes() {
         return attributes;
@@ -211,7 +211,7 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** What is written of it: null if it was only opened to be read. */
+    /** Its written content: null if it was only opened to be read. */
     @Nullable
     WrittenFile written() {
         return content.written();
@@ -237,7 +237,7 @@ final class SharedFile implements KernelContent.Holder {
                 : requireNonNull(content.stored()).key();
     }
 
-    /** How far what is written of it has come. */
+    /** How far its written content has come. */
     Progress progress() {
         WrittenFile written = content.written();
         return written == null ? Progress.VISIBLE : written.progress();
@@ -365,7 +365,7 @@ final class SharedFile implements KernelContent.Holder {
     /**
      * A descriptor of the handle is closed. It may not be the only one: the handle may be written to again.
      *
-     * @return what is to be committed, because no other handle is left that will do it; null if nothing is
+     * @return the content to commit, because no other handle is left that will do it; null if there is none
      */
     synchronized @Nullable WrittenFile flush(Opener opener) {
         opens.flush(opener);
@@ -374,8 +374,7 @@ final class SharedFile implements KernelContent.Holder {
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
     WrittenFile written(Opener opener) {
-        if (opener
-                .isFlushed()) { // racy on purpose: what is written while another thread closes may be committed without
+        if (opener.isFlushed()) { // racy on purpose: a write during another thread's close may miss its commit
             synchronized (this) {
                 opens.write(opener);
             }
@@ -439,7 +438,7 @@ final class SharedFile implements KernelContent.Holder {
     @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
-            attributes = knownAttributes(); // what is known by the key will be of another file
+            attributes = knownAttributes(); // those known by the key will be another file's
             become(State.REMOVED, () -> {});
         }
     }
@@ -453,7 +452,7 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its name is gone. What is being committed ends first. */
+    /** Its name is gone. A running commit ends first. */
     void remove() {
         synchronized (this) {
             lose();
@@ -485,7 +484,7 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Ends what is over: the name's standing for it with the last writer, all of it with the last handle. */
+    /** Ends its written state with the last writer, and the file itself with the last handle. */
     void settle() {
         synchronized (this) {
             if (state == State.ENDED || (state != State.REMOVED && !content.isCommitted())) {

@@ -111,7 +111,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return null;
     }
 
-    /** The same of a version that nobody writes. */
+    /** The same of a version that is not being written. */
     @Nullable
     SharedFile join(Inode inode, ObjectVersion version, boolean write) {
         SharedFile known = find(of(inode.number()), version);
@@ -169,7 +169,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         };
     }
 
-    /** What an earlier run left: it is committed behind. */
+    /** Takes over content that an earlier run left: it is committed in the background. */
     void recover(WrittenFile content) {
         Place place = tree.place(content.key());
         if (place != null) {
@@ -187,7 +187,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         byContent.put(content, file);
     }
 
-    /** What is written below the directory, or was and is not committed, and has a name. */
+    /** The files below the directory that are being written, or were and are not committed, and have a name. */
     List<WrittenFile> written(Directory directory) {
         return byContent.entrySet().stream()
                 .filter(each -> each.getValue().links() > 0
@@ -218,7 +218,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** Nobody has it open and nothing of it is to be committed. */
+    /** No handle has it open and nothing of it is to be committed. */
     void ended(SharedFile file) {
         WrittenFile content = file.written();
         if (content != null) {
@@ -303,7 +303,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         byInode.values().forEach(files -> files.forEach(SharedFile::checkInvariants));
     }
 
-    /** Waits for what is done after a call has returned. */
+    /** Waits for the tasks that were started. */
     void awaitBackgroundTasks() throws InterruptedException {
         background.await();
     }
