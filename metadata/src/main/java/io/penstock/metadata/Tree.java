@@ -74,7 +74,7 @@ public final class Tree implements AutoCloseable {
     /** The number of recent single lookups in each directory. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
 
-    /** Notified of the store's answers; null for nobody. */
+    /** Notified of the store's answers; null if there is no listener. */
     private volatile @Nullable NameListener nameListener;
 
     /**
@@ -351,8 +351,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The directory has been made here. Who makes a directory fills it: it is listed in the background with the first
-     * single lookup in it.
+     * The directory has been made here. A program that makes a directory fills it: it is listed in the background with
+     * the first single lookup in it.
      */
     public void made(Directory directory) {
         askedOneByOne.put(directory, new AtomicInteger(ASKED_BEFORE_LISTING - 1));
@@ -404,8 +404,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing but
-     * its marker. Overlays stay: who made them moves them.
+     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing
+     * but its marker. Overlays stay: their makers move them.
      */
     public void moved(Directory from, Directory to) {
         emptied.move(from, to);
@@ -418,7 +418,7 @@ public final class Tree implements AutoCloseable {
         changed(now.parent(), now.name(), to);
     }
 
-    /** Drops all cached answers about the directory and what is below it. */
+    /** Drops all cached answers about the directory and everything below it. */
     public void forgetAll(Directory directory) {
         flat.supersedeAll(directory);
         answers.forgetAll(each -> each.isWithin(directory));
