@@ -27,7 +27,7 @@ public interface PeerSource {
      * Where peers are asked again after the store had to bring the byte at this position: another one may have what follows.
      *
      * @param position in bytes from the start of the object
-     * @return behind the position
+     * @return a position after that
      */
     default long boundary(ObjectVersion version, long position) {
         return Long.MAX_VALUE;
