@@ -280,7 +280,7 @@ final class AttributeChanges {
         }
     }
 
-    /** What the file has: changed here and not committed, or as the store has it now. */
+    /** The file's attributes: changed here and not committed, or as the store has them now. */
     private ObjectAttributes before(Node node) throws ErrnoException {
         ObjectVersion version = SharedFiles.stored(node);
         ObjectAttributes own = node instanceof SharedFile file ? file.ownAttributes() : null;

@@ -23,9 +23,9 @@ final class Deletions {
     }
 
     /**
-     * Deletes what the store has by now, as rm(1) does.
+     * Deletes the version that the store has by now, as rm(1) does.
      *
-     * @param known what it had when it was last asked
+     * @param known the version it had when it was last asked
      */
     void deleteCurrent(Directory parent, String name, ObjectVersion known) throws ErrnoException {
         delete(parent, name, () -> {

@@ -242,7 +242,7 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * lseek(2) to data or to a hole. What the store has is data from its first byte to its last.
+     * lseek(2) to data or to a hole. A file in the store is data from its first byte to its last.
      *
      * @param whence SEEK_DATA 3 or SEEK_HOLE 4
      * @throws ErrnoException EBADF, EINVAL; ENXIO beyond the end

@@ -37,9 +37,9 @@ sealed interface KernelContent {
     /** Of a listing whose parts are of several editions. */
     Listing MIXED = new Listing("");
 
-    /** A file that says what the kernel has of it. */
+    /** A file that says which content the kernel may have of it. */
     interface Holder extends LiveFile {
-        /** What the kernel has of it, if it has this content. */
+        /** Its current content, as the kernel may have it. */
         KernelContent kernelContent();
     }
 

@@ -69,7 +69,7 @@ final class KernelView {
         this.keepsSizes = keepsSizes;
     }
 
-    /** What an open is answered with. */
+    /** The reply to an open. */
     record Opened(PageCachePolicy policy, @Nullable BackingFile file) {}
 
     private static @Nullable Known known(Inode inode) {
@@ -109,7 +109,9 @@ final class KernelView {
         return keepsSizes || openContent(inode) != null;
     }
 
-    /** What the kernel has open, and reads by itself or keeps pages of, by the inode's number: null if there is none. */
+    /**
+     * The open content that the kernel reads by itself or keeps pages of, by the inode's number: null if there is none.
+     */
     @Nullable
     KernelContent openContent(Inode inode) {
         return switch (known(inode)) {

@@ -8,7 +8,7 @@ final class OpenCounts {
     /** Writers that have not been flushed since they wrote last: the last of these commits. */
     private int unflushed;
 
-    /** One handle's part in that. */
+    /** One handle's share of the counts. */
     static final class Opener {
         private final boolean isWriter;
 

@@ -67,7 +67,7 @@ sealed interface OpenHandle {
         private final Directory directory;
         private final boolean cached;
 
-        /** What the kernel believes its copy to be, if the handle is cached. */
+        /** The edition that the kernel believes its copy to be, if the handle is cached. */
         private final String edition;
 
         private volatile View view;
@@ -76,7 +76,7 @@ sealed interface OpenHandle {
         private boolean read;
 
         /**
-         * What its offsets count in.
+         * The view that its offsets count in.
          *
          * @param shown names that stood for something else here than in the store, in any order: they come first
          * @param listing the others

@@ -37,7 +37,7 @@ final class OverlaidName {
         }
     }
 
-    /** The name stands for what the store has. */
+    /** The name stands for the store's object. */
     void uncover() {
         Place place = overlaidAt;
         if (place != null) {

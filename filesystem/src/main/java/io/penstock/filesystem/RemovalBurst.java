@@ -241,7 +241,7 @@ final class RemovalBurst {
         }
     }
 
-    /** Another node has written it since: what it is now is removed, as by any other rm(1). */
+    /** Another node has written it since: its current version is removed, as by any other rm(1). */
     private boolean isDeletedSingly(Removal removal) {
         Place place = removal.place;
         try {

@@ -25,7 +25,7 @@ final class SharedContent {
     private volatile @Nullable WrittenFile written;
     private volatile @Nullable ObjectReader reader;
 
-    /** What the store has of it, as far as it is known here; null if nothing yet. */
+    /** Its version in the store, as far as it is known here; null if there is none yet. */
     private volatile @Nullable ObjectVersion stored;
 
     /** How often it has come to be read elsewhere; counted once it is. */

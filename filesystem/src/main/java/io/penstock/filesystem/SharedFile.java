@@ -20,8 +20,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the handles share that were opened on one version of a file, or on what became of it by writing here: all see the
- * same content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
+ * The file that handles share which were opened on one version, or on its content as written here: all see the same
+ * content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
  * then on, until the last handle is closed.
  *
  * <pre>
@@ -54,7 +54,7 @@ final class SharedFile implements KernelContent.Holder {
     private final Inode inode;
     private final SharedContent content;
 
-    /** What the kernel has of it while no version has its content. */
+    /** The content that the kernel has of it while that is no version's. */
     private final KernelContent.Written ownContent;
 
     @GuardedBy("this")
@@ -217,7 +217,7 @@ final class SharedFile implements KernelContent.Holder {
         return content.written();
     }
 
-    /** What the store has of it, as far as it is known here; null if nothing yet. */
+    /** Its version in the store, as far as it is known here; null if there is none yet. */
     @Nullable
     ObjectVersion stored() {
         return content.stored();
@@ -243,7 +243,7 @@ final class SharedFile implements KernelContent.Holder {
         return written == null ? Progress.VISIBLE : written.progress();
     }
 
-    /** {@link KernelView#open}, in one step with what the content is called at this moment. */
+    /** {@link KernelView#open}, in one step with the content's name at this moment. */
     synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
         return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
     }
@@ -263,7 +263,7 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- handles
 
-    /** One more handle. False if the last was closed for good: look again what there is. */
+    /** One more handle. False if the last was closed for good: look the file up again. */
     synchronized boolean join(boolean write) {
         if (state == State.ENDING || state == State.ENDED) {
             return false;
@@ -402,7 +402,7 @@ final class SharedFile implements KernelContent.Holder {
         change.run();
         state = next;
         if (next == State.WRITTEN) {
-            name.overlay(); // first: what stands at the name must not look older than the pages
+            name.overlay(); // first: the name must not look older than the pages
         }
         files.kernel().becomes(inode, before, kernelContent());
         if (next != State.WRITTEN) {
@@ -424,7 +424,7 @@ final class SharedFile implements KernelContent.Holder {
         settle();
     }
 
-    /** It cannot be committed, and no handle is open: the name stands for what the store has. */
+    /** It cannot be committed, and no handle is open: the name stands for the store's object. */
     void givenUp() {
         synchronized (this) {
             if (opens.isAny()) {
@@ -463,7 +463,9 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its inode has another name, under which the store has what this version was: nothing if it is of another. */
+    /**
+     * Its inode has another name, under which the store has a copy of this version: does nothing if it is of another.
+     */
     synchronized void moved(ObjectVersion before, ObjectVersion after) {
         if (isOf(before)) {
             become(state, () -> content.moved(after, files::open));

@@ -151,7 +151,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return file;
     }
 
-    /** The inode of what stands at the place: null if none is in use. */
+    /** The inode at the place: null if none is in use. */
     @Nullable
     Inode inode(Place place, @Nullable Node node) {
         if (node instanceof SharedFile file) { // the name may have got another since this began to be written
@@ -252,7 +252,9 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         tree.changed(place.parent(), place.name(), new FileEntry(object));
     }
 
-    /** A change of this object has failed, and may have been made for all that: what it has besides its bytes is not known. */
+    /**
+     * A change of this object has failed, and may have been made for all that: its times and attributes are not known.
+     */
     void doubt(String key) {
         times.forget(key);
         kept.doubt(key);

@@ -69,7 +69,7 @@ public final class Inode {
         }
     }
 
-    /** What the kernel has of it; null if that is unknown. */
+    /** The kernel's state of it; null if that is unknown. */
     public @Nullable KernelState kernelState() {
         return kernelState;
     }

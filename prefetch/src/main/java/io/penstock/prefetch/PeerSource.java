@@ -24,7 +24,8 @@ public interface PeerSource {
     void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink) throws InterruptedException;
 
     /**
-     * Where peers are asked again after the store had to bring the byte at this position: another one may have what follows.
+     * Where peers are asked again after the store had to bring the byte at this position: another one may have the
+     * bytes that follow.
      *
      * @param position in bytes from the start of the object
      * @return a position after that

@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the mount may
- * have. GETs that a reader waits for go first, and those of readahead take turns with these. What the disk has costs no GET.
+ * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the
+ * mount may have. GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the
+ * disk cost no GET.
  *
  * <p>Pages brought in are not evicted before {@link #close}, so that none takes another's place.
  *
