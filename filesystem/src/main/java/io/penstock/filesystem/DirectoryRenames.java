@@ -143,8 +143,8 @@ final class DirectoryRenames {
             Errnos.run(rename::delete);
         } finally {
             tree.uncover(from(move).parent(), from(move).name(), Absent.ABSENT);
-            tree.forgetAll(
-                    move.from()); // objects that others have changed there stay, and so does a file that it has hidden
+            // Objects that others have changed there stay, and so does a file that it has hidden.
+            tree.forgetAll(move.from());
         }
     }
 
