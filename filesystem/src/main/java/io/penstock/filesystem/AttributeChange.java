@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What chmod(2), chown(2), truncate(2) and utimensat(2) ask for; what is null stays as it is.
+ * The changes that chmod(2), chown(2), truncate(2) and utimensat(2) ask for; null leaves an attribute as it is.
  *
  * @param mode permission bits
  * @param size bytes

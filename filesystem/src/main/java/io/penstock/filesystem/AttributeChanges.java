@@ -29,9 +29,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes what is kept beside the content: mode, owner, times, extended attributes. Those of a file that is being written
- * go with its next commit and cost nothing; those of any other file are a copy of the object onto itself, and those of a
- * directory one of its marker. The rules of chmod, chown, utimensat and setxattr are here together, which is why this class is
+ * Changes kept attributes: mode, owner, times, extended attributes. Those of a file that is being written go with its
+ * next commit and cost nothing; those of any other file are a copy of the object onto itself, and those of a directory
+ * one of its marker. The rules of chmod, chown, utimensat and setxattr are here together, which is why this class is
  * long. Safe for use by any number of threads.
  */
 final class AttributeChanges {
@@ -42,7 +42,7 @@ final class AttributeChanges {
 
     private static final int PERMISSION_BITS = 07777;
 
-    /** What is made in a directory with this bit has the directory's group: inode(7), S_ISGID. */
+    /** Files made in a directory with this bit have the directory's group: inode(7), S_ISGID. */
     private static final int SET_GROUP = 02000;
 
     private static final int SET_USER = 04000;
@@ -52,7 +52,7 @@ final class AttributeChanges {
     private final Writeback writeback;
     private final InstantSource clock;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final KeptAttributes kept;
     private final Lookups lookups;
@@ -62,7 +62,7 @@ final class AttributeChanges {
     AttributeChanges(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Lookups lookups,
             FileChanges contents,
@@ -71,7 +71,7 @@ final class AttributeChanges {
         this.writeback = writing.writeback();
         this.clock = writing.clock();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.files = files;
         this.kept = files.kept();
         this.lookups = lookups;
@@ -116,9 +116,9 @@ final class AttributeChanges {
                 group != null ? group : creator.gid() == view.gid() ? null : creator.gid());
     }
 
-    /** The group that what is made in the directory has, by its set-group-id bit: null if by its maker. */
+    /** The group of files made in the directory, by its set-group-id bit: null if they have their maker's. */
     private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
-        ObjectAttributes attributes = kept.last(places.directory(parent));
+        ObjectAttributes attributes = kept.last(resolver.directory(parent));
         Integer permissions = attributes.permissions();
         if (permissions == null || (permissions & SET_GROUP) == 0) {
             return null;
@@ -228,7 +228,7 @@ final class AttributeChanges {
                     : before(node).withModified(null).withAccessed(null); // those were of other content
             file.keep(checked(change.apply(before)), clock.instant());
             if (!file.isOpenToWrite() && file.links() > 0) {
-                files.commitBehind(requireNonNull(file.written())); // nobody else will
+                files.commitInBackground(requireNonNull(file.written())); // no close will
             }
             return;
         }
@@ -247,7 +247,7 @@ final class AttributeChanges {
         }
     }
 
-    /** Has the store copy the object onto itself, with these attributes; what is open of it goes on with the copy. */
+    /** Has the store copy the object onto itself, with these attributes; open handles go on with the copy. */
     private void copy(long inode, ObjectVersion original, ObjectAttributes attributes, Instant modified)
             throws ObjectStoreException, InterruptedException {
         String key = original.key();
@@ -280,7 +280,7 @@ final class AttributeChanges {
         }
     }
 
-    /** What the file has: changed here and not committed, or as the store has it now. */
+    /** The file's attributes: changed here and not committed, or as the store has them now. */
     private ObjectAttributes before(Node node) throws ErrnoException {
         ObjectVersion version = SharedFiles.stored(node);
         ObjectAttributes own = node instanceof SharedFile file ? file.ownAttributes() : null;

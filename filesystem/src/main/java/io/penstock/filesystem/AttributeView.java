@@ -20,8 +20,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stat, access and xattr calls show of a node. One method for each kind of node and each such call, as all join what is
- * kept with the mount's settings: hence its length. Safe for use by any number of threads.
+ * What stat, access and xattr calls show of a node. One method for each kind of node and each such call, as all join
+ * kept attributes with the mount's settings: hence its length. Safe for use by any number of threads.
  */
 final class AttributeView {
     /** What the names of attributes begin with that users may give: xattr(7). */
@@ -46,10 +46,10 @@ final class AttributeView {
     /** The permission bits of all but the owner. */
     private static final int OTHERS = 077;
 
-    /** Anybody's execute bit: what root needs one of to execute a file. */
+    /** All execute bits: root needs one of them to execute a file. */
     private static final int ANY_EXECUTE = 0111;
 
-    /** The permissions of symbolic links, which nobody looks at: symlink(7). */
+    /** The permissions of symbolic links, which are never checked: symlink(7). */
     private static final int LINK_MODE = 0777;
 
     private final FileSystemConfig config;
@@ -67,7 +67,7 @@ final class AttributeView {
         this.readOnly = readOnly;
     }
 
-    // ---- what is kept of a node
+    // ---- kept attributes
 
     /** Has asked for what {@link #kept} of a name in the directory will ask first. */
     void expect(Directory directory) {
@@ -79,7 +79,7 @@ final class AttributeView {
         Errnos.run(() -> kept.expect(directory, nodes));
     }
 
-    /** @param parent null for the root, and for what has no name */
+    /** @param parent null for the root, and for a node without a name */
     ObjectAttributes kept(@Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes now = keptNow(parent, node);
         if (now != null) {
@@ -102,12 +102,15 @@ final class AttributeView {
                 : kept.now(parent, version);
     }
 
-    /** For how long what is kept may be believed, where the name itself is believed for longer: nanoseconds. */
+    /** For how long kept attributes may be believed, where the name itself is believed for longer: nanoseconds. */
     long validNanos(long ofName) {
         return kept.areKept() ? Math.min(ofName, kept.markers().validNanos()) : ofName;
     }
 
-    /** What is kept of the type of a node, if that is known: null if not. Most types are known from a listing. */
+    /**
+     * The kept attributes that give the node's type, if they are known: null if not. Most types are known from a
+     * listing.
+     */
     @Nullable
     ObjectAttributes kindNow(Directory parent, Node node) {
         return node instanceof FileEntry(var object) && object.version().size() == 0

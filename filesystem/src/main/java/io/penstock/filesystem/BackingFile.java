@@ -4,7 +4,7 @@ import io.penstock.cache.WholeFile;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 
-/** A file of the cache that the kernel reads by itself, for all who have one version of an object open. */
+/** A file of the cache that the kernel reads by itself, for all handles on one version of an object. */
 final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
     private final WholeFile file;

@@ -16,24 +16,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount that can be written does beyond one that cannot: changes, and what is to be shown of what they made. Safe
+ * The calls that only a mount that can be written has: changes, and the attributes of the files that they make. Safe
  * for use by any number of threads.
  */
 final class Changes {
     private final NameChanges names;
     private final FileChanges contents;
     private final OpenFileWrites writes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final InodeTable inodes;
     private final OpenFiles files;
     private final Lookups lookups;
     private final AttributeView view;
     private final AttributeChanges attributes;
 
-    /** Ends the renames that earlier runs left, and takes over the rest: it is committed behind from now on. */
+    /**
+     * Ends the renames that earlier runs left, and takes over the rest, which is committed in the background from now
+     * on.
+     */
     Changes(
             Writing writing,
-            Places places,
+            NodeResolver resolver,
             InodeTable inodes,
             SharedFiles shared,
             Kernels kernels,
@@ -42,15 +45,15 @@ final class Changes {
             Lookups lookups,
             AttributeView view) {
         MovingDirectories moving = new MovingDirectories();
-        this.names = new NameChanges(writing, inodes, places, shared, kernels, moving);
+        this.names = new NameChanges(writing, inodes, resolver, shared, kernels, moving);
         this.writes = new OpenFileWrites(writing, shared.kept());
-        this.contents = new FileChanges(writing, inodes, places, shared, named, files, names, moving, writes);
-        this.places = places;
+        this.contents = new FileChanges(writing, inodes, resolver, shared, named, files, names, moving, writes);
+        this.resolver = resolver;
         this.inodes = inodes;
         this.files = files;
         this.lookups = lookups;
         this.view = view;
-        this.attributes = new AttributeChanges(writing, inodes, places, shared, lookups, contents, view);
+        this.attributes = new AttributeChanges(writing, inodes, resolver, shared, lookups, contents, view);
         Writeback writeback = writing.writeback();
         List<WrittenFile> moved = new LeftRenames(writing, shared.tree(), moving).end();
         writeback.endSuperseded();
@@ -74,7 +77,7 @@ final class Changes {
         return writes;
     }
 
-    /** What is made with extended or other attributes: the mount keeps them, or does not. */
+    /** Of attributes, extended ones included, where the mount keeps them. */
     AttributeChanges attributes() {
         return attributes;
     }
@@ -115,7 +118,7 @@ final class Changes {
     Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
         ObjectAttributes kept = attributes.ofNewDirectory(parent, mode, creator);
         Directory made = names.mkdir(parent, name, kept);
-        Inode inode = inodes.acquire(places.directory(parent), name, made);
+        Inode inode = inodes.acquire(resolver.directory(parent), name, made);
         return view.of(inode.number(), made, kept, 0);
     }
 

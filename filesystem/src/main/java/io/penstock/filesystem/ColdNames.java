@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the kernel from knowing ever more names: it forgets by itself only when it is short of memory, and each costs
  * memory here for as long. Above a bound, those that it has known for longest are given back, unless they are open. So
- * are directories, by a kernel that can tell whether somebody stands in them. Safe for use by any number of threads.
+ * are directories, by a kernel that can tell whether a process works in them. Safe for use by any number of threads.
  */
 final class ColdNames {
     /** How many inodes come into use between two looks. */

@@ -10,8 +10,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes objects, and corrects what is known of their names. Each request says which version it is meant for: one that is
- * repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
+ * Deletes objects, and corrects the cached answers about their names. Each request says which version it is meant for:
+ * one that is repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
  */
 final class Deletions {
     private final Tree tree;
@@ -23,15 +23,15 @@ final class Deletions {
     }
 
     /**
-     * Deletes what the store has by now, as rm(1) does.
+     * Deletes the version that the store has by now, as rm(1) does.
      *
-     * @param known what it had when it was last asked
+     * @param known the version it had when it was last asked
      */
     void deleteCurrent(Directory parent, String name, ObjectVersion known) throws ErrnoException {
         delete(parent, name, () -> {
             ObjectVersion current = known;
             while (current != null && !isDeleted(current)) {
-                current = find(current.key()); // another node has written it meanwhile
+                current = find(current.key()); // another node has written it since
             }
             return true;
         });

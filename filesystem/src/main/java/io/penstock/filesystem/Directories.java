@@ -35,7 +35,7 @@ final class Directories {
     /** {@link FileSystem#UNKNOWN_INODE}. */
     static final long UNKNOWN_INODE = 0xffff_ffffL;
 
-    private final Places places;
+    private final NodeResolver resolver;
     private final HandleTable handles;
     private final Tree tree;
     private final InodeTable inodes;
@@ -44,14 +44,14 @@ final class Directories {
     private final KernelView kernel;
 
     Directories(
-            Places places,
+            NodeResolver resolver,
             Tree tree,
             InodeTable inodes,
             HandleTable handles,
             NamedInodes named,
             AttributeView view,
             KernelView kernel) {
-        this.places = places;
+        this.resolver = resolver;
         this.handles = handles;
         this.tree = tree;
         this.inodes = inodes;
@@ -61,9 +61,9 @@ final class Directories {
     }
 
     OpenFile open(long number) throws ErrnoException {
-        Directory directory = places.directory(number);
-        Inode inode = places.inode(number);
-        places.node(number);
+        Directory directory = resolver.directory(number);
+        Inode inode = resolver.inode(number);
+        resolver.node(number);
         View shown = view(directory);
         inodes.acquire(inode);
         PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.generation()), null))
@@ -80,7 +80,8 @@ final class Directories {
     }
 
     /**
-     * Waits only for the first entry: what has not arrived when it would be handed out waits for the next call.
+     * Waits only for the first entry: entries that have not arrived when they would be handed out wait for the next
+     * call.
      *
      * @param counted whether each entry that the sink takes is looked up thereby
      */
@@ -124,7 +125,7 @@ final class Directories {
     private void readListing(OpenDirectory open, int from, DirectorySink sink, boolean counted, boolean some)
             throws ErrnoException {
         View view = open.view();
-        Map<String, Answer> shown = tree.shown(open.directory());
+        Map<String, Answer> shown = tree.overlaid(open.directory());
         int first = view.shown().size();
         int index = from;
         boolean any = some;
@@ -156,14 +157,14 @@ final class Directories {
         }
     }
 
-    /** What offsets count in from now on. */
+    /** The view that offsets count in from now on. */
     private View view(Directory directory) {
-        // In this order: what is committed in between is in the listing, or was shown before.
-        Map<String, Answer> shown = tree.shown(directory);
+        // In this order: a file committed in between is in the listing, or was overlaid before.
+        Map<String, Answer> shown = tree.overlaid(directory);
         return View.of(shown, tree.list(directory));
     }
 
-    /** The view over another listing, as this one has dropped what is wanted of it. Offsets go on. */
+    /** The view over another listing, as this one has dropped the entries that are wanted. Offsets go on. */
     private View listAnew(OpenDirectory open, View view) {
         View fresh = view.over(tree.list(open.directory()));
         open.rewind(fresh);
@@ -173,7 +174,7 @@ final class Directories {
         return fresh;
     }
 
-    /** What is read next may end up in the kernel's copy: of what was opened, or of nothing that anybody knows. */
+    /** Entries read next may end up in the kernel's copy: of the listing that was opened, or of an unknown mix. */
     private void start(OpenDirectory open) {
         if (open.firstRead()) {
             if (open.isCached()) {
@@ -187,7 +188,7 @@ final class Directories {
         }
     }
 
-    /** What is kept of an entry, as far as the reader gets it: null if that is not known. */
+    /** An entry's kept attributes, as far as the reader gets them: null if they are not known. */
     private @Nullable ObjectAttributes kept(Directory directory, Node node, boolean counted) {
         return counted ? view.keptNow(directory, node) : view.kindNow(directory, node);
     }

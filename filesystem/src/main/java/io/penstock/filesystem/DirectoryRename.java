@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
 final class DirectoryRename {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
 
-    /** Of the last step, which goes on with what is left. The store has repeated each request by then. */
+    /** Of the last step, which goes on with the objects that are left. The store has repeated each request by then. */
     private static final int ATTEMPTS = 3;
 
     private final Move move;

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renames directories: copies all objects in them, and deletes the originals. Calls that change something there wait
- * meanwhile ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
+ * for its end ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
  * caller's wait only. Safe for use by any number of threads.
  */
 final class DirectoryRenames {
     private final Tree tree;
     private final ObjectStore store;
     private final Writing writing;
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final Kernels kernels;
     private final Removals removals;
@@ -35,7 +35,7 @@ final class DirectoryRenames {
 
     DirectoryRenames(
             Writing writing,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Kernels kernels,
             Removals removals,
@@ -44,7 +44,7 @@ final class DirectoryRenames {
         this.tree = files.tree();
         this.store = writing.store();
         this.writing = writing;
-        this.places = places;
+        this.resolver = resolver;
         this.files = files;
         this.kernels = kernels;
         this.removals = removals;
@@ -59,17 +59,17 @@ final class DirectoryRenames {
      *     if not all of the originals could be deleted
      */
     void rename(long parent, String name, long newParent, String newName, boolean mustBeNew) throws ErrnoException {
-        Move move =
-                moving.begin(() -> move(places.directory(parent), name, places.existingDirectory(newParent), newName));
+        Move move = moving.begin(
+                () -> move(resolver.directory(parent), name, resolver.existingDirectory(newParent), newName));
         DirectoryRename rename = new DirectoryRename(move, writing, files, moving, progress);
         CompletableFuture<Optional<ErrnoException>> rest = null;
         ErrnoException failure = null;
         try {
             copy(rename, move, mustBeNew);
-            rest = behind(move, () -> delete(rename, move));
+            rest = inBackground(move, () -> delete(rename, move));
         } catch (ErrnoException e) {
             failure = e;
-            rest = behind(move, () -> {
+            rest = inBackground(move, () -> {
                 rename.undo();
                 tree.forgetAll(move.to());
             });
@@ -105,7 +105,7 @@ final class DirectoryRenames {
             moving.abandon(move);
             Errnos.run(() -> rename.copy(names));
         });
-        tree.show(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
+        tree.overlay(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
     }
 
     private void withinOneDeadline(Change action) throws ErrnoException {
@@ -122,12 +122,12 @@ final class DirectoryRenames {
     private void check(Move move, boolean mustBeNew) throws ErrnoException {
         Place from = from(move);
         Place to = Place.of(move.to());
-        Places.checkNew(to.parent(), to.name(), "/");
-        if (!(places.existing(from.parent(), from.name()) instanceof Directory)) {
+        NodeResolver.checkNew(to.parent(), to.name(), "/");
+        if (!(resolver.existing(from.parent(), from.name()) instanceof Directory)) {
             throw new ErrnoException(Errno.ESTALE, "'" + from.key() + "' is no directory any more");
         }
         removals.await(to.parent(), to.name());
-        Node target = places.find(to.parent(), to.name());
+        Node target = resolver.find(to.parent(), to.name());
         if (target != null && mustBeNew) {
             throw new ErrnoException(Errno.EEXIST, "there is a '" + to.key() + "' already");
         } else if (target != null && !(target instanceof Directory)) {
@@ -142,15 +142,16 @@ final class DirectoryRenames {
         try {
             Errnos.run(rename::delete);
         } finally {
-            tree.unshow(from(move).parent(), from(move).name(), Absent.ABSENT);
-            tree.forgetAll(move.from()); // what others have changed there stays, and so does a file that it has hidden
+            tree.uncover(from(move).parent(), from(move).name(), Absent.ABSENT);
+            // Objects that others have changed there stay, and so does a file that it has hidden.
+            tree.forgetAll(move.from());
         }
     }
 
     /** Does what the program cannot interrupt any more, and ends the move. @return what completes with the failure, if any */
-    private CompletableFuture<Optional<ErrnoException>> behind(Move move, Change action) {
+    private CompletableFuture<Optional<ErrnoException>> inBackground(Move move, Change action) {
         CompletableFuture<Optional<ErrnoException>> ended = new CompletableFuture<>();
-        files.doBehind(() -> {
+        files.runInBackground(() -> {
             ErrnoException failure = null;
             try {
                 action.run();

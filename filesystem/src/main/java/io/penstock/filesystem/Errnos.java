@@ -55,9 +55,9 @@ final class Errnos {
 
     private static Errno errno(ObjectStoreException failure) {
         return switch (failure) {
-            // What the caller got hold of is there no more; the kernel looks the path up again on ESTALE.
+            // The version that the caller got hold of is gone; the kernel looks the path up again on ESTALE.
             case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
-            // An archived object is one that nobody may read until it is restored: cat says "Permission denied".
+            // An archived object cannot be read until it is restored: cat says "Permission denied".
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
             case ObjectStoreException.Throttled _,
                     ObjectStoreException.Unavailable _,

@@ -2,8 +2,8 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.filesystem.OpenHandle.OpenObject;
-import io.penstock.filesystem.Openers.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -30,7 +30,7 @@ final class FileChanges {
     private final Exclusive exclusive;
     private final InstantSource clock;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final NamedInodes named;
     private final OpenFiles open;
@@ -41,7 +41,7 @@ final class FileChanges {
     FileChanges(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             NamedInodes named,
             OpenFiles open,
@@ -53,7 +53,7 @@ final class FileChanges {
         this.exclusive = writing.exclusive();
         this.clock = writing.clock();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.files = files;
         this.named = named;
         this.open = open;
@@ -64,15 +64,15 @@ final class FileChanges {
 
     /** The new file, joined to write and its inode looked up; or the one that is there, unless {@code mustBeNew}. */
     SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
-        return moving.in(() -> List.of(places.directory(parent)), () -> createHere(parent, name, flags, attributes));
+        return moving.in(() -> List.of(resolver.directory(parent)), () -> createHere(parent, name, flags, attributes));
     }
 
     private SharedFile createHere(long parent, String name, int flags, ObjectAttributes attributes)
             throws ErrnoException {
         boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
-        Directory directory = places.existingDirectory(parent);
-        Places.checkNew(directory, name, "");
-        Node node = places.find(directory, name);
+        Directory directory = resolver.existingDirectory(parent);
+        NodeResolver.checkNew(directory, name, "");
+        Node node = resolver.find(directory, name);
         if (node != null) {
             if (mustBeNew) {
                 throw new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
@@ -113,9 +113,9 @@ final class FileChanges {
         }
     }
 
-    /** What is there already, joined to write. */
+    /** The existing file, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
-        return moving.in(() -> places.parents(inode), () -> openHere(inode, flags));
+        return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags));
     }
 
     private SharedFile openHere(long inode, int flags) throws ErrnoException {
@@ -154,11 +154,11 @@ final class FileChanges {
 
     /** Changes a file, by its inode, while its directory does not move. */
     void changeFile(long inode, MovingDirectories.Change change) throws ErrnoException {
-        moving.run(() -> places.parents(inode), change);
+        moving.run(() -> resolver.parents(inode), change);
     }
 
     /**
-     * Changes what is kept beside the content of a file that has been written, and has that committed. To be called by
+     * Changes the kept attributes of a file that has been written, and has them committed. To be called by
      * {@link #changeFile}'s change.
      */
     void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
@@ -177,13 +177,13 @@ final class FileChanges {
 
     /** Changes a directory, by its inode, while it does not move. */
     void changeDirectory(long inode, DirectoryChange change) throws ErrnoException {
-        moving.run(() -> List.of(places.directory(inode)), () -> {
-            Directory directory = places.directory(inode);
+        moving.run(() -> List.of(resolver.directory(inode)), () -> {
+            Directory directory = resolver.directory(inode);
             Errnos.run(() -> change.make(directory));
         });
     }
 
-    /** A change of what is kept of a directory. */
+    /** A change of a directory's kept attributes. */
     @FunctionalInterface
     interface DirectoryChange {
         void make(Directory directory) throws ObjectStoreException, InterruptedException;

@@ -72,16 +72,16 @@ public final class FileSystem implements AutoCloseable {
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, writing == null);
-        Places places = new Places(tree, inodes, shared, writing != null && writing.goesOnAlone());
+        NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.goesOnAlone());
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);
-        this.files = new OpenFiles(places, shared, named, handles, config);
-        this.lookups = new Lookups(places, inodes, named, kernel, view, new ObjectFacts(fetcher));
-        this.directories = new Directories(places, tree, inodes, handles, named, view, kernel);
+        this.files = new OpenFiles(resolver, shared, named, handles, config);
+        this.lookups = new Lookups(resolver, inodes, named, kernel, view, new ObjectFacts(fetcher));
+        this.directories = new Directories(resolver, tree, inodes, handles, named, view, kernel);
         tree.tell(kernel::heard);
         this.changes = writing == null
                 ? null
-                : new Changes(writing, places, inodes, shared, kernels, named, files, lookups, view);
+                : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view);
     }
 
     /** What each call that changes something goes through first. */
@@ -108,7 +108,7 @@ public final class FileSystem implements AutoCloseable {
         return kernels.add(kernel);
     }
 
-    /** @throws ErrnoException ENOENT as {@link AbsentException}, ENOTDIR, ENAMETOOLONG */
+    /** @throws ErrnoException ENOENT as {@link NoEntryException}, ENOTDIR, ENAMETOOLONG */
     public Attributes lookup(long parent, String name) throws ErrnoException {
         return lookups.lookup(parent, name);
     }
@@ -148,7 +148,7 @@ public final class FileSystem implements AutoCloseable {
     /**
      * Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full, or
      * as many as there are without waiting for more. Offsets hold until the handle is read from 0 again. The inode
-     * numbers of entries that nobody has looked up are {@link #UNKNOWN_INODE}.
+     * numbers of entries that were not looked up are {@link #UNKNOWN_INODE}.
      *
      * @throws ErrnoException EBADF, EINVAL
      */
@@ -209,7 +209,7 @@ public final class FileSystem implements AutoCloseable {
         return files.readNow(handle, position, to, loans);
     }
 
-    /** Closes a handle; one that is not open is ignored. Never waits: what is left to do is done behind. */
+    /** Closes a handle; one that is not open is ignored. Never waits: the rest is done in the background. */
     public void release(long handle) {
         switch (handles.remove(handle)) {
             case OpenObject object -> files.close(object);
@@ -219,8 +219,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one behind it; null
-     * if it has no name any more.
+     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one
+     * after it; null if it has no name any more.
      */
     public @Nullable String pathOf(long inode) {
         Inode found = inodes.get(inode);
@@ -242,7 +242,7 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * lseek(2) to data or to a hole. What the store has is data from its first byte to its last.
+     * lseek(2) to data or to a hole. A file in the store is data from its first byte to its last.
      *
      * @param whence SEEK_DATA 3 or SEEK_HOLE 4
      * @throws ErrnoException EBADF, EINVAL; ENXIO beyond the end
@@ -257,12 +257,12 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last of those who write
+     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last handle that writes
      * the file has it committed, and waits for that as the settings have it.
      *
      * @param isStillOpen whether a process is known to have it open for writing still, whose own close will come; asked
      *     only where a commit too early would cost much
-     * @throws ErrnoException EBADF; ESTALE if somebody else has changed the object since it was opened; EIO, EACCES
+     * @throws ErrnoException EBADF; ESTALE if another client has changed the object since it was opened; EIO, EACCES
      */
     public void flush(long handle, BooleanSupplier isStillOpen) throws ErrnoException {
         OpenObject open = handles.object(handle);
@@ -272,7 +272,7 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Returns once what is written would survive a crash of this machine.
+     * Returns once the written data would survive a crash of this machine.
      *
      * @param dataOnly fdatasync(2)
      * @throws ErrnoException EBADF, and as {@link #flush}
@@ -452,16 +452,16 @@ public final class FileSystem implements AutoCloseable {
         changes().writes().fallocate(handles.object(handle), mode, offset, length);
     }
 
-    /** Closes what is still open. */
+    /** Closes all open handles. */
     @Override
     public void close() {
         handles.numbers().forEach(this::release);
         shared.close();
     }
 
-    /** For tests: waits for what is done after a call has returned. */
-    void awaitBehind() throws InterruptedException {
-        shared.awaitBehind();
+    /** For tests: waits for the tasks that calls have started. */
+    void awaitBackgroundTasks() throws InterruptedException {
+        shared.awaitBackgroundTasks();
     }
 
     /** For tests, while no call is under way: throws if the files that are open contradict themselves. */

@@ -7,14 +7,14 @@ package io.penstock.filesystem;
  * @param gid group of everything
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
- * @param allowedUsers whom these modes count for
+ * @param allowedUsers those that these modes count for
  * @param mostNames of files that the kernel may know: above that, it is asked to forget those that it has known for
  *     longest. Some 250 bytes of heap each
  * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
  * @param passthroughFrom bytes of the smallest file that it may: handing over one of a single request takes longer than
  *     answering that
- * @param kernelKeepsSizes whether the kernel collects what is written (its writeback cache): then it alone knows a file's
- *     size, and takes none from us for an inode that it has. Another version of an object gets another inode
+ * @param kernelKeepsSizes whether the kernel collects writes (its writeback cache): then it alone knows a file's size,
+ *     and takes none from us for an inode that it has. Another version of an object gets another inode
  */
 public record FileSystemConfig(
         int uid,

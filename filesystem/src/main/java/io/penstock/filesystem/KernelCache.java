@@ -7,7 +7,7 @@ package io.penstock.filesystem;
  */
 public interface KernelCache {
     /**
-     * The inode's attributes are no longer what was shown.
+     * The inode's attributes are no longer those that were shown.
      *
      * @param pages whether its pages are to go too
      */
@@ -16,12 +16,12 @@ public interface KernelCache {
     /** The name stands for something else, or for nothing. */
     void dropName(long parent, String name);
 
-    /** Whether it can be asked to forget directories, too, if nobody uses them. */
+    /** Whether it can be asked to forget directories, too, if no process uses them. */
     boolean forgetsDirectories();
 
     /**
-     * The kernel may forget this inode, which has been known for long, and is to if nobody uses it: each costs memory here
-     * until it does. A hint, which may be passed over where there is more to tell than the kernel takes.
+     * The kernel may forget this inode, which has been known for long, and is to if no process uses it: each costs
+     * memory here until it does. A hint, which may be passed over where there is more to tell than the kernel takes.
      *
      * @param inode not open if it is a file; a directory only where it {@link #forgetsDirectories}
      * @param name by which it was looked up in {@code parent}

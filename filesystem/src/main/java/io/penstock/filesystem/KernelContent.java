@@ -25,7 +25,7 @@ sealed interface KernelContent {
     }
 
     /**
-     * What is written here, and is no version.
+     * Content that is written here, and is no version.
      *
      * @param file the number of a {@link SharedFile}
      */
@@ -37,9 +37,9 @@ sealed interface KernelContent {
     /** Of a listing whose parts are of several generations. */
     Listing MIXED = new Listing("");
 
-    /** A file that says what the kernel has of it. */
+    /** A file that says which content the kernel may have of it. */
     interface Holder extends LiveFile {
-        /** What the kernel has of it, if it has this content. */
+        /** Its current content, as the kernel may have it. */
         KernelContent kernelContent();
     }
 

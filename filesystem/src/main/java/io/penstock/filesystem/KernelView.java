@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A content is opened: pages of another are dropped. It is opened again: its pages are kept once it is settled that
  *       the drop has happened. The kernel reads or releases by a handle only after it has seen the reply to the open.
- *   <li>The content is changed through the kernel, which keeps its pages right: they are of what is {@link Written}, and of
+ *   <li>The content is changed through the kernel, which keeps its pages right: they are of the {@link Written} content, and of
  *       the version that it is committed as after that.
  *   <li>A version is opened whose file is whole, and the inode is not open: it is passed through, and so is every further
  *       open, of the same file.
@@ -69,7 +69,7 @@ final class KernelView {
         this.keepsSizes = keepsSizes;
     }
 
-    /** What an open is answered with. */
+    /** The reply to an open. */
     record Opened(PageCachePolicy policy, @Nullable BackingFile file) {}
 
     private static @Nullable Known known(Inode inode) {
@@ -109,7 +109,9 @@ final class KernelView {
         return keepsSizes || openContent(inode) != null;
     }
 
-    /** What the kernel has open, and reads by itself or keeps pages of, by the inode's number: null if there is none. */
+    /**
+     * The open content that the kernel reads by itself or keeps pages of, by the inode's number: null if there is none.
+     */
     @Nullable
     KernelContent openContent(Inode inode) {
         return switch (known(inode)) {
@@ -218,7 +220,7 @@ final class KernelView {
 
     // ---- commits, renames, listings
 
-    /** What was one content is another now, with the attributes and pages that the kernel has of it. */
+    /** One content has become another, with the attributes and pages that the kernel has of it. */
     void becomes(Inode inode, KernelContent before, KernelContent after) {
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean settled)
@@ -247,7 +249,7 @@ final class KernelView {
         }
     }
 
-    /** What is written here is right, whatever the store says. */
+    /** Content that is written here counts, whatever the store says. */
     private static boolean isWrong(Inode inode, Answer answer) {
         Known state = known(inode);
         if (state == null || (state instanceof Cached cached && cached.content() instanceof Written)) {
@@ -273,12 +275,12 @@ final class KernelView {
         }
     }
 
-    /** What was written is lost: the kernel's size and pages are of that. */
+    /** The written content is lost: the kernel's size and pages are of that. */
     void isLost(Inode inode) {
         drop(inode, true);
     }
 
-    /** What is open is read from its version's pages for as long as they are there. */
+    /** An open file is read from its version's pages for as long as they are there. */
     private void drop(Inode inode, boolean nameStands) {
         boolean[] wasOpen = new boolean[1];
         change(inode, state -> {

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.Places.Standing;
+import io.penstock.filesystem.NodeResolver.Resolved;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What names and inodes show to the kernel, and which inodes it knows. Safe for use by any number of threads. */
 final class Lookups {
-    private final Places places;
+    private final NodeResolver resolver;
     private final InodeTable inodes;
     private final NamedInodes named;
     private final KernelView kernel;
@@ -26,13 +26,13 @@ final class Lookups {
     private final ObjectFacts facts;
 
     Lookups(
-            Places places,
+            NodeResolver resolver,
             InodeTable inodes,
             NamedInodes named,
             KernelView kernel,
             AttributeView view,
             ObjectFacts facts) {
-        this.places = places;
+        this.resolver = resolver;
         this.inodes = inodes;
         this.named = named;
         this.kernel = kernel;
@@ -42,9 +42,9 @@ final class Lookups {
 
     Attributes lookup(long parent, String name) throws ErrnoException {
         while (true) {
-            Directory directory = places.directory(parent);
+            Directory directory = resolver.directory(parent);
             view.expect(directory);
-            CachedLookup found = places.answer(directory, name);
+            CachedLookup found = resolver.answer(directory, name);
             ObjectAttributes kept =
                     found.answer() instanceof Node node ? view.kept(directory, node) : ObjectAttributes.NONE;
             Attributes acquired = acquire(parent, directory, name, found, kept);
@@ -57,8 +57,8 @@ final class Lookups {
     /** {@link #lookup} if the answer is known: null if it is not. */
     @Nullable
     Attributes lookupNow(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        CachedLookup cached = places.answerNow(directory, name);
+        Directory directory = resolver.directory(parent);
+        CachedLookup cached = resolver.answerNow(directory, name);
         if (cached == null) {
             return null;
         }
@@ -67,12 +67,12 @@ final class Lookups {
         return kept == null ? null : acquire(parent, directory, name, cached, kept);
     }
 
-    /** Null if the directory has got another name since it was asked: what has the old name is not in it. */
+    /** Null if the directory has got another name since it was asked: the answer is about the old name. */
     private @Nullable Attributes acquire(
             long parent, Directory directory, String name, CachedLookup cached, ObjectAttributes kept)
             throws ErrnoException {
         Inode acquired = cached.answer() instanceof Node node ? named.acquire(directory, name, node) : null;
-        if (!directory.equals(places.directory(parent))) { // after the inode was acquired: a later rename moves it
+        if (!directory.equals(resolver.directory(parent))) { // after the inode was acquired: a later rename moves it
             if (acquired != null) {
                 inodes.release(acquired, 1);
             }
@@ -81,7 +81,7 @@ final class Lookups {
         if (acquired != null && cached.answer() instanceof Node node) {
             return view.of(acquired.number(), node, kept, cached.nanos());
         }
-        throw new AbsentException(directory.key(name), cached.nanos());
+        throw new NoEntryException(directory.key(name), cached.nanos());
     }
 
     void forget(long inode, long lookups) {
@@ -92,16 +92,16 @@ final class Lookups {
     }
 
     Attributes attributes(long inode) throws ErrnoException {
-        Standing standing = standing(inode);
-        return show(inode, standing, kept(inode, standing.node()));
+        Resolved resolved = resolve(inode);
+        return show(inode, resolved, kept(inode, resolved.node()));
     }
 
-    /** What is kept of the node that the inode shows. */
+    /** The kept attributes of the node that the inode shows. */
     ObjectAttributes kept(long inode, Node node) throws ErrnoException {
         return view.kept(parent(inode), node);
     }
 
-    /** Where the inode is; null for the root, and for what has no name. */
+    /** The directory that the inode is in; null for the root, and for an inode without a name. */
     @Nullable
     Directory parent(long number) {
         Inode inode = inodes.get(number);
@@ -112,17 +112,17 @@ final class Lookups {
     /** {@link #attributes} if the answer is known: null if it is not. */
     @Nullable
     Attributes attributesNow(long inode) throws ErrnoException {
-        Standing standing = standing(inode, places::standingNow);
-        ObjectAttributes kept = standing == null ? null : view.keptNow(parent(inode), standing.node());
-        return standing == null || kept == null ? null : show(inode, standing, kept);
+        Resolved resolved = resolve(inode, resolver::resolveNow);
+        ObjectAttributes kept = resolved == null ? null : view.keptNow(parent(inode), resolved.node());
+        return resolved == null || kept == null ? null : show(inode, resolved, kept);
     }
 
-    private Attributes show(long number, Standing standing, ObjectAttributes kept) {
+    private Attributes show(long number, Resolved resolved, ObjectAttributes kept) {
         Inode inode = inodes.get(number);
         if (inode != null) {
-            kernel.asked(inode, standing.node());
+            kernel.asked(inode, resolved.node());
         }
-        return view.of(number, standing.node(), kept, view.validNanos(standing.validNanos()));
+        return view.of(number, resolved.node(), kept, view.validNanos(resolved.validNanos()));
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
@@ -154,7 +154,7 @@ final class Lookups {
 
     /** The same as far as it is known: the store is asked only if nothing is. */
     private Node known(long inode) throws ErrnoException {
-        Standing known = standing(inode, places::standingNow);
+        Resolved known = resolve(inode, resolver::resolveNow);
         if (known != null) {
             return known.node();
         }
@@ -162,42 +162,42 @@ final class Lookups {
         return open != null ? open : node(inode);
     }
 
-    /** What the inode shows. */
+    /** The node that the inode shows. */
     Node node(long inode) throws ErrnoException {
-        return standing(inode).node();
+        return resolve(inode).node();
     }
 
-    private Standing standing(long inode) throws ErrnoException {
-        return requireNonNull(standing(inode, places::standing));
+    private Resolved resolve(long inode) throws ErrnoException {
+        return requireNonNull(resolve(inode, resolver::resolve));
     }
 
-    /** Says what stands at an inode's place. */
+    /** Resolves an inode to the node at its place. */
     private interface Asking {
         /** Null if it is not known, and would have to be waited for. */
         @Nullable
-        Standing of(long inode) throws ErrnoException;
+        Resolved of(long inode) throws ErrnoException;
     }
 
-    /** Whether the node is what is open, or a version that it shares its bytes with. */
+    /** Whether the node is the open file, or a version that the file shares its bytes with. */
     private static boolean isOf(Node node, SharedFile open) {
         return node.equals(open) || (node instanceof FileEntry(var object) && open.isOf(object.version()));
     }
 
-    /** What the inode shows: what the kernel has open of it, else what its place stands for now. */
-    private @Nullable Standing standing(long inode, Asking place) throws ErrnoException {
+    /** The node that the inode shows: the file that the kernel has open, else the node at its place. */
+    private @Nullable Resolved resolve(long inode, Asking place) throws ErrnoException {
         SharedFile open = named.opened(inode);
         if (open == null) {
             return place.of(inode);
         } else if (kernel.isPassedThrough(open.inode())) { // the store has no part in it
-            return new Standing(open, 0);
+            return new Resolved(open, 0);
         }
         try {
-            Standing standing = place.of(inode);
-            return standing == null || isOf(standing.node(), open)
-                    ? standing
-                    : new Standing(open, standing.validNanos());
-        } catch (ErrnoException e) { // what is open is known, whatever became of its name, or of the store
-            return new Standing(open, 0);
+            Resolved resolved = place.of(inode);
+            return resolved == null || isOf(resolved.node(), open)
+                    ? resolved
+                    : new Resolved(open, resolved.validNanos());
+        } catch (ErrnoException e) { // an open file is known, whatever became of its name, or of the store
+            return new Resolved(open, 0);
         }
     }
 }

@@ -9,8 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of what was written, touched or changed here: the store's time of an object is that of its upload, in whole
- * seconds, and nobody can set it. Kept in memory, for those that were changed last. Safe for use by any number of threads.
+ * The times of files and directories that were written, touched or changed here: the store's time of an object is that
+ * of its upload, in whole seconds, and cannot be set. Kept in memory, for those that were changed last. Safe for use by
+ * any number of threads.
  */
 final class ModifiedTimes {
     /** Some 300 bytes each. One that falls out shows the store's time again. */
@@ -56,7 +57,7 @@ final class ModifiedTimes {
         return stamp == null ? null : stamp.modified;
     }
 
-    /** When the directory, or what is kept of it, was changed here; null if that is not known. */
+    /** When the directory or its kept attributes were changed here; null if that is not known. */
     @Nullable
     Instant changed(Directory directory) {
         Stamp stamp = stamps.getIfPresent(directory.prefix());
@@ -86,7 +87,7 @@ final class ModifiedTimes {
     }
 
     /**
-     * What is kept of the directory was changed.
+     * The directory's kept attributes were changed.
      *
      * @param isTime whether its mtime was, which is shown from now on
      */

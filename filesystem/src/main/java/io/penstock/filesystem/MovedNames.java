@@ -63,13 +63,16 @@ final class MovedNames {
         opened.forEach(this::open);
     }
 
-    /** The inode's files read the copy from now on, and what the kernel has of the original counts for it. */
+    /**
+     * The inode's files read the copy from now on, and the attributes and pages that the kernel has of the original
+     * count for it.
+     */
     private void open(Inode inode, Moved moved) {
         ObjectVersion before = moved.original().version();
         ObjectVersion after = moved.copy();
         Place place = inode.place();
         if (place == null || !place.key().equals(after.key())) {
-            return; // it was removed meanwhile
+            return; // it was removed in between
         }
         tree.changed(
                 place.parent(),

@@ -49,7 +49,7 @@ final class MovingDirectories {
         List<Directory> now() throws ErrnoException;
     }
 
-    /** Says what is to be renamed, and to what. Must not wait. */
+    /** Names the directory to rename, and its new name. Must not wait. */
     @FunctionalInterface
     interface WhichMove {
         Move now() throws ErrnoException;
@@ -120,8 +120,8 @@ final class MovingDirectories {
     }
 
     /**
-     * A rename has failed midway, and some objects have both names. The next mount goes on with it, unless a call changes
-     * something at the new name before: what is there is not known to be the copies any more.
+     * A rename has failed midway, and some objects have both names. The next mount goes on with it, unless a call
+     * changes something at the new name before: the objects there are not known to be the copies any more.
      */
     synchronized void leaveToNextMount(Move move, RenameJournal journal) {
         journal.close();
@@ -141,8 +141,8 @@ final class MovingDirectories {
         }
         for (Left each : used) {
             LOG.warn(
-                    "The new name is in use after a rename of '{}' to '{}' that failed: what is at both names stays"
-                            + " there",
+                    "The new name is in use after a rename of '{}' to '{}' that failed: the objects at both names"
+                            + " stay there",
                     Printable.text(each.move.from.prefix()),
                     Printable.text(each.move.to.prefix()));
             each.journal.end();

@@ -26,10 +26,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes directories, removes names and moves them. What is done has been done by the store when a call returns. Each
- * begins with the store and ends with what is known of it here, so that a call that fails changes nothing here. Safe for use
- * by any number of threads; calls that contradict each other end as the store orders them. One class for
- * all calls by name, as each waits for {@link MovingDirectories} in the same way: hence its length.
+ * Makes directories, removes names and moves them. The store has made the change when a call returns. Each call changes
+ * the store first and the cached state last, so that one that fails changes nothing here. Safe for use by any number of
+ * threads; calls that contradict each other end as the store orders them. One class for all calls by name, as each
+ * waits for {@link MovingDirectories} in the same way: hence its length.
  */
 final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
@@ -40,7 +40,7 @@ final class NameChanges {
     private final InstantSource clock;
     private final Links links;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final Removals removals;
     private final Deletions deletions;
@@ -52,7 +52,7 @@ final class NameChanges {
     NameChanges(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Kernels kernels,
             MovingDirectories moving) {
@@ -61,15 +61,15 @@ final class NameChanges {
         this.clock = writing.clock();
         this.links = writing.links();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.files = files;
         this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, store);
         this.burst = new RemovalBurst(store, inodes, files, removals, deletions, moving);
-        this.renames = new Renames(writing, inodes, places, files, kernels, removals, deletions);
+        this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
         this.moving = moving;
-        this.directoryRenames =
-                new DirectoryRenames(writing, places, files, kernels, removals, moving, new MovedNames(inodes, files));
+        this.directoryRenames = new DirectoryRenames(
+                writing, resolver, files, kernels, removals, moving, new MovedNames(inodes, files));
     }
 
     /** Waits for the removal of a name that is to be taken by something new. */
@@ -78,20 +78,20 @@ final class NameChanges {
         removals.await(directory, name);
     }
 
-    /** Waits until what was removed in a directory, or below it, is deleted. @return whether all of it was */
+    /** Waits until the files removed in a directory, or below it, are deleted. @return whether all were */
     boolean awaitRemovals(Directory directory) throws ErrnoException {
         return Errnos.call(() -> burst.await(directory));
     }
 
     /** @return the new directory, not looked up */
     Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        return moving.in(() -> List.of(places.directory(parent)), () -> makeDirectory(parent, name, attributes));
+        return moving.in(() -> List.of(resolver.directory(parent)), () -> makeDirectory(parent, name, attributes));
     }
 
     private Directory makeDirectory(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        Directory directory = places.existingDirectory(parent);
-        Places.checkNew(directory, name, "/");
-        if (places.find(directory, name) != null) {
+        Directory directory = resolver.existingDirectory(parent);
+        NodeResolver.checkNew(directory, name, "/");
+        if (resolver.find(directory, name) != null) {
             throw exists(directory, name);
         }
         awaitRemoval(directory, name);
@@ -110,7 +110,7 @@ final class NameChanges {
         return made;
     }
 
-    /** A new, empty object that nobody else has made: EEXIST if somebody has. */
+    /** Makes a new, empty object: EEXIST if another client has made one. */
     ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
         ObjectVersion made = make(directory, name, directory.key(name), ObjectAttributes.NONE);
         files.stored(
@@ -124,13 +124,13 @@ final class NameChanges {
 
     /** A new object that has nothing but attributes: EEXIST if there is anything of this name, on any node. */
     void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        moving.run(() -> List.of(places.directory(parent)), () -> makeEmptyHere(parent, name, attributes));
+        moving.run(() -> List.of(resolver.directory(parent)), () -> makeEmptyHere(parent, name, attributes));
     }
 
     private void makeEmptyHere(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        Directory directory = places.existingDirectory(parent);
-        Places.checkNew(directory, name, "");
-        if (places.find(directory, name) != null) {
+        Directory directory = resolver.existingDirectory(parent);
+        NodeResolver.checkNew(directory, name, "");
+        if (resolver.find(directory, name) != null) {
             throw exists(directory, name);
         }
         awaitRemoval(directory, name);
@@ -175,7 +175,7 @@ final class NameChanges {
 
     void rmdir(long parent, String name) throws ErrnoException {
         moving.run(
-                () -> withChild(places.directory(parent), name),
+                () -> withChild(resolver.directory(parent), name),
                 () -> withinOneDeadline(() -> removeDirectory(parent, name)));
     }
 
@@ -184,11 +184,11 @@ final class NameChanges {
     }
 
     private void removeDirectory(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        if (!(places.existing(directory, name) instanceof Directory child)) {
+        Directory directory = resolver.directory(parent);
+        if (!(resolver.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
-        boolean _ = awaitRemovals(child); // what is left shows
+        boolean _ = awaitRemovals(child); // those that are left show
         if (!Errnos.call(() -> tree.isEmpty(child))) {
             throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
         }
@@ -205,12 +205,12 @@ final class NameChanges {
     }
 
     void unlink(long parent, String name) throws ErrnoException {
-        moving.run(() -> List.of(places.directory(parent)), () -> removeFile(parent, name));
+        moving.run(() -> List.of(resolver.directory(parent)), () -> removeFile(parent, name));
     }
 
     private void removeFile(long parent, String name) throws ErrnoException {
-        Directory directory = places.directory(parent);
-        Node node = places.existing(directory, name);
+        Directory directory = resolver.directory(parent);
+        Node node = resolver.existing(directory, name);
         if (node instanceof Directory) {
             throw new ErrnoException(Errno.EISDIR, "'" + directory.key(name) + "' is a directory");
         }
@@ -242,7 +242,7 @@ final class NameChanges {
         }
     }
 
-    /** What is written and is being moved has its object elsewhere: the kernel looks the path up again. */
+    /** A written file that is being moved has its object elsewhere: the kernel looks the path up again. */
     private static void checkIsAt(Directory directory, String name, Node node) throws ErrnoException {
         WrittenFile content = node instanceof SharedFile file ? file.written() : null;
         if (content != null && !content.key().equals(directory.key(name))) {
@@ -254,25 +254,25 @@ final class NameChanges {
         if ((flags & ~RENAME_NOREPLACE) != 0) {
             throw new ErrnoException(Errno.EINVAL, "names cannot be exchanged: rename flags " + flags);
         }
-        Directory from = places.directory(parent);
-        Directory to = places.existingDirectory(newParent);
-        if (!(places.existing(from, name) instanceof Directory)) {
+        Directory from = resolver.directory(parent);
+        Directory to = resolver.existingDirectory(newParent);
+        if (!(resolver.existing(from, name) instanceof Directory)) {
             moving.run(
-                    () -> List.of(places.directory(parent), places.existingDirectory(newParent)),
+                    () -> List.of(resolver.directory(parent), resolver.existingDirectory(newParent)),
                     () -> renameFile(parent, name, newParent, newName, flags));
         } else if (!from.equals(to) || !name.equals(newName)) {
             directoryRenames.rename(parent, name, newParent, newName, flags == RENAME_NOREPLACE);
-            changed(places.directory(parent));
-            changed(places.directory(newParent));
+            changed(resolver.directory(parent));
+            changed(resolver.directory(newParent));
         }
     }
 
     private void renameFile(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
-        Directory from = places.directory(parent);
-        Directory to = places.existingDirectory(newParent);
-        Node source = places.existing(from, name);
-        Places.checkNew(to, newName, "");
-        Node target = places.find(to, newName);
+        Directory from = resolver.directory(parent);
+        Directory to = resolver.existingDirectory(newParent);
+        Node source = resolver.existing(from, name);
+        NodeResolver.checkNew(to, newName, "");
+        Node target = resolver.find(to, newName);
         if (from.equals(to) && name.equals(newName)) {
             return;
         } else if (target != null && flags == RENAME_NOREPLACE) {
@@ -300,17 +300,17 @@ final class NameChanges {
     /** Gives the content of a file, known by its inode, another name, which nothing may have. */
     void link(long inode, long newParent, String newName) throws ErrnoException {
         moving.run(
-                () -> Stream.concat(places.parents(inode).stream(), Stream.of(places.directory(newParent)))
+                () -> Stream.concat(resolver.parents(inode).stream(), Stream.of(resolver.directory(newParent)))
                         .toList(),
-                () -> linkHere(places.node(inode), newParent, newName));
+                () -> linkHere(resolver.node(inode), newParent, newName));
     }
 
     private void linkHere(Node source, long newParent, String newName) throws ErrnoException {
-        Directory to = places.existingDirectory(newParent);
-        Places.checkNew(to, newName, "");
+        Directory to = resolver.existingDirectory(newParent);
+        NodeResolver.checkNew(to, newName, "");
         if (links == Links.REFUSE || source instanceof Directory) {
             throw new ErrnoException(Errno.EPERM, "an object has one name: write.links is " + links);
-        } else if (places.find(to, newName) != null) {
+        } else if (resolver.find(to, newName) != null) {
             throw exists(to, newName);
         }
         withinOneDeadline(() -> {

@@ -41,14 +41,14 @@ final class NamedInodes {
         return acquired;
     }
 
-    /** What stands at the name now, if that is known: a writer may have begun since. */
+    /** The node at the name now, if that is known: a writer may have begun since. */
     private Node now(Directory parent, String name, Node before) {
         return files.tree().lookupNow(parent, name) instanceof Node now ? now : before;
     }
 
     /**
-     * Something new is about to have this name: an inode that the kernel has open of it would lose what is read, and one
-     * whose size it keeps would keep that.
+     * Something new is about to have this name: an inode that the kernel has open of it would lose the content that is
+     * read, and one whose size it keeps would keep that.
      */
     void makeRoom(Directory parent, String name) {
         Inode known = inodes.find(parent, name);
@@ -64,8 +64,8 @@ final class NamedInodes {
     }
 
     /**
-     * What the kernel has open under this inode, and reads by itself or has pages of: the inode shows that, whatever its
-     * place stands for now, or another size would cut the readers off. Null if there is no such file.
+     * The file that the kernel has open under this inode, and reads by itself or has pages of: the inode shows that,
+     * whatever its place stands for now, or another size would cut the readers off. Null if there is no such file.
      */
     @Nullable
     SharedFile opened(long number) {

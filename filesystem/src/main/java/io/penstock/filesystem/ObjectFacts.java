@@ -26,9 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is known of a file and its object, in one line of JSON: the value of the attribute {@link #NAME}, whose fields
- * docs/SEMANTICS.md describes. The checksums alone take a request, which is not waited for for long. No list of attributes has
- * it: it changes by itself, so that programs which copy and compare attributes would copy all files anew.
+ * The facts known about a file and its object, in one line of JSON: the value of the attribute {@link #NAME}, whose
+ * fields docs/SEMANTICS.md describes. The checksums alone take a request, which is not waited for for long. No list of
+ * attributes has it: it changes by itself, so that programs which copy and compare attributes would copy all files
+ * anew.
  *
  * <p>Safe for use by any number of threads.
  */
@@ -117,7 +118,7 @@ final class ObjectFacts {
     private @Nullable Map<String, String> checksums(ObjectVersion version) throws ErrnoException {
         Checksums known = last;
         if (known == null || !known.version().equals(version)) {
-            known = Places.askedOr(Optional.<Checksums>empty(), () -> Errnos.call(() -> ask(version)))
+            known = NodeResolver.askedOr(Optional.<Checksums>empty(), () -> Errnos.call(() -> ask(version)))
                     .orElse(null);
             last = known;
         }

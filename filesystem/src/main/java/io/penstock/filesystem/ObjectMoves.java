@@ -91,8 +91,8 @@ final class ObjectMoves {
     // ---- copies
 
     /**
-     * Copies the objects, those that mark directories first: they say whether other nodes ask what is in there for its
-     * attributes. One that another client deletes meanwhile is left out.
+     * Copies the objects, those that mark directories first: they say whether other nodes ask the objects in there for
+     * their attributes. One that another client deletes before its copy is left out.
      *
      * @param copies takes the copies by the keys of the originals. Safe for use by several threads
      */

@@ -29,7 +29,7 @@ public record OpenFile(long handle, PageCachePolicy pageCache, int backing, bool
         KEEP,
         /** They are of an older version, or not known: drop them. */
         INVALIDATE,
-        /** They are of an older version that somebody still has open: read past them. */
+        /** They are of an older version that a process still has open: read past them. */
         BYPASS,
         /** Drop them, and read the backing file instead, without asking. */
         PASS_THROUGH

@@ -23,7 +23,10 @@ final class OpenFileWrites {
     /** Bytes that are copied at a time where the store cannot do it. */
     private static final int COPY_BYTES = 1 << 20;
 
-    /** Who has so many bytes copied and is not at the end yet will be back: the kernel takes up to 2 or 4 GiB a call. */
+    /**
+     * A program that has had so many bytes copied and is not at the end yet will call again: the kernel takes up to 2
+     * or 4 GiB a call.
+     */
     private static final long ONE_OF_SEVERAL = 1L << 30;
 
     private final WritebackConfig config;

@@ -8,9 +8,9 @@ import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.KernelView.Fit;
 import io.penstock.filesystem.KernelView.Opened;
+import io.penstock.filesystem.NodeResolver.Resolved;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenObject;
-import io.penstock.filesystem.Places.Standing;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -34,7 +34,7 @@ final class OpenFiles {
     private static final int SEEK_DATA = 3;
     private static final int SEEK_HOLE = 4;
 
-    private final Places places;
+    private final NodeResolver resolver;
     private final SharedFiles files;
     private final NamedInodes inodes;
     private final HandleTable handles;
@@ -42,8 +42,13 @@ final class OpenFiles {
     private final Passthrough passthrough;
     private final long passthroughFrom;
 
-    OpenFiles(Places places, SharedFiles files, NamedInodes inodes, HandleTable handles, FileSystemConfig config) {
-        this.places = places;
+    OpenFiles(
+            NodeResolver resolver,
+            SharedFiles files,
+            NamedInodes inodes,
+            HandleTable handles,
+            FileSystemConfig config) {
+        this.resolver = resolver;
         this.files = files;
         this.inodes = inodes;
         this.handles = handles;
@@ -53,11 +58,12 @@ final class OpenFiles {
     }
 
     /**
-     * What the handles of the inode's current content share, with one more, which must leave. The first that writes asks
-     * the store what is current, as a commit stands against that: close-to-open consistency, as NFS has it.
+     * The file that the handles of the inode's current content share, joined by one more, which must leave. The first
+     * that writes asks the store for the current version, on which a commit is conditional: close-to-open consistency,
+     * as NFS has it.
      */
     SharedFile join(long number, boolean write) throws ErrnoException {
-        Inode inode = places.inode(number);
+        Inode inode = resolver.inode(number);
         SharedFile file = join(inode, current(number, write), write);
         while (file == null) {
             Errnos.run(() -> files.awaitEnds(inode));
@@ -67,21 +73,21 @@ final class OpenFiles {
     }
 
     private Node current(long number, boolean write) throws ErrnoException {
-        return write ? places.revalidated(number) : places.node(number);
+        return write ? resolver.revalidated(number) : resolver.node(number);
     }
 
-    /** The same of what stands at the inode's place: null if that is something else by now. */
+    /** The same of the node at the inode's place: null if that is another by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
         if (node instanceof SharedFile file && file.inode().number() != inode.number()) {
-            throw inodes.stale(inode); // it came about while what is written began
+            throw inodes.stale(inode); // another inode's file began to be written at the name
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
             case OUTDATED ->
                 throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
             case ANOTHER -> {
-                Standing now = places.standingNow(inode.number());
-                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // what is written is always known
+                Resolved now = resolver.resolveNow(inode.number());
+                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // a written file is always known
                     throw inodes.stale(inode);
                 }
                 return null; // a writer has begun since
@@ -108,7 +114,7 @@ final class OpenFiles {
 
     /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */
     private boolean isCurrent(SharedFile file, Node node) throws ErrnoException {
-        Standing now = places.standingNow(file.inode().number());
+        Resolved now = resolver.resolveNow(file.inode().number());
         return now == null
                 || now.node().equals(node)
                 || (now.node().equals(file) && file.links() > 0)
@@ -136,8 +142,8 @@ final class OpenFiles {
     /** The same if nothing has to be waited for, not for the disk either: null if it has. */
     @Nullable
     OpenFile openNow(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
-        Standing known = places.standingNow(number);
-        SharedFile file = known == null ? null : join(places.inode(number), known.node(), false);
+        Resolved known = resolver.resolveNow(number);
+        SharedFile file = known == null ? null : join(resolver.inode(number), known.node(), false);
         if (file != null && mayPassThrough(file, reader)) {
             file.leave(false);
             return null;
@@ -181,10 +187,10 @@ final class OpenFiles {
     }
 
     private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles reader) throws ErrnoException {
-        Standing standing = places.standingNow(file.inode().number());
+        Resolved resolved = resolver.resolveNow(file.inode().number());
         if (reader == null
-                || standing == null
-                || !(standing.node() instanceof FileEntry(StoredObject object))
+                || resolved == null
+                || !(resolved.node() instanceof FileEntry(StoredObject object))
                 || !file.isOf(object.version())) {
             return null;
         }
@@ -216,7 +222,7 @@ final class OpenFiles {
         });
     }
 
-    /** What is known of its name is wrong. */
+    /** The cached answer about its name is wrong. */
     private void forget(SharedFile file, boolean gone) {
         Place place = file.inode().place();
         ObjectVersion version = file.stored();

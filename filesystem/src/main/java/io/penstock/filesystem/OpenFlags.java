@@ -20,7 +20,7 @@ final class OpenFlags {
         return (flags & O_ACCMODE) != 0;
     }
 
-    /** Whether the open itself, or what it allows, changes something: who opens it so counts among the writers. */
+    /** Whether the open itself, or what it allows, changes something: such a handle counts among the writers. */
     static boolean isChange(int flags) {
         return (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0;
     }

@@ -1,6 +1,6 @@
 package io.penstock.filesystem;
 
-import io.penstock.filesystem.Openers.Opener;
+import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;
@@ -67,7 +67,7 @@ sealed interface OpenHandle {
         private final Directory directory;
         private final boolean cached;
 
-        /** What the kernel believes its copy to be, if the handle is cached. */
+        /** The generation that the kernel believes its copy to be, if the handle is cached. */
         private final String generation;
 
         private volatile View view;
@@ -76,7 +76,7 @@ sealed interface OpenHandle {
         private boolean read;
 
         /**
-         * What its offsets count in.
+         * The view that its offsets count in.
          *
          * @param shown names that stood for something else here than in the store, in any order: they come first
          * @param listing the others
@@ -137,7 +137,7 @@ sealed interface OpenHandle {
             return first;
         }
 
-        /** Whether what is read now is what was opened. */
+        /** Whether the listing read now is the one that was opened. */
         boolean isAsOpened() {
             View now = view;
             return now.generation().equals(generation) && now.isUnchanged();

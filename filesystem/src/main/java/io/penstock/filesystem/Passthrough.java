@@ -6,6 +6,8 @@ public enum Passthrough {
     OFF,
     /** Once every page has been written or checked by this process. */
     VERIFIED,
-    /** As soon as the file is whole, also if an earlier process wrote it: what the disk has damaged since is not found. */
+    /**
+     * As soon as the file is whole, also if an earlier process wrote it: damage by the disk since then is not found.
+     */
     TRUSTING
 }

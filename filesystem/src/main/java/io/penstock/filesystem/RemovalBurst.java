@@ -75,7 +75,7 @@ final class RemovalBurst {
     @GuardedBy("this")
     private int deleting;
 
-    /** Whether a caller waits for what is in the queue. */
+    /** Whether a caller waits for the queued removals. */
     @GuardedBy("this")
     private boolean isAwaited;
 
@@ -139,14 +139,14 @@ final class RemovalBurst {
         waiting.add(removal);
         if (deleting == 0 || (queue.size() >= ObjectStore.MOST_DELETED && deleting < MOST_REQUESTS)) {
             deleting++;
-            files.doBehind(this::delete);
+            files.runInBackground(this::delete);
         }
         notifyAll();
     }
 
     /**
      * A name is about to be made: a program that makes files between its removals does not clear a folder away, and may
-     * rely on each removal when it returns. What is in the queue does not wait for more.
+     * rely on each removal when it returns. The queued removals do not wait for more.
      */
     synchronized void interrupt() {
         last.clear();
@@ -241,7 +241,7 @@ final class RemovalBurst {
         }
     }
 
-    /** Another node has written it since: what it is now is removed, as by any other rm(1). */
+    /** Another node has written it since: its current version is removed, as by any other rm(1). */
     private boolean isDeletedSingly(Removal removal) {
         Place place = removal.place;
         try {

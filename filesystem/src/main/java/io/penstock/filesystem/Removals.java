@@ -45,9 +45,9 @@ final class Removals {
     void remove(Directory parent, String name, Call<Boolean> removal) throws ErrnoException {
         Place place = new Place(parent, name);
         if (running.putIfAbsent(place, new CompletableFuture<>()) != null) {
-            throw new AbsentException(place.key(), 0);
+            throw new NoEntryException(place.key(), 0);
         }
-        tree.show(parent, name, Absent.ABSENT);
+        tree.overlay(parent, name, Absent.ABSENT);
         boolean removed = false;
         boolean isLeft = false;
         try {
@@ -64,7 +64,7 @@ final class Removals {
     void end(Place place, boolean removed) {
         CompletableFuture<Boolean> ended = running.get(place);
         running.computeIfPresent(place, (_, _) -> {
-            tree.unshow(place.parent(), place.name(), Absent.ABSENT);
+            tree.uncover(place.parent(), place.name(), Absent.ABSENT);
             return null;
         });
         if (ended != null) {
@@ -93,8 +93,9 @@ final class Removals {
     }
 
     /**
-     * Makes a change at the store that takes the name from the files of an inode. What is on its way there ends first, so
-     * that it does not arrive later. If the change fails, or the thread is interrupted, the files go on as they were.
+     * Makes a change at the store that takes the name from the files of an inode. Commits on their way there end first,
+     * so that they do not arrive later. If the change fails, or the thread is interrupted, the files go on as they
+     * were.
      *
      * @param inode null if none is in use
      */
@@ -127,7 +128,7 @@ final class Removals {
                         .anyMatch(written -> written != null && written.isInDoubt());
     }
 
-    /** The inode has no name any more, nor has what was opened of it meanwhile. */
+    /** The inode has no name any more, nor have the files that were opened of it in between. */
     void detach(Inode inode) {
         inodes.detach(inode);
         for (SharedFile file : files.of(inode.number())) {

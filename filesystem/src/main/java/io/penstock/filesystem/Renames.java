@@ -39,7 +39,7 @@ final class Renames {
     private final ObjectStore store;
     private final Writeback writeback;
     private final InodeTable inodes;
-    private final Places places;
+    private final NodeResolver resolver;
     private final boolean goesOnAlone;
     private final SharedFiles files;
     private final Kernels kernels;
@@ -52,7 +52,7 @@ final class Renames {
     Renames(
             Writing writing,
             InodeTable inodes,
-            Places places,
+            NodeResolver resolver,
             SharedFiles files,
             Kernels kernels,
             Removals removals,
@@ -61,7 +61,7 @@ final class Renames {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.inodes = inodes;
-        this.places = places;
+        this.resolver = resolver;
         this.goesOnAlone = writing.goesOnAlone();
         this.files = files;
         this.kernels = kernels;
@@ -133,9 +133,9 @@ final class Renames {
     }
 
     /**
-     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write a
-     * temporary file and put it in another's place. What nobody has open is to be in the store once this returns, unless
-     * closes do not wait for that either.
+     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write
+     * a temporary file and put it in another's place. A file that is not open is to be in the store once this returns,
+     * unless closes do not wait for that either.
      *
      * @return false if it has to be committed and copied
      */
@@ -149,7 +149,7 @@ final class Renames {
             return false;
         }
         Place to = rename.to;
-        Answer asked = rename.target == null ? Absent.ABSENT : places.revalidated(to.parent(), to.name());
+        Answer asked = rename.target == null ? Absent.ABSENT : resolver.revalidated(to.parent(), to.name());
         if (!Errnos.call(content::holdUncommitted)) {
             return false;
         }
@@ -243,7 +243,7 @@ final class Renames {
         return version;
     }
 
-    /** The object's copy under the new name, in place of what had it. */
+    /** The object's copy under the new name, in place of the object that had it. */
     private StoredObject copy(Rename rename, ObjectVersion original) throws ErrnoException {
         Instant modified = rename.source instanceof LiveFile live
                 ? live.modified()

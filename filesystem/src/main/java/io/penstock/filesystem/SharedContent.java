@@ -25,13 +25,13 @@ final class SharedContent {
     private volatile @Nullable WrittenFile written;
     private volatile @Nullable ObjectReader reader;
 
-    /** What the store has of it, as far as it is known here; null if nothing yet. */
+    /** Its version in the store, as far as it is known here; null if there is none yet. */
     private volatile @Nullable ObjectVersion stored;
 
     /** How often it has come to be read elsewhere; counted once it is. */
     private final AtomicInteger places = new AtomicInteger();
 
-    /** Readers that may be in use by somebody still, after a rename. */
+    /** Readers that threads may still use after a rename. */
     private final List<ObjectReader> former = new ArrayList<>();
 
     SharedContent(ObjectVersion version, ObjectReader reader) {
@@ -73,8 +73,8 @@ final class SharedContent {
     // ---- reading
 
     /**
-     * Reads until the buffer is full or the file ends. If the version is gone because the file was written or renamed here
-     * meanwhile, all of it is read again where it is now.
+     * Reads until the buffer is full or the file ends. If the version is gone because the file was written or renamed
+     * here in between, all of it is read again where it is now.
      *
      * @param position in bytes from the start of the file
      * @param loans what may be lent instead of copied goes there; null if nothing may
@@ -127,13 +127,13 @@ final class SharedContent {
         return offset >= size ? -1 : hole ? size : offset;
     }
 
-    /** Whether the cache has all of what nobody writes. */
+    /** Whether it is not being written, and the cache has all of it. */
     boolean isWhole() {
         ObjectReader open = reader;
         return written == null && open != null && open.isWhole();
     }
 
-    /** Whether nobody writes it, and {@link ObjectReader#isStreamed}. */
+    /** Whether it is not being written, and {@link ObjectReader#isStreamed}. */
     boolean isStreamed() {
         ObjectReader open = reader;
         return written == null && open != null && open.isStreamed();
@@ -165,8 +165,8 @@ final class SharedContent {
     }
 
     /**
-     * Whether the store has all of it, and {@link #committed} was told. While the name is being removed, too: what is
-     * committed meanwhile is to be known, and deleted.
+     * Whether the store has all of it, and {@link #committed} was told. While the name is being removed, too: an object
+     * committed in that time must be known, to be deleted.
      */
     boolean isCommitted() {
         WrittenFile content = written;
@@ -174,7 +174,7 @@ final class SharedContent {
         return content == null || (version != null && version.equals(content.version()));
     }
 
-    /** The store has what was committed of it as this version too, under another name, and the old name is gone. */
+    /** The store has its committed content as this version too, under another name, and the old name is gone. */
     void moved(ObjectVersion version, Function<ObjectVersion, ObjectReader> opening) {
         stored = version;
         WrittenFile content = written;
@@ -188,7 +188,7 @@ final class SharedContent {
         places.incrementAndGet();
     }
 
-    /** Closes what is read through the cache, once nobody reads any more. */
+    /** Closes the readers through the cache, once no thread uses them. */
     void close() {
         ObjectReader open = reader;
         if (open != null) {

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Openers.Opener;
+import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.attributes.AttributeHeaders;
@@ -20,8 +20,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the handles share that were opened on one version of a file, or on what became of it by writing here: all see the
- * same content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
+ * The file that handles share which were opened on one version, or on its content as written here: all see the same
+ * content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
  * then on, until the last handle is closed.
  *
  * <pre>
@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
  *     READING ─────────────────────▶ WRITTEN ◀─────────────────────────────▶ COMMITTED
  *        │                              │           opened for writing           │
  *        └────────────▶ REMOVED ◀───────┴────────────────────────────────────────┘
- *             its name is removed, or taken by another file; or what is written is given up
+ *             its name is removed, or taken by another file; or its uncommitted content is given up
  *
  *     each  ──no handle left, and nothing to commit──▶ ENDED
- *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──it is known what was committed──▶ ENDED
+ *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──the last commit is known──▶ ENDED
  * </pre>
  *
- * <p>Its name stands for it in the tree while it is WRITTEN, whatever the store has.
+ * <p>Its name is overlaid in the tree while it is WRITTEN: it stands for this file, whatever the store has.
  *
  * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one long
  * class; it is never held while waiting for the store.
@@ -54,14 +54,14 @@ final class SharedFile implements KernelContent.Holder {
     private final Inode inode;
     private final SharedContent content;
 
-    /** What the kernel has of it while no version has its content. */
+    /** The content that the kernel has of it while that is no version's. */
     private final KernelContent.Written ownContent;
 
     @GuardedBy("this")
-    private final Openers openers = new Openers();
+    private final OpenCounts opens = new OpenCounts();
 
     @GuardedBy("this")
-    private final ShownName name;
+    private final OverlaidName name;
 
     /** Written with the monitor held. */
     private volatile State state;
@@ -71,7 +71,7 @@ final class SharedFile implements KernelContent.Holder {
     /** The time of the last change of content or attributes. */
     private volatile Instant changed;
 
-    /** What is kept of it beside its content, once it was made or changed here; null before. */
+    /** Its kept attributes, once it was made or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
 
     /** A version that the store has. */
@@ -92,7 +92,7 @@ final class SharedFile implements KernelContent.Holder {
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
         this(files, inode, new SharedContent(written), State.WRITTEN, written.modified());
         if (isOpen) {
-            openers.join(true);
+            opens.join(true);
         }
     }
 
@@ -100,7 +100,7 @@ final class SharedFile implements KernelContent.Holder {
         this.files = files;
         this.inode = inode;
         this.content = content;
-        this.name = new ShownName(files.tree(), inode, this);
+        this.name = new OverlaidName(files.tree(), inode, this);
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
         this.modified = modified;
@@ -142,13 +142,13 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- attributes
 
-    /** What is kept of it beside its content, as far as that is known. */
+    /** Its kept attributes, as far as they are known. */
     ObjectAttributes attributes() {
         ObjectAttributes known = knownAttributes();
         return known == null ? ObjectAttributes.NONE : known;
     }
 
-    /** What is kept of it since it was made or changed here; null before. */
+    /** Its kept attributes since it was made or changed here; null before. */
     @Nullable
     ObjectAttributes ownAttributes() {
         return attributes;
@@ -211,13 +211,13 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** What is written of it: null if it was only opened to be read. */
+    /** Its written content: null if it was only opened to be read. */
     @Nullable
     WrittenFile written() {
         return content.written();
     }
 
-    /** What the store has of it, as far as it is known here; null if nothing yet. */
+    /** Its version in the store, as far as it is known here; null if there is none yet. */
     @Nullable
     ObjectVersion stored() {
         return content.stored();
@@ -237,13 +237,13 @@ final class SharedFile implements KernelContent.Holder {
                 : requireNonNull(content.stored()).key();
     }
 
-    /** How far what is written of it has come. */
+    /** How far its written content has come. */
     Progress progress() {
         WrittenFile written = content.written();
         return written == null ? Progress.VISIBLE : written.progress();
     }
 
-    /** {@link KernelView#open}, in one step with what the content is called at this moment. */
+    /** {@link KernelView#open}, in one step with the content's name at this moment. */
     synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
         return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
     }
@@ -263,17 +263,17 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- handles
 
-    /** One more handle. False if the last was closed for good: look again what there is. */
+    /** One more handle. False if the last was closed for good: look the file up again. */
     synchronized boolean join(boolean write) {
         if (state == State.ENDING || state == State.ENDED) {
             return false;
         }
         WrittenFile written = content.written();
-        if (written != null && !openers.isAny() && !written.retain()) {
+        if (written != null && !opens.isAny() && !written.retain()) {
             state = state == State.REMOVED ? State.REMOVED : State.ENDING;
             return false;
         }
-        openers.join(write);
+        opens.join(write);
         return true;
     }
 
@@ -336,11 +336,11 @@ final class SharedFile implements KernelContent.Holder {
         WrittenFile done = null;
         WrittenFile toCommit = null;
         synchronized (this) {
-            openers.leave(opener);
+            opens.leave(opener);
             WrittenFile written = content.written();
-            if (!openers.isAny()) {
+            if (!opens.isAny()) {
                 done = written;
-            } else if (opener.isWriter() && !openers.isAnyToWrite() && written != null && written.isDirty()) {
+            } else if (opener.isWriter() && !opens.isAnyToWrite() && written != null && written.isDirty()) {
                 toCommit = written;
             }
         }
@@ -348,36 +348,35 @@ final class SharedFile implements KernelContent.Holder {
             done.release();
         }
         if (toCommit != null) {
-            files.commitBehind(toCommit);
+            files.commitInBackground(toCommit);
         }
         settle();
     }
 
     /** Whether it is open for writing. close(2) ends that: the kernel releases the handle some time later. */
     synchronized boolean isOpenToWrite() {
-        return openers.isAnyUnflushed();
+        return opens.isAnyUnflushed();
     }
 
     synchronized boolean isOpen() {
-        return openers.isAny();
+        return opens.isAny();
     }
 
     /**
      * A descriptor of the handle is closed. It may not be the only one: the handle may be written to again.
      *
-     * @return what is to be committed, because no other handle is left that will do it; null if nothing is
+     * @return the content to commit, because no other handle is left that will do it; null if there is none
      */
     synchronized @Nullable WrittenFile flush(Opener opener) {
-        openers.flush(opener);
-        return openers.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
+        opens.flush(opener);
+        return opens.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
     WrittenFile written(Opener opener) {
-        if (opener
-                .isFlushed()) { // racy on purpose: what is written while another thread closes may be committed without
+        if (opener.isFlushed()) { // racy on purpose: a write during another thread's close may miss its commit
             synchronized (this) {
-                openers.write(opener);
+                opens.write(opener);
             }
         }
         WrittenFile written = content.written();
@@ -403,11 +402,11 @@ final class SharedFile implements KernelContent.Holder {
         change.run();
         state = next;
         if (next == State.WRITTEN) {
-            name.show(); // first: what stands at the name must not look older than the pages
+            name.overlay(); // first: the name must not look older than the pages
         }
         files.kernel().becomes(inode, before, kernelContent());
         if (next != State.WRITTEN) {
-            name.hide();
+            name.uncover();
         }
     }
 
@@ -425,10 +424,10 @@ final class SharedFile implements KernelContent.Holder {
         settle();
     }
 
-    /** It cannot be committed, and no handle is open: the name stands for what the store has. */
+    /** It cannot be committed, and no handle is open: the name stands for the store's object. */
     void abandoned() {
         synchronized (this) {
-            if (openers.isAny()) {
+            if (opens.isAny()) {
                 return;
             }
             lose();
@@ -439,21 +438,21 @@ final class SharedFile implements KernelContent.Holder {
     @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
-            attributes = knownAttributes(); // what is known by the key will be of another file
+            attributes = knownAttributes(); // those known by the key will be another file's
             become(State.REMOVED, () -> {});
         }
     }
 
     /** Its name was not removed after all, and stands for it again if it did. */
     void reinstate() {
-        show();
+        overlayName();
         WrittenFile written = content.written();
         if (written != null) {
             written.reinstate();
         }
     }
 
-    /** Its name is gone. What is being committed ends first. */
+    /** Its name is gone. A running commit ends first. */
     void remove() {
         synchronized (this) {
             lose();
@@ -464,7 +463,9 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its inode has another name, under which the store has what this version was: nothing if it is of another. */
+    /**
+     * Its inode has another name, under which the store has a copy of this version: does nothing if it is of another.
+     */
     synchronized void moved(ObjectVersion before, ObjectVersion after) {
         if (isOf(before)) {
             become(state, () -> content.moved(after, files::open));
@@ -475,26 +476,26 @@ final class SharedFile implements KernelContent.Holder {
     synchronized void renamed(@Nullable ObjectVersion replaced) {
         attributes = attributes(); // not those of what it replaces
         content.inPlaceOf(replaced);
-        show();
+        overlayName();
     }
 
     /** Has its name stand for it, whatever the store has, while it is written. */
-    synchronized void show() {
+    synchronized void overlayName() {
         if (state == State.WRITTEN) {
-            name.show();
+            name.overlay();
         }
     }
 
-    /** Ends what is over: the name's standing for it with the last writer, all of it with the last handle. */
+    /** Ends its written state with the last writer, and the file itself with the last handle. */
     void settle() {
         synchronized (this) {
             if (state == State.ENDED || (state != State.REMOVED && !content.isCommitted())) {
                 return;
             }
-            if (state == State.ENDING || (state == State.WRITTEN && !openers.isAnyToWrite())) {
+            if (state == State.ENDING || (state == State.WRITTEN && !opens.isAnyToWrite())) {
                 become(State.COMMITTED, () -> {});
             }
-            if (openers.isAny()) {
+            if (opens.isAny()) {
                 return;
             }
             state = State.ENDED;
@@ -509,14 +510,14 @@ final class SharedFile implements KernelContent.Holder {
         boolean isWritten = content.written() != null;
         boolean holds = switch (state) {
             case READING -> !isWritten && content.stored() != null;
-            case WRITTEN -> isWritten && (openers.isAnyToWrite() || !content.isCommitted());
-            case COMMITTED -> isWritten && !openers.isAnyToWrite() && content.isCommitted();
-            case REMOVED -> openers.isAny();
+            case WRITTEN -> isWritten && (opens.isAnyToWrite() || !content.isCommitted());
+            case COMMITTED -> isWritten && !opens.isAnyToWrite() && content.isCommitted();
+            case REMOVED -> opens.isAny();
             case ENDING, ENDED -> false; // which end by themselves, and are in no table
         };
-        if (!holds || name.isShown() != (state == State.WRITTEN)) {
-            throw new IllegalStateException("%s is %s, with%s handles, shown: %s"
-                    .formatted(inode, state, openers.isAny() ? "" : "out", name.isShown()));
+        if (!holds || name.isOverlaid() != (state == State.WRITTEN)) {
+            throw new IllegalStateException("%s is %s, with%s handles, overlaid: %s"
+                    .formatted(inode, state, opens.isAny() ? "" : "out", name.isOverlaid()));
         }
     }
 }

@@ -49,7 +49,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
     private final AtomicLong lastNumber = new AtomicLong();
 
-    private final Behind behind = new Behind();
+    private final BackgroundTasks background = new BackgroundTasks();
 
     SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel, KeptAttributes kept) {
         this.tree = tree;
@@ -111,7 +111,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return null;
     }
 
-    /** The same of a version that nobody writes. */
+    /** The same of a version that is not being written. */
     @Nullable
     SharedFile join(Inode inode, ObjectVersion version, boolean write) {
         SharedFile known = find(of(inode.number()), version);
@@ -151,7 +151,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return file;
     }
 
-    /** The inode of what stands at the place: null if none is in use. */
+    /** The inode at the place: null if none is in use. */
     @Nullable
     Inode inode(Place place, @Nullable Node node) {
         if (node instanceof SharedFile file) { // the name may have got another since this began to be written
@@ -169,7 +169,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         };
     }
 
-    /** What an earlier run left: it is committed behind. */
+    /** Takes over content that an earlier run left: it is committed in the background. */
     void recover(WrittenFile content) {
         Place place = tree.place(content.key());
         if (place != null) {
@@ -180,14 +180,14 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private void add(SharedFile file, WrittenFile content) {
         add(content, file);
         byInode.compute(file.inode().number(), (_, files) -> with(files, file));
-        file.show();
+        file.overlayName();
     }
 
     void add(WrittenFile content, SharedFile file) {
         byContent.put(content, file);
     }
 
-    /** What is written below the directory, or was and is not committed, and has a name. */
+    /** The files below the directory that are being written, or were and are not committed, and have a name. */
     List<WrittenFile> written(Directory directory) {
         return byContent.entrySet().stream()
                 .filter(each -> each.getValue().links() > 0
@@ -218,7 +218,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** Nobody has it open and nothing of it is to be committed. */
+    /** No handle has it open and nothing of it is to be committed. */
     void ended(SharedFile file) {
         WrittenFile content = file.written();
         if (content != null) {
@@ -252,19 +252,21 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         tree.changed(place.parent(), place.name(), new FileEntry(object));
     }
 
-    /** A change of this object has failed, and may have been made for all that: what it has besides its bytes is not known. */
+    /**
+     * A change of this object has failed, and may have been made for all that: its times and attributes are not known.
+     */
     void doubt(String key) {
         times.forget(key);
         kept.doubt(key);
     }
 
     /** Does it after the call, on a thread of its own; the file system's end waits for it. */
-    void doBehind(Runnable task) {
-        behind.start(task);
+    void runInBackground(Runnable task) {
+        background.start(task);
     }
 
-    void commitBehind(WrittenFile content) {
-        behind.start(() -> {
+    void commitInBackground(WrittenFile content) {
+        background.start(() -> {
             try {
                 content.commit();
             } catch (ObjectStoreException | IOException e) {
@@ -303,14 +305,14 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         byInode.values().forEach(files -> files.forEach(SharedFile::checkInvariants));
     }
 
-    /** Waits for what is done after a call has returned. */
-    void awaitBehind() throws InterruptedException {
-        behind.await();
+    /** Waits for the tasks that were started. */
+    void awaitBackgroundTasks() throws InterruptedException {
+        background.await();
     }
 
     /** The same for the last time. */
     @Override
     public void close() {
-        behind.close();
+        background.close();
     }
 }

@@ -21,7 +21,7 @@ final class SideBySide {
 
     private SideBySide() {}
 
-    /** What is done to each. */
+    /** The work on one item. */
     @FunctionalInterface
     interface Work<T> {
         void run(T item) throws ObjectStoreException, IOException, InterruptedException;

@@ -31,7 +31,7 @@ public record Writing(
         }
     }
 
-    /** Whether programs go on with what is known while the store cannot be reached. */
+    /** Whether programs go on with cached answers while the store cannot be reached. */
     boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
     }

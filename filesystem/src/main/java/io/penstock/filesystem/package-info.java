@@ -5,9 +5,9 @@
  * <pre>
  *   FileSystem                                      one method for each call of the kernel
  *   Changes: NameChanges, Renames, FileChanges,
- *   OpenFileWrites                                  what a mount that can be written does beyond one that cannot
- *   Lookups, OpenFiles, Directories                 what is shown, opened and read
- *   NamedInodes, Places, Removals                   which inode a name has, what it stands for, whether it is being removed
+ *   OpenFileWrites                                  the calls that only a mount that can be written has
+ *   Lookups, OpenFiles, Directories                 the calls that look up, open and read
+ *   NamedInodes, NodeResolver, Removals             which inode a name has, what it stands for, whether it is being removed
  *   SharedFiles, SharedFile                         what the handles of one file share
  *   KernelView, Kernels                             what the kernel has of an inode, and what it is told
  * </pre>

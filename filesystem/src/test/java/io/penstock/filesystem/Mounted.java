@@ -428,7 +428,7 @@ final class Mounted implements AutoCloseable {
 
     /** Waits until all pending commits and deletions are done. */
     void drain() throws InterruptedException {
-        fs.awaitBehind();
+        fs.awaitBackgroundTasks();
         if (writeback != null) {
             writeback.drain();
         }

@@ -714,7 +714,7 @@ class NameChangesTest extends OverWritableMount {
         for (int i = RemovalBurst.FIRST; i < 20; i++) {
             m.unlink("d/" + i);
         }
-        m.fs.awaitBehind(); // a program may take its time
+        m.fs.awaitBackgroundTasks(); // a program may take its time
         assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle, false));
         m.fs.fsyncdir(handle, false); // which is told once
         assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));

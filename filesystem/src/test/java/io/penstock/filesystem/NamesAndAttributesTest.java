@@ -72,7 +72,7 @@ class NamesAndAttributesTest extends OverOneCache {
 
         assertThatThrownBy(() -> m.lookup("nothing"))
                 .isInstanceOfSatisfying(
-                        AbsentException.class,
+                        NoEntryException.class,
                         absent -> assertThat(absent.validNanos())
                                 .isEqualTo(Duration.ofSeconds(2).toNanos()));
     }

@@ -51,13 +51,13 @@ class RemovalsTest extends OverOneCache {
 
         removals.remove(root, "a", () -> {
             assertThat(tree.lookupNow(root, "a")).isEqualTo(Absent.ABSENT);
-            tree.show(root, "a", opened);
+            tree.overlay(root, "a", opened);
             return true;
         });
 
-        assertThat(tree.shown(root)).containsOnlyKeys("a");
-        tree.unshow(root, "a", opened);
-        assertThat(tree.shown(root)).isEmpty();
+        assertThat(tree.overlaid(root)).containsOnlyKeys("a");
+        tree.uncover(root, "a", opened);
+        assertThat(tree.overlaid(root)).isEmpty();
     }
 
     @Test
@@ -80,7 +80,7 @@ class RemovalsTest extends OverOneCache {
             return true;
         });
 
-        assertThat(tree.shown(root)).isEmpty();
+        assertThat(tree.overlaid(root)).isEmpty();
     }
 
     @Test

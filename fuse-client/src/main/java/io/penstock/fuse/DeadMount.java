@@ -16,7 +16,7 @@ public final class DeadMount {
     /**
      * Removes the dead mount at this point if there is one and it is Penstock's.
      *
-     * @return what was found and done, for the user
+     * @return a line for the user about the mount that was removed
      */
     public static Optional<String> remove(Path given) throws MountException {
         Path mountPoint = given.toAbsolutePath().normalize();

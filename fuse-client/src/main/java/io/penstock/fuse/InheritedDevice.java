@@ -39,9 +39,8 @@ public final class InheritedDevice {
             String device = lines.filter(line -> line.startsWith(CONNECTION))
                     .map(line -> "0:" + line.substring(CONNECTION.length()).strip())
                     .findFirst()
-                    .orElseThrow(
-                            () -> new MountException("/dev/fd/" + fd + " is not a /dev/fuse with a mount behind it."
-                                    + " The program that starts this one must open and mount it first."));
+                    .orElseThrow(() -> new MountException("/dev/fd/" + fd + " is not a /dev/fuse that serves a mount."
+                            + " The program that starts this one must open and mount it first."));
             return MountTable.read().entries().stream()
                     .filter(entry -> entry.device().equals(device))
                     .map(MountTable.Entry::mountPoint)

@@ -8,7 +8,7 @@ public interface Mount extends AutoCloseable {
     Path mountPoint();
 
     /**
-     * What was negotiated with the kernel, for logs and {@code penstock mounts}: binding, protocol, request size,
+     * The parameters negotiated with the kernel, for logs and {@code penstock mounts}: binding, protocol, request size,
      * readahead.
      */
     String description();

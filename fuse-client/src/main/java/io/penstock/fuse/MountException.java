@@ -2,7 +2,7 @@ package io.penstock.fuse;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why mounting or unmounting failed, in words for the user: what was found and what to do. */
+/** Why mounting or unmounting failed, in words for the user: the cause and what to do. */
 public class MountException extends Exception {
     private static final long serialVersionUID = 1L;
 

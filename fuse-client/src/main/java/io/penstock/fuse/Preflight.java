@@ -46,7 +46,7 @@ public final class Preflight {
             try (DirectoryStream<Path> entries = Files.newDirectoryStream(real)) {
                 if (entries.iterator().hasNext()) {
                     throw new MountException("The mount point " + given
-                            + " is not empty, and mounting would hide what is in it. Choose an empty directory.");
+                            + " is not empty, and mounting would hide its content. Choose an empty directory.");
                 }
             }
             return real;

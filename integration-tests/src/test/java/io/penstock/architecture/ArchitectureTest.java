@@ -19,6 +19,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.penstock.core.NativeMemory;
 import io.penstock.writeback.bytes.BaseContent;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -172,6 +173,31 @@ class ArchitectureTest {
         return lines.stream().takeWhile(line -> !line.startsWith("    ")).collect(Collectors.joining("\n"));
     }
 
+    /** Whatever their packages: a reader, a log line or a stack trace that names one class means one class. */
+    @Test
+    void topLevelClasses_ofMainCode_haveUniqueSimpleNames() throws IOException {
+        Map<String, List<Path>> byName;
+        try (Stream<Path> modules = Files.list(Path.of(".."))) {
+            byName = modules.map(module -> module.resolve(Path.of("src", "main", "java")))
+                    .filter(Files::isDirectory)
+                    .flatMap(ArchitectureTest::sources)
+                    .filter(file -> !file.endsWith("package-info.java"))
+                    .collect(Collectors.groupingBy(file -> file.getFileName().toString()));
+        }
+        assertThat(byName).hasSizeGreaterThan(500);
+        assertThat(byName.values())
+                .as("files of one name")
+                .allSatisfy(files -> assertThat(files).hasSize(1));
+    }
+
+    private static Stream<Path> sources(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(each -> each.toString().endsWith(".java")).toList().stream();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Test
     void modules_haveNoCycles() {
         slices().matching("io.penstock.(*)..").should().beFreeOfCycles().check(CLASSES);
@@ -275,6 +301,7 @@ class ArchitectureTest {
                 .matcher(walks)
                 .results()
                 .map(match -> match.group(1) + (match.group(2) == null ? "" : "." + match.group(2)))
+                .filter(hop -> !hop.equals(ArchitectureTest.class.getSimpleName())) // named there, and no main code
                 .toList();
         Set<String> there = CLASSES.stream()
                 .flatMap(type -> Stream.concat(

@@ -72,7 +72,7 @@ public final class Index {
     private static Index ofParquet(Path file, String bucket, String prefix) throws IOException {
         IndexMetadata metadata = ParquetRowReader.metadata(file);
         if (!prefix.startsWith(metadata.prefix())) {
-            throw new IndexException("'" + file + "' lists of the bucket only what is below '"
+            throw new IndexException("'" + file + "' lists only the objects below '"
                     + Printable.text(metadata.prefix()) + "', and that is not all of 's3://" + bucket + "/"
                     + Printable.text(prefix) + "': export an index of that");
         }

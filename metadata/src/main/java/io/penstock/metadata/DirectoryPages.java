@@ -221,7 +221,7 @@ final class DirectoryPages implements Listing.PageSource {
             return page;
         }
 
-        /** Whether it failed while nobody waited, and the next page has not arrived. */
+        /** Whether it failed while no thread waited, and the next page has not arrived. */
         boolean isSpent() {
             String first = firstKey();
             return lister.hasFailed() && (first == null || !lister.isSettledUpTo(first));

@@ -45,7 +45,10 @@ final class EmptiedDirectories {
         });
     }
 
-    /** A directory has got another name: what was emptied below it is kept there, and nothing that was below that name. */
+    /**
+     * A directory has got another name: the directories emptied below it are kept there, and none that were below that
+     * name.
+     */
     void move(Directory from, Directory to) {
         emptied.asMap().keySet().removeIf(parent -> parent.isWithin(to));
         for (Directory parent : List.copyOf(emptied.asMap().keySet())) {

@@ -170,7 +170,7 @@ final class Entries {
     private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
         if (Names.isReserved(name)) {
-            marked |= directory.prefix().isEmpty(); // or somebody probes the store: then it is asked in vain
+            marked |= directory.prefix().isEmpty(); // or a probe of the store: the marker is then asked for in vain
             return;
         }
         String objection = Names.objection(name);

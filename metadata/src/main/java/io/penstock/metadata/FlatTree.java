@@ -22,10 +22,10 @@ final class FlatTree {
         this.table = table;
     }
 
-    /** @param asOf when the oldest page behind this one was requested */
+    /** @param asOf when the oldest page that this one comes from was requested */
     record DatedPage(ListPage page, long asOf) {}
 
-    /** What a name stands for, and when the oldest page behind that answer was requested. */
+    /** What a name stands for, and when the oldest page that the answer comes from was requested. */
     LookupCache.Dated lookup(Directory parent, String name) {
         String key = parent.key(name);
         String below = key + DELIMITER;

@@ -61,7 +61,7 @@ public final class Inode {
         return place;
     }
 
-    /** A directory without a place keeps its prefix, by which it is known to those who have it open. */
+    /** A directory without a place keeps its prefix, by which open handles know it. */
     void move(@Nullable Place to) {
         place = to;
         if (directory != null && to != null) {
@@ -69,7 +69,7 @@ public final class Inode {
         }
     }
 
-    /** What the kernel has of it; null if that is unknown. */
+    /** The kernel's state of it; null if that is unknown. */
     public @Nullable KernelState kernelState() {
         return kernelState;
     }

@@ -27,7 +27,7 @@ import java.util.zip.CheckedOutputStream;
  *
  * <pre>
  *   head    magic, version, CRC32C of the index, where the index begins, its length, CRC32C of the head
- *   chunks  as they are in memory, one behind the other: mapped, and each checked when it is first used
+ *   chunks  as they are in memory, one after the other: mapped, and each checked when it is first used
  *   index   {@link KeyTableIndex}: read, and checked, when the file is opened
  * </pre>
  *

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A listing of one page takes one request. One of n pages takes at most {@code n + n/8 + 3 * concurrency + 8}
  * requests, throttled ones excluded: wasted requests are counted, and when the count reaches the bound, ranges go on
- * but are not probed. So keys whose form nobody can guess are listed page after page.
+ * but are not probed. So keys of a form that cannot be guessed are listed page after page.
  *
  * <p>A store without order, or without start-after, is listed by one range, which restarts if other ranges existed by
  * then. Throttling halves the number of requests, for ever if need be, unless a caller waits; any other failure ends

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * answer before its time.
  *
  * <p>Changes made here show at once. {@link #changed} sets the store's new state; running requests cannot restore the
- * old one. {@link #show} overlays a name with something that the store does not have, or not yet; the overlay counts,
+ * old one. {@link #overlay} covers a name with something that the store does not have, or not yet; the overlay counts,
  * whatever the store has.
  *
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
@@ -74,7 +74,7 @@ public final class Tree implements AutoCloseable {
     /** The number of recent single lookups in each directory. */
     private final Cache<Directory, AtomicInteger> askedOneByOne;
 
-    /** Notified of the store's answers; null for nobody. */
+    /** Notified of the store's answers; null if there is no listener. */
     private volatile @Nullable NameListener nameListener;
 
     /**
@@ -142,8 +142,8 @@ public final class Tree implements AutoCloseable {
             return known;
         }
         LookupCache.Dated answer = answers.ask(new Name(directory, name));
-        CachedLookup shown = shownAs(directory, name); // the name may have got an overlay in between
-        return shown == null ? kept(directory, name, answer) : shown;
+        CachedLookup overlaid = overlaidAs(directory, name); // the name may have got an overlay in between
+        return overlaid == null ? kept(directory, name, answer) : overlaid;
     }
 
     /** The answer, except for a directory that was emptied here: it still exists. */
@@ -157,9 +157,9 @@ public final class Tree implements AutoCloseable {
         if (!Names.canBe(directory, name)) {
             return new CachedLookup(Absent.ABSENT, limits.negativeTtlNanos());
         }
-        CachedLookup shown = shownAs(directory, name);
-        if (shown != null) {
-            return shown;
+        CachedLookup overlaid = overlaidAs(directory, name);
+        if (overlaid != null) {
+            return overlaid;
         }
         Listing listing = listings.getIfPresent(directory);
         CachedLookup listed = listing == null ? null : listed(directory, listing, name);
@@ -223,7 +223,7 @@ public final class Tree implements AutoCloseable {
         });
     }
 
-    private @Nullable CachedLookup shownAs(Directory directory, String name) {
+    private @Nullable CachedLookup overlaidAs(Directory directory, String name) {
         return switch (overlay.get(directory, name)) {
             case null -> null;
             case Node node -> new CachedLookup(node, limits.ttlNanos());
@@ -318,21 +318,21 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The overlaid names of the directory ({@link #show}), now and later. A listing is complete and correct only
+     * The overlaid names of the directory ({@link #overlay}), now and later. A listing is complete and correct only
      * together with them.
      */
-    public Map<String, Answer> shown(Directory directory) {
+    public Map<String, Answer> overlaid(Directory directory) {
         return overlay.in(directory);
     }
 
-    /** Overlays the name: it stands for this, whatever the store has, until {@link #unshow}. */
-    public void show(Directory directory, String name, Answer answer) {
+    /** Overlays the name: it stands for this, whatever the store has, until {@link #uncover}. */
+    public void overlay(Directory directory, String name, Answer answer) {
         overlay.put(directory, name, answer);
     }
 
-    /** Removes the overlay; does nothing if the overlay is something else than {@code shown}. */
-    public void unshow(Directory directory, String name, Answer shown) {
-        overlay.remove(directory, name, shown);
+    /** Removes the overlay; does nothing if the overlay is something else than {@code overlaid}. */
+    public void uncover(Directory directory, String name, Answer overlaid) {
+        overlay.remove(directory, name, overlaid);
     }
 
     /**
@@ -351,8 +351,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The directory has been made here. Who makes a directory fills it: it is listed in the background with the first
-     * single lookup in it.
+     * The directory has been made here. A program that makes a directory fills it: it is listed in the background with
+     * the first single lookup in it.
      */
     public void made(Directory directory) {
         askedOneByOne.put(directory, new AtomicInteger(ASKED_BEFORE_LISTING - 1));
@@ -404,8 +404,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing but
-     * its marker. Overlays stay: who made them moves them.
+     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing
+     * but its marker. Overlays stay: their makers move them.
      */
     public void moved(Directory from, Directory to) {
         emptied.move(from, to);
@@ -418,7 +418,7 @@ public final class Tree implements AutoCloseable {
         changed(now.parent(), now.name(), to);
     }
 
-    /** Drops all cached answers about the directory and what is below it. */
+    /** Drops all cached answers about the directory and everything below it. */
     public void forgetAll(Directory directory) {
         flat.supersedeAll(directory);
         answers.forgetAll(each -> each.isWithin(directory));
@@ -507,12 +507,12 @@ public final class Tree implements AutoCloseable {
 
     /**
      * What {@code name} stands for at some time from now on. A known file is compared with the store's by one HEAD; a
-     * different or unknown one is looked up anew. An overlay ({@link #show}) counts.
+     * different or unknown one is looked up anew. An overlay ({@link #overlay}) counts.
      */
     public Answer revalidate(Directory directory, String name) throws ObjectStoreException, InterruptedException {
-        CachedLookup shown = shownAs(directory, name);
-        if (shown != null) {
-            return shown.answer();
+        CachedLookup overlaid = overlaidAs(directory, name);
+        if (overlaid != null) {
+            return overlaid.answer();
         } else if (!Names.canBe(directory, name)) {
             return Absent.ABSENT;
         }
@@ -523,8 +523,8 @@ public final class Tree implements AutoCloseable {
         }
         invalidate(directory, name);
         LookupCache.Dated asked = answers.askAnew(new Name(directory, name));
-        CachedLookup meanwhile = shownAs(directory, name);
-        return (meanwhile == null ? kept(directory, name, asked) : meanwhile).answer();
+        CachedLookup overlaidSince = overlaidAs(directory, name);
+        return (overlaidSince == null ? kept(directory, name, asked) : overlaidSince).answer();
     }
 
     private boolean isCurrent(ObjectVersion version) throws ObjectStoreException, InterruptedException {

@@ -81,19 +81,19 @@ class OwnChangesTest {
         Live written = new Live(5);
         tree.lookup(root, "a");
 
-        tree.show(root, "a", written);
-        tree.show(root, "new", written);
+        tree.overlay(root, "a", written);
+        tree.overlay(root, "new", written);
 
         assertThat(tree.lookup(root, "a")).isSameAs(written);
         assertThat(tree.lookupNow(root, "new")).isSameAs(written);
-        assertThat(tree.shown(root)).containsOnlyKeys("a", "new");
-        tree.unshow(root, "a", new Live(6));
+        assertThat(tree.overlaid(root)).containsOnlyKeys("a", "new");
+        tree.uncover(root, "a", new Live(6));
         assertThat(tree.lookup(root, "a")).as("shown still").isSameAs(written);
-        tree.unshow(root, "a", written);
-        tree.unshow(root, "new", written);
+        tree.uncover(root, "a", written);
+        tree.uncover(root, "new", written);
         assertThat(tree.lookup(root, "a")).isEqualTo(Listings.file(version));
         assertThat(tree.lookup(root, "new")).isEqualTo(Absent.ABSENT);
-        assertThat(tree.shown(root)).isEmpty();
+        assertThat(tree.overlaid(root)).isEmpty();
     }
 
     @Test
@@ -250,7 +250,7 @@ class OwnChangesTest {
         tree.changed(emptied, "x", Absent.ABSENT);
 
         assertThat(tree.list(root).generation()).isEqualTo(generation);
-        assertThat(tree.shown(root)).isEmpty();
+        assertThat(tree.overlaid(root)).isEmpty();
     }
 
     @Test
@@ -301,9 +301,9 @@ class OwnChangesTest {
         assertThat(tree.isEmpty(new Directory("marked/"))).isTrue();
         assertThat(tree.isEmpty(new Directory("full/"))).isFalse();
         assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
-        tree.show(new Directory("none/"), "gone", Absent.ABSENT);
+        tree.overlay(new Directory("none/"), "gone", Absent.ABSENT);
         assertThat(tree.isEmpty(new Directory("none/"))).isTrue();
-        tree.show(new Directory("none/"), "new", new Live(0));
+        tree.overlay(new Directory("none/"), "new", new Live(0));
         assertThat(tree.isEmpty(new Directory("none/"))).isFalse();
     }
 

@@ -16,16 +16,16 @@ public interface BucketProof {
     String make() throws ObjectStoreException, InterruptedException;
 
     /**
-     * Whether it claims a right to this mount's bucket where the key lies. Asks nobody: it can be called for each request of a
-     * peer, with whatever that sends.
+     * Whether it claims a right to this mount's bucket where the key lies. Sends no request: it can be called for each
+     * request of a peer, with whatever that sends.
      *
      * @param key an object's key
      */
     boolean covers(String proof, String key);
 
     /**
-     * Whether its maker has the right that it claims. It asks the store, where the proof is for this very bucket, and nobody
-     * where it is not: it can be called with whatever a peer sends.
+     * Whether its maker has the right that it claims. It asks the store where the proof is for this very bucket, and
+     * sends no request where it is not: it can be called with whatever a peer sends.
      *
      * @return false if it is no such proof, or if the store refuses it
      * @throws ObjectStoreException if the store does not respond: the proof may hold

@@ -26,7 +26,7 @@ public final class Deadline {
     @GuardedBy("this")
     private long since = System.nanoTime();
 
-    /** In a queue of this process, if the store's responses meanwhile are not taken into account yet. */
+    /** In a queue of this process, if the store's responses in that time are not taken into account yet. */
     @GuardedBy("this")
     private @Nullable Wait waited;
 
@@ -116,7 +116,7 @@ public final class Deadline {
 
     /**
      * Notes that the call has waited in a queue of this process until now. That does not count as long as the store has
-     * responded to others meanwhile; what the call's own requests take does.
+     * responded to others in that time; what the call's own requests take does.
      *
      * @param began {@link System#nanoTime} of the beginning of the wait
      */

@@ -6,8 +6,8 @@ import java.util.SortedMap;
  * An object without its bytes, as one HEAD shows it.
  *
  * @param headers as {@link ObjectProperties#headers} has them
- * @param checksums that the store keeps, by S3's names of the algorithms, such as {@code CRC32C}: in Base64, and where the
- *     checksum is that of the parts' checksums, with their number behind it ({@code gPuZzQ==-3})
+ * @param checksums that the store keeps, by S3's names of the algorithms, such as {@code CRC32C}: in Base64, and where
+ *     the checksum is that of the parts' checksums, with their number after it ({@code gPuZzQ==-3})
  */
 public record ObjectDescription(
         StoredObject object, SortedMap<String, String> headers, SortedMap<String, String> checksums) {}

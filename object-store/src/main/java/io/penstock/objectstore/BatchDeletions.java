@@ -93,7 +93,7 @@ final class BatchDeletions {
         return first.substring(0, first.lastIndexOf('/', length - 1) + 1);
     }
 
-    /** A key shortly before this one, to begin a listing behind; null for the beginning of the prefix. */
+    /** A key shortly before this one, after which to begin a listing; null for the beginning of the prefix. */
     private static @Nullable String before(String key, String prefix) {
         int last = key.codePointBefore(key.length());
         String shorter = key.substring(0, key.length() - Character.charCount(last));

@@ -53,7 +53,7 @@ final class ConditionalWrites {
     /** Below the name that no mount shows, {@code .penstock}. */
     private static final String PROBE = ".penstock/probe-";
 
-    /** No object has this ETag: nobody knows content with this MD5. */
+    /** No object has this ETag: no content with this MD5 is known. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
 
     private static final Precondition NEVER_MET = new Precondition(new Unchanged(NEVER_MET_ETAG), true);
@@ -191,7 +191,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** Aborts leftover uploads. This is a courtesy, which delays nobody for more than one attempt. */
+    /** Aborts leftover uploads. This is a courtesy, which takes no more than one attempt. */
     private void abortLeftovers(String key) throws InterruptedException {
         try {
             RetryPolicy.ONE_ATTEMPT.forReading().call(() -> {

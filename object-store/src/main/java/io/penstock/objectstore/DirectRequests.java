@@ -79,7 +79,7 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * @param base the address to which a key is appended
-     * @param trusted whom to trust; null for the JDK's own certificates
+     * @param trusted the certificates to trust; null for the JDK's own certificates
      * @param counters of the requests
      * @param nanoTime as {@link System#nanoTime}; ends the back-off
      */
@@ -189,8 +189,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Asks for an object's headers. A connection that breaks meanwhile is no reason to leave that to the SDK, whose HTTP client
-     * takes a connection's end for the end of the headers.
+     * Asks for an object's headers. A connection that breaks before the response is no reason to leave that to the SDK,
+     * whose HTTP client takes a connection's end for the end of the headers.
      *
      * @return the head of a response with status 200 or 404; null if the SDK must make the request
      * @throws IOException if the connection broke before the head was whole: the request may be made again

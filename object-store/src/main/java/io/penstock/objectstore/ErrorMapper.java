@@ -348,7 +348,10 @@ final class ErrorMapper {
         return code == null || code.equals(Integer.toString(response.statusCode())) ? "" : code;
     }
 
-    /** A response to HEAD has no body and so no code; the SDK infers from the request what is missing. */
+    /**
+     * A response to HEAD has no body and so no code; the SDK infers from the request whether the key or the bucket is
+     * missing.
+     */
     private static boolean isHeadResponse(AwsServiceException response) {
         return response instanceof NoSuchKeyException || response instanceof NoSuchBucketException;
     }

@@ -65,7 +65,10 @@ final class ExpectedChecksum {
         return null;
     }
 
-    /** Empty for null, and for what is no checksum of all bytes: that of a multipart object ends with the parts' number. */
+    /**
+     * Empty for null, and for a value that is no checksum of all bytes: that of a multipart object ends with the parts'
+     * number.
+     */
     private static byte[] decode(@Nullable String text) {
         try {
             return text == null ? new byte[0] : Base64.getDecoder().decode(text);

@@ -103,7 +103,7 @@ public final class HttpConnection implements AutoCloseable {
      * The same of a GET, which can be asked again if its response stalls.
      *
      * @param before how often it was
-     * @throws StalledException if that is what is to be done; also from {@link #read}
+     * @throws StalledException if it is to be asked again; also from {@link #read}
      */
     ResponseHead send(byte[] get, int before) throws IOException {
         askedAgain = before;

@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
  * A body as the SDK has it before it wraps it. The SDK's own stream starts a timer for each GET, which closes bodies
- * that nobody reads.
+ * that are not read.
  */
 final class SdkBody implements ObjectBody {
     static final ResponseTransformer<GetObjectResponse, ObjectBody> LEFT_OPEN = new ResponseTransformer<>() {

@@ -21,7 +21,7 @@ public final class Tls {
     private final @Nullable String identification;
 
     /**
-     * @param trusted whom to trust; null for the JDK's own certificates
+     * @param trusted the certificates to trust; null for the JDK's own certificates
      * @param host the name that the server's certificate must have
      */
     Tls(TrustManager @Nullable [] trusted, String host, int port) throws ObjectStoreException {
@@ -36,9 +36,9 @@ public final class Tls {
     }
 
     /**
-     * For a server that is known by who signed its certificate, whatever name that has.
+     * For a server that is known by the signer of its certificate, whatever name that has.
      *
-     * @param context trusts nobody else
+     * @param context trusts no other signer
      */
     public static Tls ofGroup(SSLContext context, String host, int port) {
         return new Tls(context, host, port, null);

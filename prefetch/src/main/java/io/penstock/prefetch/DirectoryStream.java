@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  *            a {@value #SHARE}th of all files, {@value #LEAST} at least
  * </pre>
  *
- * <p>Each epoch begins with UNKNOWN, and nothing is fetched ahead before one of its files had to be waited for. What is
- * fetched ahead and not read yet is at most {@value #AHEAD} times what was read: a reader of few files has few fetched in
- * vain. Safe for use by any number of threads.
+ * <p>Each epoch begins with UNKNOWN, and nothing is fetched ahead before one of its files had to be waited for. The
+ * files fetched ahead and not read yet are at most {@value #AHEAD} times those that were read: a reader of few files
+ * has few fetched in vain. Safe for use by any number of threads.
  */
 final class DirectoryStream {
     static final int RUN = 4;
@@ -81,7 +81,7 @@ final class DirectoryStream {
     @GuardedBy("this")
     private Shape shape = Shape.UNKNOWN;
 
-    /** What was fetched ahead, and not read since, by index. */
+    /** The files fetched ahead, and not read since, by index. */
     @GuardedBy("this")
     private final Map<Integer, ObjectVersion> ahead = new HashMap<>();
 
@@ -120,7 +120,7 @@ final class DirectoryStream {
 
     /**
      * @param mostAtRandom most bytes to fetch ahead of a reader without a known order
-     * @param usedBytes counts what was fetched ahead and is read
+     * @param usedBytes counts bytes that were fetched ahead and are read
      */
     DirectoryStream(DirectoryFiles files, ReadaheadLimits limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.files = files;
@@ -256,7 +256,7 @@ final class DirectoryStream {
         startOver();
     }
 
-    /** The file is not ahead of its readers any more. @return what was fetched of it; null if nothing was */
+    /** The file is not ahead of its readers any more. @return the version that was fetched; null if none was */
     @GuardedBy("this")
     private @Nullable ObjectVersion dropAhead(int index) {
         ObjectVersion fetched = ahead.remove(index);

@@ -3,7 +3,7 @@ package io.penstock.prefetch;
 import io.penstock.cache.Urgency;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The counters behind {@link ReadaheadStatistics}. */
+/** The counters of {@link ReadaheadStatistics}. */
 final class FetchCounters {
     final LongAdder demandGets = new LongAdder();
     final LongAdder readaheadGets = new LongAdder();

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Demand waits here for its turn. Readahead does not: a stream that wants readahead stands in a queue, without a
  * page or memory, until a GET is free. It takes one range and goes to the end of the queue again. So streams share the
- * GETs evenly, whichever file they belong to, and nobody ever waits for a page whose GET is still queued.
+ * GETs evenly, whichever file they belong to, and no reader ever waits for a page whose GET is still queued.
  */
 final class FetchGate {
     /** Wants a GET for readahead. */

@@ -140,7 +140,7 @@ public final class ObjectReader implements AutoCloseable {
     }
 
     /**
-     * @param end behind the last byte, which is in the object
+     * @param end after the last byte, which is in the object
      * @param isMissing whether some of it is neither here nor on its way
      */
     private int read(
@@ -273,7 +273,7 @@ public final class ObjectReader implements AutoCloseable {
         return object.sectors == null || object.expectedShape(fetcher.siblings()) == ReadShape.IN_RUNS;
     }
 
-    /** The last close of a version cancels the readahead that nobody awaits. */
+    /** The last close of a version cancels the readahead that no reader awaits. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

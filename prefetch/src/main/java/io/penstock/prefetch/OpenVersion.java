@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  *          another reader opens
  * </pre>
  *
- * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and fetches
- * that nobody awaits are cancelled. A reader that opens the version then gets another OpenVersion; the claims in the cache
- * keep the two apart.
+ * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and
+ * fetches that no reader awaits are cancelled. A reader that opens the version then gets another OpenVersion; the
+ * claims in the cache keep the two apart.
  */
 final class OpenVersion {
     final CachedObject cached;
 
-    /** What was fetched of it without the rest of its page; null if it is small, and so fetched as a whole. */
+    /** Its sectors that were fetched without the rest of their page; null if it is small, and so fetched as a whole. */
     final @Nullable CachedObject sectors;
 
     final Streams streams;
@@ -87,7 +87,7 @@ final class OpenVersion {
         return isSector ? requireNonNull(sectors) : cached;
     }
 
-    /** Runs the fetch. It is cancelled if the last reader closes and nobody awaits it. */
+    /** Runs the fetch. It is cancelled if the last reader closes and no reader awaits it. */
     void run(RangeFetch fetch, FetchGate gate) {
         fetches.add(fetch);
         try {

@@ -178,7 +178,7 @@ final class OpenVersionTable implements AutoCloseable {
     }
 
     /**
-     * What is known of a version.
+     * A version's entry in this table.
      *
      * @param object null if it is not open
      * @param history of its reads, as far back as it is remembered

@@ -28,7 +28,7 @@ public final class Pace {
     /** A piece of so many bytes is on its way. */
     public void take(long bytes) {
         long now = nanoTime.getAsLong();
-        // What was not used of the time before is not made up for.
+        // Unused time is not made up for.
         next = (next - now > 0 ? next : now) + (long) (bytes * nanosPerByte);
     }
 }

@@ -81,7 +81,7 @@ public final class PageFetcher implements AutoCloseable {
         this.objects = new OpenVersionTable(linger, this::openVersion, this::start);
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
-        // What is fetched must still be there when it is read, and not in place of what was read before.
+        // Files fetched ahead must still be there when they are read, and not in place of those read before.
         this.directories = new DirectoryStreams(listed, limits, () -> cache.roomBytes() / 2, counters.readaheadUsed);
     }
 
@@ -106,8 +106,8 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /**
-     * Reads of this version for another node of the cache group: what is Missing comes from the store alone, and nothing is
-     * read ahead. Must be closed.
+     * Reads of this version for another node of the cache group: Missing pages come from the store alone, and nothing
+     * is read ahead. Must be closed.
      */
     public PeerReader openForPeer(ObjectVersion version) {
         return new PeerReader(this, share(version));

@@ -42,11 +42,12 @@ public final class PeerReader implements AutoCloseable {
     }
 
     /**
-     * Claims what is Missing of these bytes and begins to fetch it, as many GETs as it takes. Reads wait for it.
+     * Claims the Missing pages of these bytes and begins to fetch them, by as many GETs as it takes. Reads wait for
+     * them.
      *
      * @param from in bytes from the start of the object
-     * @param to behind the last byte, within the object
-     * @param urgency of the node that asks: what it reads ahead waits for this node's turn
+     * @param to after the last byte, within the object
+     * @param urgency of the node that asks: its readahead waits for this node's turn
      * @return GETs that it has begun; 0 if all is here or under way
      * @throws BusyException if memory is short, and this is readahead
      */
@@ -85,11 +86,11 @@ public final class PeerReader implements AutoCloseable {
     }
 
     /**
-     * Reads until the buffer is full, waiting for what is coming.
+     * Reads until the buffer is full, waiting for pages in flight.
      *
      * @param position in bytes; all bytes from there on are within the object, and {@link #prepare prepared}
      * @throws ObjectStoreException if the store has failed, or has another version now
-     * @throws BusyException if the bytes were evicted meanwhile, or the disk has damaged them
+     * @throws BusyException if the bytes were evicted in between, or the disk has damaged them
      */
     public void read(long position, ByteBuffer to) throws ObjectStoreException, BusyException, InterruptedException {
         long at = position;

@@ -24,10 +24,11 @@ public interface PeerSource {
     void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink) throws InterruptedException;
 
     /**
-     * Where peers are asked again after the store had to bring the byte at this position: another one may have what follows.
+     * Where peers are asked again after the store had to bring the byte at this position: another one may have the
+     * bytes that follow.
      *
      * @param position in bytes from the start of the object
-     * @return behind the position
+     * @return a position after that
      */
     default long boundary(ObjectVersion version, long position) {
         return Long.MAX_VALUE;

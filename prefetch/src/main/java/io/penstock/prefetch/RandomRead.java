@@ -34,7 +34,7 @@ final class RandomRead {
         this.deadline = deadline;
     }
 
-    /** Claims what is Missing of {@code [from, to)}, bytes within the object, and starts the GETs. */
+    /** Claims the Missing sectors of {@code [from, to)}, bytes within the object, and starts the GETs. */
     List<RangeFetch> fetchMissing(long from, long to) throws InterruptedException {
         for (long at = from; at < to; ) {
             boolean asPages = isWantedWhole(at, to);

@@ -11,7 +11,7 @@ final class ReadOrder {
     /** So many files that are read again, and no other between, begin an epoch, unless all of the directory has been read. */
     static final int AGAIN = 32;
 
-    /** What is known of a file's reading. */
+    /** A read's role in its epoch. */
     enum Reading {
         FIRST_IN_EPOCH,
         AGAIN,

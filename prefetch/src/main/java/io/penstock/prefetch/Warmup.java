@@ -16,10 +16,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the mount may
- * have. GETs that a reader waits for go first, and those of readahead take turns with these. What the disk has costs no GET.
+ * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the
+ * mount may have. GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the
+ * disk cost no GET.
  *
- * <p>What is brought in is not evicted before {@link #close}, so that no part of it takes another's place.
+ * <p>Pages brought in are not evicted before {@link #close}, so that none takes another's place.
  *
  * <p>Used by one thread, which an interrupt ends; only {@link #bytes} may be asked by others.
  */
@@ -43,7 +44,7 @@ public final class Warmup implements AutoCloseable {
 
     private final LongAdder bytes = new LongAdder();
 
-    /** What has become of a version. */
+    /** The result of bringing in a version. */
     public enum Outcome {
         /** Nothing had to be fetched. */
         CACHED,
@@ -52,7 +53,9 @@ public final class Warmup implements AutoCloseable {
         CHANGED,
         /** The store has no such object any more. */
         GONE,
-        /** There is no room for it beside what is pinned and what was brought in: nothing of it was fetched. */
+        /**
+         * There is no room for it beside the versions that are pinned and those brought in: nothing of it was fetched.
+         */
         NO_ROOM,
         /** The cache's disk has not taken all of it: it is full, slow or sick. */
         NOT_STORED,
@@ -77,7 +80,7 @@ public final class Warmup implements AutoCloseable {
         /** All pages before it are on disk. */
         long stored;
 
-        /** What was done in vain about the page there. */
+        /** Attempts in vain to bring in the page there. */
         int tries;
 
         boolean isFetched;
@@ -92,7 +95,7 @@ public final class Warmup implements AutoCloseable {
         }
     }
 
-    /** @param pace of what is fetched */
+    /** @param pace of the fetches */
     public Warmup(PageFetcher fetcher, Pace pace, Listener listener) {
         this.fetcher = fetcher;
         this.session = fetcher.cache().pins().begin();
@@ -133,7 +136,7 @@ public final class Warmup implements AutoCloseable {
         return missing;
     }
 
-    /** Fetches what is Missing from this page on. */
+    /** Fetches the Missing pages from this one on. */
     private void fetch(Coming it, long from) throws InterruptedException {
         long most = OpenVersion.pages(fetcher.rangeBytes(it.version));
         for (long page = from; page < it.pages; ) {
@@ -177,7 +180,7 @@ public final class Warmup implements AutoCloseable {
         });
     }
 
-    /** Tells what has become of those that are done, and waits until no more than so many are left. */
+    /** Reports the outcome of those that are done, and waits until no more than so many are left. */
     private void settle(int most) throws InterruptedException {
         while (!coming.isEmpty()) {
             Coming first = coming.getFirst();
@@ -225,7 +228,7 @@ public final class Warmup implements AutoCloseable {
         return it.isFetched ? Outcome.FETCHED : Outcome.CACHED;
     }
 
-    /** What is under way is given up, unless a reader waits for it. */
+    /** Gives up running fetches, unless a reader waits for them. */
     @Override
     public void close() {
         coming.forEach(it -> fetcher.closed(it.object));

@@ -49,7 +49,7 @@ final class AddressDiscovery extends Discovery {
         for (InetSocketAddress address : addresses.get()) {
             PhysicalAddress peer = new IpAddress(address.getAddress(), address.getPort());
             if (!peer.equals(own)) {
-                // never with others in one packet: the logical address behind it is not known yet
+                // never with others in one packet: its logical address is not known yet
                 Message request = new BytesMessage(peer)
                         .setFlag(Message.Flag.DONT_BUNDLE, Message.Flag.OOB)
                         .setFlag(Message.TransientFlag.DONT_LOOPBACK)

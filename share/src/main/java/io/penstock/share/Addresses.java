@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the group's other members may be, asked again and again. An address at which nobody is costs a connection that fails.
- * Safe for use by any number of threads.
+ * Where the group's other members may be, asked again and again. An address without a member costs a connection that
+ * fails. Safe for use by any number of threads.
  */
 final class Addresses {
     private static final Logger LOG = LoggerFactory.getLogger(Addresses.class);

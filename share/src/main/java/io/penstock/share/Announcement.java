@@ -77,7 +77,7 @@ final class Announcement implements AutoCloseable {
                 .toList();
     }
 
-    /** Nothing if it is no node's name. It is never looked up, as anybody may have put it there. */
+    /** Nothing if it is no node's name. It is never looked up, as any client may have put it there. */
     private static Stream<InetSocketAddress> address(String name) {
         int end = name.lastIndexOf('_');
         try {

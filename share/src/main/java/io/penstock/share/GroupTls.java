@@ -32,8 +32,8 @@ import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the TLS of a group from PEM files: a node has a certificate of the group's authority, and trusts nobody else. Names in
- * certificates are not compared, as a group is one domain of trust.
+ * Makes the TLS of a group from PEM files: a node has a certificate of the group's authority, and trusts no other
+ * authority. Names in certificates are not compared, as a group is one domain of trust.
  */
 final class GroupTls {
     static final String PROTOCOL = "TLSv1.3";
@@ -51,7 +51,7 @@ final class GroupTls {
     private static final Pattern PKCS8 =
             Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
 
-    /** Of the key store in memory, which nobody else sees. */
+    /** Of the key store in memory, which stays in this process. */
     private static final char[] PASSWORD = "memory".toCharArray();
 
     private GroupTls() {}

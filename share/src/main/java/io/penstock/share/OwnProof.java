@@ -5,9 +5,9 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What this node shows to others. Safe for use by any number of threads. */
+/** The proof that this node shows to others. Safe for use by any number of threads. */
 final class OwnProof {
-    /** Others remember it for longer; credentials are renewed meanwhile. */
+    /** Others remember it for longer; credentials are renewed in that time. */
     private static final long NANOS = Duration.ofMinutes(5).toNanos();
 
     private final BucketProof bucket;

@@ -3,8 +3,8 @@ package io.penstock.share;
 import java.util.List;
 
 /**
- * Who owns a slab: the node with the highest random weight (Thaler and Ravishankar, 1998). A node that comes or goes moves
- * its own share only. Immutable.
+ * The owner of a slab: the node with the highest random weight (Thaler and Ravishankar, 1998). A node that comes or
+ * goes moves its own share only. Immutable.
  *
  * @param self this node
  * @param nodes all members of the group, this node among them; in the same order on all nodes

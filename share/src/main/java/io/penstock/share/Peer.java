@@ -67,7 +67,7 @@ final class Peer implements AutoCloseable {
     }
 
     /**
-     * Puts the bytes of the request into the sink. It has got what was right before an exception.
+     * Puts the bytes of the request into the sink. Before an exception, it has got the bytes that were right.
      *
      * @param arrivals is told of each chunk after the sink
      */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** The connections to one node: those in use, and some that wait for the next request. Safe for use by any number of threads. */
 final class PeerConnections implements AutoCloseable {
     /**
-     * About as many as a mount that reads small files has under way from one of two others: what is closed costs a handshake
-     * soon after. 16 KiB of memory each, and what TLS keeps.
+     * About as many as a mount that reads small files has under way from one of two others: a closed connection costs a
+     * handshake soon after. 16 KiB of memory each, and what TLS keeps.
      */
     private static final int MOST_IDLE = 64;
 

@@ -64,7 +64,7 @@ final class ProvenNodes {
         @GuardedBy("this")
         private @Nullable Long until;
 
-        /** Requests of a node that come meanwhile wait for it. */
+        /** Other requests of the node wait for the answer. */
         synchronized boolean get(String proof) throws ObjectStoreException, InterruptedException {
             if (isOld()) {
                 holds = bucket.holds(proof);

@@ -70,7 +70,7 @@ public record ShareStatistics(
         FOREIGN,
         /** Its store failed, or has another version of the object. */
         STORE,
-        /** It sent what is wrong: no HTTP, other bytes than it was asked for, or a wrong checksum. */
+        /** It sent a wrong response: no HTTP, other bytes than it was asked for, or a wrong checksum. */
         CORRUPT
     }
 }

@@ -7,8 +7,8 @@ import ch.qos.logback.core.LayoutBase;
 import ch.qos.logback.core.rolling.RollingFileAppender;
 import io.penstock.core.Errno;
 import io.penstock.core.Printable;
-import io.penstock.fuse.calls.Call;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.calls.ObservedCall;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,7 +40,7 @@ public final class AccessLog implements AutoCloseable {
 
     /** @param path as {@link #path} has it */
     private record Entry(
-            long millis, Call call, @Nullable String path, long offset, int bytes, int errno, long nanos) {}
+            long millis, KernelCall call, @Nullable String path, long offset, int bytes, int errno, long nanos) {}
 
     private static final class Queue extends AsyncAppenderBase<Entry> {
         /** Lines left out that the file does not report yet. */

@@ -258,7 +258,7 @@ record FileSelection(
         private boolean each(Directory directory, Entry entry)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             // In this order: a file committed in between is in the listing, or was shown before.
-            Map<String, Answer> shown = Map.copyOf(tree.shown(directory));
+            Map<String, Answer> shown = Map.copyOf(tree.overlaid(directory));
             boolean any = false;
             for (Map.Entry<String, Answer> each : shown.entrySet()) {
                 checkInterrupt();

@@ -3,8 +3,8 @@ package io.penstock.cli.log;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.fuse.calls.Call;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.calls.ObservedCall;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +25,8 @@ class AccessLogTest {
     @TempDir
     private Path folder;
 
-    private record Ended(Call kind, long inode, @Nullable String name, long offset) implements ObservedCall {}
+    private record Ended(
+            KernelCall kind, long inode, @Nullable String name, long offset) implements ObservedCall {}
 
     private static @Nullable String path(long inode) {
         return inode == 1 ? "/" : inode == 7 ? "/a b" : null;
@@ -42,11 +43,11 @@ class AccessLogTest {
         Path file = folder.resolve("logs/access.log");
         try (AccessLog log = AccessLog.open(file)) {
             CallObserver observer = log.observer(AccessLogTest::path);
-            observer.ended(new Ended(Call.READ, 7, null, 4096), 0, 100, 1_234_567);
-            observer.ended(new Ended(Call.LOOKUP, 1, "new\nline", ObservedCall.NO_OFFSET), 2, 0, 5_000);
-            observer.ended(new Ended(Call.GETATTR, 0, "/by/path", ObservedCall.NO_OFFSET), 0, 0, 5_000);
-            observer.ended(new Ended(Call.RELEASE, 9, null, ObservedCall.NO_OFFSET), 0, 0, 5_000);
-            observer.ended(new Ended(Call.RELEASE, 0, null, ObservedCall.NO_OFFSET), 133, 0, 999);
+            observer.ended(new Ended(KernelCall.READ, 7, null, 4096), 0, 100, 1_234_567);
+            observer.ended(new Ended(KernelCall.LOOKUP, 1, "new\nline", ObservedCall.NO_OFFSET), 2, 0, 5_000);
+            observer.ended(new Ended(KernelCall.GETATTR, 0, "/by/path", ObservedCall.NO_OFFSET), 0, 0, 5_000);
+            observer.ended(new Ended(KernelCall.RELEASE, 9, null, ObservedCall.NO_OFFSET), 0, 0, 5_000);
+            observer.ended(new Ended(KernelCall.RELEASE, 0, null, ObservedCall.NO_OFFSET), 133, 0, 999);
         }
         assertThat(withoutTime(file))
                 .containsExactly(
@@ -66,7 +67,7 @@ class AccessLogTest {
         AccessLog log = AccessLog.open(file);
         try (log) {
             CallObserver observer = log.observer(AccessLogTest::path);
-            Ended call = new Ended(Call.READ, 7, null, 0);
+            Ended call = new Ended(KernelCall.READ, 7, null, 0);
             for (int i = 0; i < calls; i++) {
                 observer.ended(call, 0, 1, 1);
             }

@@ -8,10 +8,10 @@ import java.util.Objects;
 /** Counts all calls and measures how long they took. Safe for use by any number of threads. */
 public final class CallLatencies implements CallObserver {
     /** Complete and never changed. */
-    private final EnumMap<Call, Latencies> byCall = new EnumMap<>(Call.class);
+    private final EnumMap<KernelCall, Latencies> byCall = new EnumMap<>(KernelCall.class);
 
     public CallLatencies() {
-        for (Call call : Call.values()) {
+        for (KernelCall call : KernelCall.values()) {
             byCall.put(call, new Latencies());
         }
     }
@@ -21,7 +21,7 @@ public final class CallLatencies implements CallObserver {
         Objects.requireNonNull(byCall.get(call.kind())).add(errno, bytes, nanos);
     }
 
-    /** By {@link Call#label}, those that there were, in the order of {@link Call}. */
+    /** By {@link KernelCall#label}, those that there were, in the order of {@link KernelCall}. */
     public Map<String, CallStatistics> snapshot() {
         Map<String, CallStatistics> all = new LinkedHashMap<>();
         byCall.forEach((call, latencies) -> {

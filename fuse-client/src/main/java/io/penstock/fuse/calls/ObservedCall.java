@@ -7,7 +7,7 @@ public interface ObservedCall {
     /** An offset of a call that has none. */
     long NO_OFFSET = -1;
 
-    Call kind();
+    KernelCall kind();
 
     /** The inode that it is about, of the directory if it has a {@link #name}; 0 if the binding knows only a path. */
     long inode();

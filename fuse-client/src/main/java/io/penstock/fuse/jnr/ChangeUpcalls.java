@@ -5,8 +5,8 @@ import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.FileSystem;
-import io.penstock.fuse.calls.Call;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.jnr.Paths.Place;
 import java.nio.ByteBuffer;
 import jnr.ffi.Pointer;
@@ -29,7 +29,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int create(String path, long mode, FuseFileInfo file) {
-        return guard.call(Call.CREATE, path, () -> {
+        return guard.call(KernelCall.CREATE, path, () -> {
             Place place = paths.place(path);
             CreatedFile created =
                     fileSystem.create(place.directory(), place.name(), (int) mode, creator(), file.flags.intValue());
@@ -47,7 +47,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int mknod(String path, long mode, long device) {
-        return guard.call(Call.MKNOD, path, () -> {
+        return guard.call(KernelCall.MKNOD, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.mknod(place.directory(), place.name(), (int) mode, (int) device, creator()));
             return 0;
@@ -56,7 +56,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int mkdir(String path, long mode) {
-        return guard.call(Call.MKDIR, path, () -> {
+        return guard.call(KernelCall.MKDIR, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.mkdir(place.directory(), place.name(), (int) mode, creator()));
             return 0;
@@ -65,7 +65,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int unlink(String path) {
-        return guard.call(Call.UNLINK, path, () -> {
+        return guard.call(KernelCall.UNLINK, path, () -> {
             Place place = paths.place(path);
             fileSystem.unlink(place.directory(), place.name());
             return 0;
@@ -74,7 +74,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int rmdir(String path) {
-        return guard.call(Call.RMDIR, path, () -> {
+        return guard.call(KernelCall.RMDIR, path, () -> {
             Place place = paths.place(path);
             fileSystem.rmdir(place.directory(), place.name());
             return 0;
@@ -83,7 +83,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int rename(String from, String to) {
-        return guard.call(Call.RENAME, from, () -> {
+        return guard.call(KernelCall.RENAME, from, () -> {
             Place source = paths.place(from);
             Place target = paths.place(to);
             fileSystem.rename(source.directory(), source.name(), target.directory(), target.name(), 0);
@@ -93,7 +93,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int link(String existing, String added) {
-        return guard.call(Call.LINK, added, () -> {
+        return guard.call(KernelCall.LINK, added, () -> {
             Place place = paths.place(added);
             paths.held(fileSystem.link(paths.inode(existing), place.directory(), place.name()));
             return 0;
@@ -102,7 +102,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int symlink(String target, String path) {
-        return guard.call(Call.SYMLINK, path, () -> {
+        return guard.call(KernelCall.SYMLINK, path, () -> {
             Place place = paths.place(path);
             paths.held(fileSystem.symlink(target, place.directory(), place.name(), creator()));
             return 0;
@@ -111,23 +111,23 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int chmod(String path, long mode) {
-        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.mode(mode)));
+        return guard.call(KernelCall.SETATTR, path, () -> change(path, SetattrUpcalls.mode(mode)));
     }
 
     @Override
     public int chown(String path, long uid, long gid) {
-        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.owner(uid, gid)));
+        return guard.call(KernelCall.SETATTR, path, () -> change(path, SetattrUpcalls.owner(uid, gid)));
     }
 
     @Override
     public int truncate(String path, long size) {
-        return guard.call(Call.SETATTR, path, () -> change(path, SetattrUpcalls.size(size)));
+        return guard.call(KernelCall.SETATTR, path, () -> change(path, SetattrUpcalls.size(size)));
     }
 
     @Override
     public int utimens(String path, Timespec[] accessedAndModified) {
         return guard.call(
-                Call.SETATTR,
+                KernelCall.SETATTR,
                 path,
                 () -> change(path, SetattrUpcalls.times(accessedAndModified[0], accessedAndModified[1])));
     }
@@ -140,7 +140,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     /** Called without a path. */
     @Override
     public int ftruncate(String path, long size, FuseFileInfo file) {
-        return guard.call(Call.SETATTR, file.fh.get(), () -> {
+        return guard.call(KernelCall.SETATTR, file.fh.get(), () -> {
             long handle = file.fh.get();
             fileSystem.setattr(fileSystem.inodeOf(handle), handle, SetattrUpcalls.size(size));
             return 0;
@@ -149,7 +149,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int flush(String path, FuseFileInfo file) {
-        return guard.call(Call.FLUSH, file.fh.get(), () -> {
+        return guard.call(KernelCall.FLUSH, file.fh.get(), () -> {
             fileSystem.flush(file.fh.get());
             return 0;
         });
@@ -157,7 +157,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int fsync(String path, int dataOnly, FuseFileInfo file) {
-        return guard.call(Call.FSYNC, file.fh.get(), () -> {
+        return guard.call(KernelCall.FSYNC, file.fh.get(), () -> {
             fileSystem.fsync(file.fh.get(), dataOnly != 0);
             return 0;
         });
@@ -165,7 +165,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int write(String path, Pointer from, long size, long offset, FuseFileInfo file) {
-        return guard.call(Call.WRITE, file.fh.get(), offset, () -> {
+        return guard.call(KernelCall.WRITE, file.fh.get(), offset, () -> {
             long handle = file.fh.get();
             ByteBuffer bytes = CallbackMemory.buffer(from.address(), size);
             // Pages changed in mapped memory may come through any handle of the file, whatever its flags.
@@ -175,7 +175,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int fallocate(String path, int mode, long offset, long length, FuseFileInfo file) {
-        return guard.call(Call.FALLOCATE, file.fh.get(), offset, () -> {
+        return guard.call(KernelCall.FALLOCATE, file.fh.get(), offset, () -> {
             fileSystem.fallocate(file.fh.get(), mode, offset, length);
             return 0;
         });
@@ -183,7 +183,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int setxattr(String path, String name, Pointer from, long size, int flags) {
-        return guard.call(Call.SETXATTR, path, () -> {
+        return guard.call(KernelCall.SETXATTR, path, () -> {
             byte[] value = new byte[(int) size];
             from.get(0, value, 0, value.length);
             fileSystem.setxattr(paths.inode(path), name, value, flags);
@@ -193,7 +193,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
 
     @Override
     public int removexattr(String path, String name) {
-        return guard.call(Call.REMOVEXATTR, path, () -> {
+        return guard.call(KernelCall.REMOVEXATTR, path, () -> {
             fileSystem.removexattr(paths.inode(path), name);
             return 0;
         });

@@ -2,8 +2,8 @@ package io.penstock.fuse.jnr;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.fuse.calls.Call;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.calls.ObservedCall;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,7 +29,7 @@ final class Guard {
         long inodeOf(long handle) throws ErrnoException;
     }
 
-    private record ByPath(Call kind, @Nullable String name) implements ObservedCall {
+    private record ByPath(KernelCall kind, @Nullable String name) implements ObservedCall {
         @Override
         public long inode() {
             return 0;
@@ -41,7 +41,7 @@ final class Guard {
         }
     }
 
-    private record ByHandle(Call kind, long handle, long offset, Handles handles) implements ObservedCall {
+    private record ByHandle(KernelCall kind, long handle, long offset, Handles handles) implements ObservedCall {
         @Override
         public long inode() {
             try {
@@ -64,24 +64,24 @@ final class Guard {
     }
 
     /** @return what the body returned, or an error number negated */
-    int call(Call kind, @Nullable String path, Body body) {
+    int call(KernelCall kind, @Nullable String path, Body body) {
         return call(new ByPath(kind, path), body);
     }
 
     /** Of an open file, at no offset. */
-    int call(Call kind, long handle, Body body) {
+    int call(KernelCall kind, long handle, Body body) {
         return call(kind, handle, ObservedCall.NO_OFFSET, body);
     }
 
     /** Of an open file. */
-    int call(Call kind, long handle, long offset, Body body) {
+    int call(KernelCall kind, long handle, long offset, Body body) {
         return call(new ByHandle(kind, handle, offset, handles), body);
     }
 
     private int call(ObservedCall call, Body body) {
         long begun = System.nanoTime();
         int result = run(call.kind().label(), body);
-        int bytes = call.kind() == Call.READ || call.kind() == Call.WRITE ? Math.max(0, result) : 0;
+        int bytes = call.kind() == KernelCall.READ || call.kind() == KernelCall.WRITE ? Math.max(0, result) : 0;
         observer.ended(call, Math.max(0, -result), bytes, System.nanoTime() - begun);
         return result;
     }

@@ -166,7 +166,7 @@ final class LibFuseSession {
             libfuse.fuse_teardown(fuse, mountPoint);
         } finally {
             ended.countDown();
-            serving.countDown(); // nobody needs to wait any longer
+            serving.countDown(); // no thread needs to wait any longer
         }
     }
 }

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.Statfs;
-import io.penstock.fuse.calls.Call;
 import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.KernelCall;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -99,7 +99,7 @@ final class Upcalls extends ChangeUpcalls {
      */
     private int getattr(long pathAddress, Pointer to) {
         String path = CallbackMemory.text(pathAddress);
-        return guard.call(Call.GETATTR, path, () -> {
+        return guard.call(KernelCall.GETATTR, path, () -> {
             if (path == null) {
                 return -EILSEQ;
             }
@@ -111,7 +111,7 @@ final class Upcalls extends ChangeUpcalls {
     /** Called for open files, without a path. */
     @Override
     public int fgetattr(String path, FileStat to, FuseFileInfo file) {
-        return guard.call(Call.GETATTR, file.fh.get(), () -> {
+        return guard.call(KernelCall.GETATTR, file.fh.get(), () -> {
             long inode = fileSystem.inodeOf(file.fh.get());
             stat.get().write(fileSystem.getattr(inode), Struct.getMemory(to));
             return 0;
@@ -120,7 +120,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int open(String path, FuseFileInfo file) {
-        return guard.call(Call.OPEN, path, () -> {
+        return guard.call(KernelCall.OPEN, path, () -> {
             FileInfo.opened(file, fileSystem.open(paths.inode(path), file.flags.intValue()));
             return 0;
         });
@@ -129,12 +129,15 @@ final class Upcalls extends ChangeUpcalls {
     private int read(long path, long buffer, long size, long offset, long file) {
         long handle = CallbackMemory.number(file + FileInfo.HANDLE);
         return guard.call(
-                Call.READ, handle, offset, () -> fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size)));
+                KernelCall.READ,
+                handle,
+                offset,
+                () -> fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size)));
     }
 
     @Override
     public int release(String path, FuseFileInfo file) {
-        return guard.call(Call.RELEASE, file.fh.get(), () -> {
+        return guard.call(KernelCall.RELEASE, file.fh.get(), () -> {
             fileSystem.release(file.fh.get());
             return 0;
         });
@@ -142,7 +145,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int opendir(String path, FuseFileInfo directory) {
-        return guard.call(Call.OPENDIR, path, () -> {
+        return guard.call(KernelCall.OPENDIR, path, () -> {
             directory.fh.set(fileSystem.opendir(paths.inode(path)).handle());
             return 0;
         });
@@ -150,7 +153,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int readdir(String path, Pointer buffer, FuseFillDir fill, long offset, FuseFileInfo directory) {
-        return guard.call(Call.READDIR, directory.fh.get(), offset, () -> {
+        return guard.call(KernelCall.READDIR, directory.fh.get(), offset, () -> {
             StatBuffer entry = stat.get();
             fileSystem.readdir(
                     directory.fh.get(),
@@ -163,7 +166,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int releasedir(String path, FuseFileInfo directory) {
-        return guard.call(Call.RELEASEDIR, directory.fh.get(), () -> {
+        return guard.call(KernelCall.RELEASEDIR, directory.fh.get(), () -> {
             fileSystem.releasedir(directory.fh.get());
             return 0;
         });
@@ -171,7 +174,7 @@ final class Upcalls extends ChangeUpcalls {
 
     private int fsyncdir(long path, int dataOnly, long directory) {
         long handle = CallbackMemory.number(directory + FileInfo.HANDLE);
-        return guard.call(Call.FSYNCDIR, handle, () -> {
+        return guard.call(KernelCall.FSYNCDIR, handle, () -> {
             fileSystem.fsyncdir(handle, dataOnly != 0);
             return 0;
         });
@@ -179,7 +182,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int statfs(String path, Statvfs to) {
-        return guard.call(Call.STATFS, path, () -> {
+        return guard.call(KernelCall.STATFS, path, () -> {
             Statfs statfs = fileSystem.statfs();
             to.f_bsize.set(statfs.blockSize());
             to.f_frsize.set(statfs.blockSize());
@@ -193,12 +196,13 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int getxattr(String path, String name, Pointer to, long size) {
-        return guard.call(Call.GETXATTR, path, () -> answer(fileSystem.getxattr(paths.inode(path), name), to, size));
+        return guard.call(
+                KernelCall.GETXATTR, path, () -> answer(fileSystem.getxattr(paths.inode(path), name), to, size));
     }
 
     @Override
     public int listxattr(String path, Pointer to, long size) {
-        return guard.call(Call.LISTXATTR, path, () -> {
+        return guard.call(KernelCall.LISTXATTR, path, () -> {
             String names = fileSystem.listxattr(paths.inode(path)).stream()
                     .map(name -> name + '\0')
                     .collect(Collectors.joining());
@@ -220,7 +224,7 @@ final class Upcalls extends ChangeUpcalls {
 
     @Override
     public int readlink(String path, Pointer to, long size) {
-        return guard.call(Call.READLINK, path, () -> {
+        return guard.call(KernelCall.READLINK, path, () -> {
             byte[] target = fileSystem.readlink(paths.inode(path)).getBytes(UTF_8);
             int length = (int) Math.min(target.length, size - 1); // the NUL included, and truncated if need be: fuse.h
             to.put(0, target, 0, length);

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The descriptors with which processes have files of this mount open for writing. The kernel tells of each close(2), and not
- * of what is left: duplicates, and those that a child has inherited. proc_pid_fdinfo(5) shows these, of processes that
- * belong to the mount's user; what cannot be seen counts as closed.
+ * The descriptors with which processes have files of this mount open for writing. The kernel tells of each close(2),
+ * and not of those that are left: duplicates, and those that a child has inherited. proc_pid_fdinfo(5) shows these, of
+ * processes that belong to the mount's user; what cannot be seen counts as closed.
  *
  * <p>A close takes its descriptor out of the process before it is sent here (filp_flush in fs/open.c). So of two at the same
  * time at least one finds nothing left.
@@ -82,7 +82,7 @@ final class Descriptors {
         try {
             info = Files.readString(descriptor, US_ASCII);
         } catch (IOException e) {
-            return false; // closed meanwhile
+            return false; // closed in between
         }
         int flags = 0;
         int mount = 0;

@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 
 /**
- * An open {@code /dev/fuse} with a mount behind it. A read takes one whole request, a write sends one whole reply. Any
+ * An open {@code /dev/fuse} that serves a mount. A read takes one whole request, a write sends one whole reply. Any
  * number of threads may do both at a time.
  */
 final class Device implements AutoCloseable {
@@ -41,7 +41,7 @@ final class Device implements AutoCloseable {
         }
     }
 
-    /** @return 0, or an error number negated: ENOENT if nobody waits for this reply any more */
+    /** @return 0, or an error number negated: ENOENT if no process waits for this reply any more */
     int write(long address, int size) {
         while (Native.C.write(fd, address, size) < 0) {
             int error = Native.error();

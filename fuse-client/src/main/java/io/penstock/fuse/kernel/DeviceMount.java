@@ -75,7 +75,7 @@ final class DeviceMount implements Mount {
 
     /**
      * When no program uses the mount any more, the kernel drops its pages, and waits for those that are being read
-     * ahead although nobody wants them.
+     * ahead although no program wants them.
      */
     private void giveUpReadahead() {
         try {

@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.AbsentException;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.BackingFiles;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.KernelCache;
+import io.penstock.filesystem.NoEntryException;
 import io.penstock.filesystem.OpenFile;
 import io.penstock.fuse.kernel.Layouts.AccessIn;
 import io.penstock.fuse.kernel.Layouts.BatchForgetIn;
@@ -179,7 +179,7 @@ final class FileSystemOperations implements Operations {
 
     /** A negative entry, so that the kernel caches it. */
     private int absent(ErrnoException e, Reply reply) throws ErrnoException {
-        if (e instanceof AbsentException absent) {
+        if (e instanceof NoEntryException absent) {
             return replies.noEntry(reply, absent.validNanos());
         }
         throw e;

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends the kernel notices of outdated cache contents, on a thread of its own. In such a call the kernel waits for the
- * holder of a directory's or a page's lock, who may be waiting for a reply of ours. No reply ever waits for this
+ * holder of a directory's or a page's lock, which may be waiting for a reply of ours. No reply ever waits for this
  * thread.
  */
 final class Notifier implements KernelCache {

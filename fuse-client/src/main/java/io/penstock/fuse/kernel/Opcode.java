@@ -1,6 +1,6 @@
 package io.penstock.fuse.kernel;
 
-import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.KernelCall;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -56,12 +56,12 @@ enum Opcode {
     }
 
     private final int number;
-    private final @Nullable Call call;
+    private final @Nullable KernelCall call;
 
     Opcode(int number) {
         this.number = number;
         String name = name().equals("RENAME2") ? "RENAME" : name();
-        this.call = Arrays.stream(Call.values())
+        this.call = Arrays.stream(KernelCall.values())
                 .filter(each -> each.name().equals(name))
                 .findAny()
                 .orElse(null);
@@ -83,7 +83,7 @@ enum Opcode {
 
     /** As observers see it; null if they do not: FORGET, INTERRUPT and the session's own. */
     @Nullable
-    Call call() {
+    KernelCall call() {
         return call;
     }
 }

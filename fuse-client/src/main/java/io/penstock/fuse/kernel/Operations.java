@@ -23,7 +23,7 @@ interface Operations {
     int serveNow(Request request, Reply reply) throws ErrnoException;
 
     /**
-     * Replies, and may wait. An interrupt means that nobody wants the reply any more.
+     * Replies, and may wait. An interrupt means that no process wants the reply any more.
      *
      * @return a result
      */

@@ -74,7 +74,7 @@ final class PendingRequests {
                 Thread.sleep(LOOK);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // nobody else has this thread
+            Thread.currentThread().interrupt(); // the thread ends, and no caller sees the exception
         }
     }
 

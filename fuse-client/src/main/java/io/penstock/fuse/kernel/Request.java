@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.KernelCall;
 import io.penstock.fuse.calls.ObservedCall;
 import io.penstock.fuse.kernel.Layouts.CreateIn;
 import io.penstock.fuse.kernel.Layouts.InHeader;
@@ -106,7 +106,7 @@ final class Request implements ObservedCall {
 
     /** Of a request whose {@link Opcode#call} is observed. */
     @Override
-    public Call kind() {
+    public KernelCall kind() {
         return Objects.requireNonNull(Objects.requireNonNull(opcode).call());
     }
 

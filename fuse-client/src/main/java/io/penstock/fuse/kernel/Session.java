@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
 
-    /** How long the end waits for requests that ignore their interrupt; nobody gets their replies. */
+    /** How long the end waits for requests that ignore their interrupt; no process gets their replies. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
     /** Bytes of replies in progress, beside those of the readers: less in a small machine, as the heap is smaller there. */
@@ -282,7 +282,7 @@ final class Session {
         settled.increment();
         int error = reply.send(device, unique, result);
         if (error == 0 || error == -Errno.ENOENT.number() || error == -Errno.ENODEV.number()) {
-            return; // sent, or nobody waits for it any more
+            return; // sent, or no process waits for it any more
         }
         log.error("The kernel refused a reply with result {}: error number {}", result, -error);
         reply.send(device, unique, -Errno.EIO.number());

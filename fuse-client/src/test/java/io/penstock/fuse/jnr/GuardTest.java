@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.fuse.calls.Call;
+import io.penstock.fuse.calls.KernelCall;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,12 +24,12 @@ class GuardTest {
 
     @Test
     void call_any_isObservedWithItsResult() {
-        guard.call(Call.READ, 7, 4096, () -> 100);
-        guard.call(Call.WRITE, 7, 0, () -> {
+        guard.call(KernelCall.READ, 7, 4096, () -> 100);
+        guard.call(KernelCall.WRITE, 7, 0, () -> {
             throw new ErrnoException(Errno.EFBIG, "too far");
         });
-        guard.call(Call.RELEASE, 0, () -> 0);
-        guard.call(Call.GETXATTR, "/a/b", () -> 5);
+        guard.call(KernelCall.RELEASE, 0, () -> 0);
+        guard.call(KernelCall.GETXATTR, "/a/b", () -> 5);
 
         assertThat(observed)
                 .containsExactly(
@@ -41,12 +41,12 @@ class GuardTest {
 
     @Test
     void call_answer_passes() {
-        assertThat(guard.call(Call.READ, "/a", () -> 4096)).isEqualTo(4096);
+        assertThat(guard.call(KernelCall.READ, "/a", () -> 4096)).isEqualTo(4096);
     }
 
     @Test
     void call_errnoException_isItsNumberNegated() {
-        assertThat(guard.call(Call.READ, "/a", () -> {
+        assertThat(guard.call(KernelCall.READ, "/a", () -> {
                     throw new ErrnoException(Errno.ESTALE, "changed");
                 }))
                 .isEqualTo(-116);
@@ -54,11 +54,11 @@ class GuardTest {
 
     @Test
     void call_anythingElse_isEio() {
-        assertThat(guard.call(Call.READ, "/a", () -> {
+        assertThat(guard.call(KernelCall.READ, "/a", () -> {
                     throw new IllegalStateException("on purpose");
                 }))
                 .isEqualTo(-5);
-        assertThat(guard.call(Call.READ, "/a", () -> {
+        assertThat(guard.call(KernelCall.READ, "/a", () -> {
                     throw new StackOverflowError("on purpose");
                 }))
                 .isEqualTo(-5);

@@ -80,7 +80,7 @@ public final class AttributeHeaders {
         return headers;
     }
 
-    /** Marks a directory's own object: what is in the directory may have kept attributes. */
+    /** Marks a directory's own object: objects in the directory may have kept attributes. */
     static Map<String, String> below() {
         return Map.of(BELOW, "yes");
     }

@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The objects that mark directories, {@code dir/}. They keep the directory's own attributes, and say whether any object in
- * the directory may have some: only then is an object asked for its attributes. So a bucket in which nobody has kept any
- * costs at most one HEAD a directory, and none where a listing shows that there is no marker.
+ * The objects that mark directories, {@code dir/}. They keep the directory's own attributes, and say whether any object
+ * in the directory may have some: only then is an object asked for its attributes. So a bucket without kept
+ * attributes costs at most one HEAD a directory, and none where a listing shows that there is no marker.
  *
  * <p>Answers are cached for the time to live of names. Safe for use by any number of threads.
  */
@@ -58,7 +58,7 @@ public final class DirectoryMarkers implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final Object[] locks = new Object[LOCKS];
 
-    /** Kept beyond their time: what was known last is better than nothing while the store is away. */
+    /** Kept beyond their time: the last known marker is better than none while the store is away. */
     private final Cache<String, Dated> markers;
 
     private final ConcurrentMap<String, CompletableFuture<Marker>> asked = new ConcurrentHashMap<>();
@@ -67,7 +67,7 @@ public final class DirectoryMarkers implements AutoCloseable {
     /**
      * What a directory's marker says.
      *
-     * @param isBelow whether what is in the directory may have kept attributes
+     * @param isBelow whether objects in the directory may have kept attributes
      */
     record Marker(boolean isBelow, ObjectAttributes attributes) {
         static final Marker NONE = new Marker(false, ObjectAttributes.NONE);
@@ -135,7 +135,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** The same within a second, else what was known last: a program may enter a mount while the store is away. */
+    /** The same within a second, else the last known one: a program may enter a mount while the store is away. */
     Marker soon(Directory directory) throws InterruptedException {
         Marker known = now(directory);
         if (known != null) {
@@ -149,7 +149,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** What was asked for later counts. */
+    /** The marker that was asked for later counts. */
     private void remember(String prefix, Marker marker, long asOf) {
         markers.asMap()
                 .merge(
@@ -228,7 +228,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         remember(directory.prefix(), marker, nanoClock.getAsLong());
     }
 
-    /** Sees to it that what is in the directory is asked for its attributes, here and on other nodes. */
+    /** Sees to it that objects in the directory are asked for their attributes, here and on other nodes. */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker known = now(directory);
         if (known == null || !known.isBelow()) {

@@ -85,7 +85,7 @@ public final class KeptAttributes implements AutoCloseable {
         return Math.min(MOST_CACHED, heapBytes / 8 / CACHED_BYTES);
     }
 
-    /** Begins with what the last mount knew, read behind: until then the store is asked. */
+    /** Begins with the attributes that the last mount knew, read in the background: until then the store is asked. */
     public void load() {
         if (snapshot != null) {
             executor.execute(() -> load(snapshot));
@@ -116,7 +116,7 @@ public final class KeptAttributes implements AutoCloseable {
         try {
             to.write(List.copyOf(known.asMap().values()));
         } catch (IOException e) {
-            LOG.warn("What is known of files' attributes is not kept for the next mount: {}", e.getMessage());
+            LOG.warn("The known attributes of files are not kept for the next mount: {}", e.getMessage());
         }
     }
 
@@ -157,7 +157,10 @@ public final class KeptAttributes implements AutoCloseable {
         return known != null ? known : noneIn(parent);
     }
 
-    /** The attributes of what is in a directory where there are none; null if there may be some, or if that is not known. */
+    /**
+     * The attributes of objects in a directory where there are none; null if there may be some, or if that is not
+     * known.
+     */
     private @Nullable ObjectAttributes noneIn(@Nullable Directory parent) {
         if (keeping == Keeping.IGNORE) {
             return ObjectAttributes.NONE;
@@ -289,13 +292,13 @@ public final class KeptAttributes implements AutoCloseable {
         known.invalidate(key);
     }
 
-    /** Nothing is known any more of what is below the directory, and of itself. */
+    /** Forgets the attributes of the directory and of everything below it. */
     public void forgetAll(Directory directory) {
         known.asMap().keySet().removeIf(directory::contains);
         markers.forgetAll(directory);
     }
 
-    /** Interrupts running requests, and leaves what is known for the next mount. The store stays open. */
+    /** Interrupts running requests, and leaves the known attributes for the next mount. The store stays open. */
     @Override
     public void close() {
         executor.shutdownNow();

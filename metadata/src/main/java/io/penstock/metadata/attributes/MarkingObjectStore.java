@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Marks a directory before the first object with kept attributes gets into it, whoever sends that: a commit, a rename, or
- * one of the next mount. All other calls are passed on.
+ * Marks a directory before the first object with kept attributes gets into it, sent by a commit, a rename, or one of
+ * the next mount. All other calls are passed on.
  */
 public final class MarkingObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(MarkingObjectStore.class);

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kept attributes of a file or directory. What is null is as the mount's settings, or the object's own time, have it.
+ * The kept attributes of a file or directory. A null is as the mount's settings, or the object's own time, have it.
  * Immutable.
  *
  * @param permissions the lower twelve bits of st_mode
@@ -33,7 +33,7 @@ public record ObjectAttributes(
         extended = Collections.unmodifiableSortedMap(new TreeMap<>(extended));
     }
 
-    /** Of a new file or directory; null for what is as the settings have it. */
+    /** Of a new file or directory; null for attributes that are as the settings have them. */
     public static ObjectAttributes ofNew(
             FileKind kind, @Nullable Integer permissions, @Nullable Integer uid, @Nullable Integer gid) {
         return kind == FileKind.REGULAR && permissions == null && uid == null && gid == null

@@ -7,42 +7,42 @@ import io.penstock.metadata.Tree;
 import org.jspecify.annotations.Nullable;
 
 /** The name of a {@link SharedFile}, which at times stands for it in the tree. Guarded by the file's monitor. */
-final class ShownName {
+final class OverlaidName {
     private final Tree tree;
     private final Inode inode;
     private final LiveFile file;
 
     /** Where it stands for the file; null if it does not. */
-    private @Nullable Place shownAt;
+    private @Nullable Place overlaidAt;
 
-    ShownName(Tree tree, Inode inode, LiveFile file) {
+    OverlaidName(Tree tree, Inode inode, LiveFile file) {
         this.tree = tree;
         this.inode = inode;
         this.file = file;
     }
 
-    boolean isShown() {
-        return shownAt != null;
+    boolean isOverlaid() {
+        return overlaidAt != null;
     }
 
     /** The name that the file has now stands for it, whatever the store has. */
-    void show() {
+    void overlay() {
         Place place = inode.place();
         if (place != null) {
-            if (!place.equals(shownAt)) {
-                hide(); // it was moved in between
+            if (!place.equals(overlaidAt)) {
+                uncover(); // it was moved in between
             }
-            tree.show(place.parent(), place.name(), file);
-            shownAt = place;
+            tree.overlay(place.parent(), place.name(), file);
+            overlaidAt = place;
         }
     }
 
-    /** The name stands for what the store has. */
-    void hide() {
-        Place place = shownAt;
+    /** The name stands for the store's object. */
+    void uncover() {
+        Place place = overlaidAt;
         if (place != null) {
-            tree.unshow(place.parent(), place.name(), file);
-            shownAt = null;
+            tree.uncover(place.parent(), place.name(), file);
+            overlaidAt = null;
         }
     }
 }

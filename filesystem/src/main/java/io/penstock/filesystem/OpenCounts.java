@@ -1,14 +1,14 @@
 package io.penstock.filesystem;
 
 /** The handles that have a {@link SharedFile} open, counted. Guarded by the file's monitor. */
-final class Openers {
+final class OpenCounts {
     private int handles;
     private int writers;
 
     /** Writers that have not been flushed since they wrote last: the last of these commits. */
     private int unflushed;
 
-    /** One handle's part in that. */
+    /** One handle's share of the counts. */
     static final class Opener {
         private final boolean isWriter;
 

@@ -4,12 +4,12 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 
 /** ENOENT: there is no such name, which may be believed for a while. */
-public final class AbsentException extends ErrnoException {
+public final class NoEntryException extends ErrnoException {
     private static final long serialVersionUID = 1L;
 
     private final long validNanos;
 
-    AbsentException(String key, long validNanos) {
+    NoEntryException(String key, long validNanos) {
         super(Errno.ENOENT, "there is no '" + key + "'");
         this.validNanos = validNanos;
     }

@@ -20,8 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Says what inodes and names stand for at this moment, or throws the errno of why not. Thread-safe. */
-final class Places {
+/**
+ * Resolves inodes and names to the nodes that they stand for at this moment, or throws the errno of why not.
+ * Thread-safe.
+ */
+final class NodeResolver {
     /** For which the store is waited for, where it need not be: it answers within some ten milliseconds, or is in trouble. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -30,8 +33,8 @@ final class Places {
     private final SharedFiles files;
     private final boolean goesOnAlone;
 
-    /** @param goesOnAlone whether programs go on with what is known while the store cannot be reached */
-    Places(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
+    /** @param goesOnAlone whether programs go on with cached answers while the store cannot be reached */
+    NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
@@ -64,17 +67,17 @@ final class Places {
         return directory;
     }
 
-    /** The directory that the inode is in: none for the root, and for what has no name. */
+    /** The directory that the inode is in: none for the root, and for an inode without a name. */
     List<Directory> parents(long number) throws ErrnoException {
         Place place = inode(number).place();
         return place == null ? List.of() : List.of(place.parent());
     }
 
-    /** What stands at an inode's place, and for how long that may be believed. */
-    record Standing(Node node, long validNanos) {}
+    /** The node at an inode's place, and for how long it may be believed. */
+    record Resolved(Node node, long validNanos) {}
 
-    /** What stands at the inode's place: ESTALE if nothing does, or something of another kind. */
-    Standing standing(long number) throws ErrnoException {
+    /** The node at the inode's place: ESTALE if there is none, or one of another kind. */
+    Resolved resolve(long number) throws ErrnoException {
         Inode inode = inode(number);
         while (true) {
             Place place = inode.place();
@@ -90,7 +93,7 @@ final class Places {
 
     /** The same if it is known: null if it is not. */
     @Nullable
-    Standing standingNow(long number) throws ErrnoException {
+    Resolved resolveNow(long number) throws ErrnoException {
         Inode inode = inode(number);
         Place place = inode.place();
         if (place == null) {
@@ -100,28 +103,28 @@ final class Places {
         return cached == null ? null : same(inode, cached);
     }
 
-    /** {@link #standing} for who does not ask how long. */
+    /** As {@link #resolve}, without the validity. */
     Node node(long number) throws ErrnoException {
-        return standing(number).node();
+        return resolve(number).node();
     }
 
     /**
-     * {@link #node}, but as the store has it now: for who is going to replace that. Where programs go on while the store is
-     * away, what is known is believed if it does not answer soon: the commit is compared with that.
+     * {@link #node} as the store has it now, for a caller that is going to replace it. Where programs go on while the
+     * store is away, the cached node is returned if the store does not answer soon: the commit is conditional on that.
      */
     Node revalidated(long number) throws ErrnoException {
-        Standing known = goesOnAlone ? standingNow(number) : null;
+        Resolved known = goesOnAlone ? resolveNow(number) : null;
         return askedOr(known == null ? null : known.node(), () -> asked(number));
     }
 
-    /** The same of a name: an answer that says that nothing has it, if nothing has. */
+    /** The same of a name: {@code Absent} if nothing has it. */
     Answer revalidated(Directory directory, String name) throws ErrnoException {
         CachedLookup known = goesOnAlone ? answerNow(directory, name) : null;
         return askedOr(
                 known == null ? null : known.answer(), () -> Errnos.call(() -> tree.revalidate(directory, name)));
     }
 
-    /** What the store says. Where it does not answer within a second, what is known, unless that is null. */
+    /** The store's answer. Where it does not come within a second, the known one, unless that is null. */
     static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
         if (known == null) {
             return asked.run();
@@ -156,11 +159,11 @@ final class Places {
                 .node();
     }
 
-    private Standing placeless(Inode inode) throws ErrnoException {
-        return inode.isRoot() ? new Standing(tree.root(), Long.MAX_VALUE) : new Standing(removed(inode), 0);
+    private Resolved placeless(Inode inode) throws ErrnoException {
+        return inode.isRoot() ? new Resolved(tree.root(), Long.MAX_VALUE) : new Resolved(removed(inode), 0);
     }
 
-    /** What is left of something that has no name any more. */
+    /** The node of an inode that has no name any more. */
     private Node removed(Inode inode) throws ErrnoException {
         Directory directory = inode.directory();
         if (directory != null) {
@@ -185,24 +188,24 @@ final class Places {
         return tree.resolveNow(directory, name);
     }
 
-    /** What has the name: null if nothing has. */
+    /** The node of that name: null if there is none. */
     @Nullable
     Node find(Directory directory, String name) throws ErrnoException {
         return answer(directory, name).answer() instanceof Node node ? node : null;
     }
 
-    /** What has the name: ENOENT if nothing has. */
+    /** The node of that name: ENOENT if there is none. */
     Node existing(Directory directory, String name) throws ErrnoException {
         Node node = find(directory, name);
         if (node == null) {
-            throw new AbsentException(directory.key(name), 0);
+            throw new NoEntryException(directory.key(name), 0);
         }
         return node;
     }
 
-    private static Standing same(Inode inode, CachedLookup cached) throws ErrnoException {
+    private static Resolved same(Inode inode, CachedLookup cached) throws ErrnoException {
         if (cached.answer() instanceof Node node && inode.isDirectory() == node instanceof Directory) {
-            return new Standing(node, cached.nanos());
+            return new Resolved(node, cached.nanos());
         }
         throw new ErrnoException(Errno.ESTALE, inode + " is no longer what it was");
     }
@@ -210,7 +213,7 @@ final class Places {
     /**
      * Whether something new can have the name.
      *
-     * @param suffix what its key has behind it
+     * @param suffix of its key, after the name
      */
     static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
         checkLength(name);

@@ -3,7 +3,7 @@ package io.penstock.fuse.calls;
 import java.util.Locale;
 
 /** What the kernel calls a mount for. A binding that has several calls for one of them counts them together. */
-public enum Call {
+public enum KernelCall {
     LOOKUP,
     GETATTR,
     SETATTR,

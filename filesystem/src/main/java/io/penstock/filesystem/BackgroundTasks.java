@@ -6,10 +6,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** What is done after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
-final class Behind implements AutoCloseable {
+/** Tasks that run after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
+final class BackgroundTasks implements AutoCloseable {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
-            Thread.ofVirtual().name("behind-", 0).factory());
+            Thread.ofVirtual().name("background-", 0).factory());
 
     /** Those that have not ended. */
     private final Set<Runnable> running = ConcurrentHashMap.newKeySet();
@@ -32,7 +32,7 @@ final class Behind implements AutoCloseable {
         }
     }
 
-    /** Waits until all that was started has ended. */
+    /** Waits until all started tasks have ended. */
     void await() throws InterruptedException {
         synchronized (this) {
             while (!running.isEmpty()) {

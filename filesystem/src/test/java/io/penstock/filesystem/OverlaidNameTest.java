@@ -15,7 +15,7 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import org.junit.jupiter.api.Test;
 
-class ShownNameTest extends OverOneCache {
+class OverlaidNameTest extends OverOneCache {
     @Test
     void show_afterARename_hidesWhereItWas() throws Exception {
         ManualClock clock = new ManualClock();
@@ -31,16 +31,16 @@ class ShownNameTest extends OverOneCache {
                     new SharedFiles(tree, inodes, fetcher, kernel, KeptAttributes.none(bucket, tree))) {
                 Inode inode = inodes.acquireFile(tree.root(), "a");
                 SharedFile file = new SharedFile(files, inode, version, files.open(version));
-                ShownName name = new ShownName(tree, inode, file);
-                name.show();
+                OverlaidName name = new OverlaidName(tree, inode, file);
+                name.overlay();
 
                 inodes.move(inode, tree.root(), "b");
-                name.show();
+                name.overlay();
 
                 assertThat(tree.lookup(tree.root(), "a")).isInstanceOf(FileEntry.class);
                 assertThat(tree.lookup(tree.root(), "b")).isSameAs(file);
-                name.hide();
-                assertThat(tree.shown(tree.root())).isEmpty();
+                name.uncover();
+                assertThat(tree.overlaid(tree.root())).isEmpty();
                 file.content().close();
             }
         }
