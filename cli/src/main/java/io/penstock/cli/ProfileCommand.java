@@ -126,6 +126,10 @@ final class ProfileCommand implements Callable<Integer> {
             Thread.sleep(MOMENT);
         }
         boolean isWritten = Files.exists(file) && Files.size(file) > 0;
-        return new ProfileState(file.toString(), false, isWritten ? null : "the mount's process was killed", true);
+        return new ProfileState(
+                file.toString(),
+                false,
+                isWritten ? null : "the mount's process ended before the recording was written",
+                true);
     }
 }

@@ -179,7 +179,9 @@ final class MetricsIT {
             while (!Files.exists(profile)) { // it is made first
                 Thread.sleep(20);
             }
-            Thread.sleep(3_000); // the recorder starts meanwhile; what comes before is not recorded
+            Thread.sleep(
+                    10_000); // the recorder starts meanwhile, on a machine that may be busy; what comes before is not
+                             // recorded
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null && echo new > \"$1\"/new", mount.path())
                     .orThrow();
             profiling.get().orThrow();
@@ -217,7 +219,7 @@ final class MetricsIT {
             while (!Files.exists(profile)) {
                 Thread.sleep(20);
             }
-            Thread.sleep(3_000); // the recorder starts meanwhile
+            Thread.sleep(10_000); // the recorder starts meanwhile, on a machine that may be busy
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
             if (bySignal) {
                 mount.process().destroy();
