@@ -19,8 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The page cache of one mount: pages in memory and on NVMe. Safe for use by any number of threads.
  *
- * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: pages that it does not deliver are
- * Missing.
+ * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: pages that it does not give are Missing.
  */
 public final class PageCache implements AutoCloseable {
     /** Bytes in a page; an object's last page ends with the object. */
@@ -219,8 +218,7 @@ public final class PageCache implements AutoCloseable {
      *
      * @param file with each page at its offset, as long as the object; on the cache folder's file system. It is gone
      *     if it was taken over
-     * @param pages those that it holds as a whole. It should take no space for others, because the cache would not know
-     *     of it
+     * @param pages those that it holds as a whole. It should take no space for others, which the cache would not know
      * @param checksums CRC32C of each, by page number
      * @return false if it was not, because there are pages of this version already, the disk is not well, or it {@linkplain
      *     #hasOwnFile takes none}
@@ -263,10 +261,7 @@ public final class PageCache implements AutoCloseable {
         return memory.hasForReadahead(bytes);
     }
 
-    /**
-     * Bytes that may be added and stay until they are read: the free ones, and those that the eviction policy has for
-     * new pages.
-     */
+    /** Bytes that may be added and stay until they are read: free ones, and those that the policy has for new pages. */
     public long roomBytes() {
         return health.isWell() ? space.roomBytes() : 0;
     }

@@ -185,10 +185,7 @@ final class PageStore {
         }
     }
 
-    /**
-     * Its file was removed or cut from outside: no other page of a pack is trusted, and nothing is appended to it any
-     * more.
-     */
+    /** Its file was removed or cut from outside: no other page of a pack is trusted, and the pack takes no more. */
     private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {

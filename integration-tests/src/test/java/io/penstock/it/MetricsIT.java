@@ -181,7 +181,7 @@ final class MetricsIT {
             }
             Thread.sleep(
                     10_000); // the recorder starts meanwhile, on a machine that may be busy; what comes before is not
-                             // recorded
+            // recorded
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null && echo new > \"$1\"/new", mount.path())
                     .orThrow();
             profiling.get().orThrow();
