@@ -7,6 +7,7 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.SettingsPage;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -51,7 +52,7 @@ final class ConfigCommand {
                 if (!json) {
                     throw e;
                 }
-                out.println(JsonText.of(e.problems()));
+                out.println(Json.line(e.problems()));
                 return ExitCode.USAGE;
             }
             out.println(json ? "[]" : path + ": no mistakes");
@@ -103,7 +104,7 @@ final class ConfigCommand {
                     : of(ServingMount.find(mountPoint).ask("config", Map.of()));
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
-                out.println(JsonText.of(lines));
+                out.println(Json.line(lines));
                 return ExitCode.DONE;
             }
             int width =

@@ -41,9 +41,13 @@ final class LiveTerminal implements AutoCloseable {
         List<String> lines(int columns, int rows);
     }
 
-    /** The process's own. It runs no program: JLine's exec provider would run any {@code test} on the PATH. */
     LiveTerminal() throws IOException {
-        this(TerminalBuilder.builder().system(true).exec(false).build());
+        this(ofProcess());
+    }
+
+    /** The process's own. It runs no program: JLine's exec provider would run any {@code test} on the PATH. */
+    static Terminal ofProcess() throws IOException {
+        return TerminalBuilder.builder().system(true).exec(false).build();
     }
 
     /** @param terminal is closed with this */

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
@@ -114,7 +115,7 @@ final class MountsCommand implements Callable<Integer> {
     }
 
     static String json(List<Row> rows) {
-        return JsonText.of(rows.stream().map(Row::json).toList());
+        return Json.line(rows.stream().map(Row::json).toList());
     }
 
     private static List<String> line(Row row) {

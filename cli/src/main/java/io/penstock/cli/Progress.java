@@ -6,7 +6,6 @@ import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jline.terminal.Terminal;
-import org.jline.terminal.TerminalBuilder;
 import picocli.CommandLine.Help.Ansi;
 
 /**
@@ -43,9 +42,7 @@ final class Progress implements AutoCloseable {
     }
 
     private static int terminalColumns() {
-        // It runs no program: JLine's exec provider would run any test on the PATH.
-        try (Terminal terminal =
-                TerminalBuilder.builder().system(true).exec(false).build()) {
+        try (Terminal terminal = LiveTerminal.ofProcess()) {
             int columns = terminal.getSize().getColumns();
             return columns > 0 ? columns : USUAL_COLUMNS;
         } catch (IOException e) {

@@ -6,6 +6,7 @@ import io.penstock.cache.PageCache;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
@@ -188,7 +189,7 @@ final class RecoverCommand implements Callable<Integer> {
         List<UnreadableFile> unreadable = writeback.unreadable();
         List<StrandedFile> stranded = writeback.stranded();
         if (json) {
-            say(JsonText.of(WaitingFile.of(kept, pending, unreadable, stranded)));
+            say(Json.line(WaitingFile.of(kept, pending, unreadable, stranded)));
             spec.commandLine().getOut().flush();
             return ExitCode.DONE;
         }

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.DeadMount;
@@ -89,7 +90,7 @@ final class UmountCommand implements Callable<Integer> {
             }
         }
         if (json) {
-            spec.commandLine().getOut().println(JsonText.of(new Unmounted(folder.toString(), failed)));
+            spec.commandLine().getOut().println(Json.line(new Unmounted(folder.toString(), failed)));
         }
         return ExitCode.DONE;
     }

@@ -1,8 +1,7 @@
 package io.penstock.cli.bench;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.measure.Text;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -137,11 +136,7 @@ public final class Output {
         all.put("smallBytes", amounts.smallBytes());
         all.put("threads", amounts.threads());
         all.put("rows", results.rows().stream().map(this::fields).toList());
-        try {
-            return JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(all);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("of strings and numbers only", e);
-        }
+        return Json.indented(all);
     }
 
     private Map<String, Object> fields(Row row) {

@@ -1,15 +1,36 @@
 package io.penstock.cli.control;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** How requests and responses are written and read. */
-final class Json {
+/** Writes the output of commands for other programs; requests and responses are written and read by the same mapper. */
+public final class Json {
     static final ObjectMapper MAPPER = JsonMapper.builder()
             // A mount of another version may say more than is known here.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
     private Json() {}
+
+    /** One line. */
+    public static String line(Object value) {
+        return write(MAPPER.writer(), value);
+    }
+
+    /** Indented, on several lines. */
+    public static String indented(Object value) {
+        return write(MAPPER.writerWithDefaultPrettyPrinter(), value);
+    }
+
+    /** @param value records, maps, lists, texts and numbers */
+    private static String write(ObjectWriter writer, Object value) {
+        try {
+            return writer.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
 }

@@ -1,8 +1,6 @@
 package io.penstock.cli.doctor;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.measure.Text;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,13 +50,7 @@ public final class Report {
 
     /** An array of objects with {@code severity}, {@code check}, {@code found}, {@code why} and {@code remedy}. */
     public static String json(List<Finding> findings) {
-        ObjectMapper mapper = JsonMapper.builder().build();
-        try {
-            return mapper.writerWithDefaultPrettyPrinter()
-                    .writeValueAsString(findings.stream().map(Report::fields).toList());
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("of strings only", e);
-        }
+        return Json.indented(findings.stream().map(Report::fields).toList());
     }
 
     private static Map<String, String> fields(Finding finding) {
