@@ -6,6 +6,7 @@ import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.BitSet;
@@ -187,6 +188,31 @@ public final class PageCache implements AutoCloseable {
         if (pages != null) {
             store.discard(pages);
             pages.discardFrames();
+        }
+    }
+
+    /**
+     * Stores a small object that is cached once more, from its cached bytes. If it is pinned by now, it lies beside others
+     * that are pinned (ADR 30). Leaves a version with a file of its own, and one that is not cached, as it is. Waits for the
+     * disk, and for memory.
+     */
+    public void storeAgain(String namespace, ObjectVersion version) throws InterruptedException {
+        if (hasOwnFile(version.size()) || version.size() == 0) {
+            return;
+        }
+        try (CachedObject object = open(namespace, version)) {
+            ByteBuffer bytes = ByteBuffer.allocate((int) version.size());
+            if (object.read(0, bytes) != bytes.capacity()) {
+                return;
+            }
+            invalidate(namespace, version);
+            Fill fill = object.claim(0, 1, Urgency.DEMAND);
+            if (fill != null) { // else a reader fetches it, and it is stored then
+                fill.buffer().put(bytes.flip());
+                fill.filled(bytes.capacity());
+            }
+        } catch (FillFailedException e) {
+            log.debug("{} is not cached", version.key(), e);
         }
     }
 

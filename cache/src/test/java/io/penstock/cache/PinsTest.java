@@ -148,6 +148,42 @@ final class PinsTest {
     }
 
     @Test
+    void storeAgain_pinnedSmallFiles_lieBesideOthersThatArePinned() throws Exception {
+        try (PageCache cache = open()) {
+            for (TestObject object : small) {
+                object.store(cache);
+            }
+            List<TestObject> pinned = IntStream.range(0, small.size() / 8)
+                    .mapToObj(i -> small.get(8 * i))
+                    .toList();
+            for (TestObject object : pinned) {
+                pin(cache, object, Pins.UNTIL_UNPINNED);
+                cache.storeAgain(NAMESPACE, object.version());
+                cache.awaitWritten();
+            }
+            assertThat(pinned)
+                    .allSatisfy(
+                            object -> assertThat(object.readablePages(cache)).containsExactly(0));
+            scan(cache, "a");
+            assertThat(small)
+                    .allSatisfy(object ->
+                            assertThat(onDisk(cache, object)).isEqualTo(pinned.contains(object) ? object.size() : 0));
+        }
+    }
+
+    @Test
+    void storeAgain_notCachedOrLarge_changesNothing() throws Exception {
+        try (PageCache cache = open()) {
+            large.store(cache);
+            cache.storeAgain(NAMESPACE, large.version());
+            cache.storeAgain(NAMESPACE, small.getFirst().version());
+            cache.storeAgain(NAMESPACE, new TestObject("empty", 0).version());
+            assertThat(onDisk(cache, large)).isEqualTo(large.size());
+            assertThat(onDisk(cache, small.getFirst())).isZero();
+        }
+    }
+
+    @Test
     void unpin_whatIsStored_isEvictedByScans() throws Exception {
         try (PageCache cache = open()) {
             pinAndStoreAll(cache);

@@ -1,6 +1,5 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cache.PageCache;
 import io.penstock.cache.Pins;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.process.RefusedException;
@@ -106,10 +105,9 @@ final class WarmJob extends Job {
         if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
             return false;
         }
-        if (isNew && !PageCache.hasOwnFile(version.size())) {
-            // It may lie among small files that are not pinned, and all of them would be held: it is stored once more
-            // beside others that are pinned.
-            contents.cache().invalidate(contents.namespace(), version);
+        if (isNew) {
+            // A small file may lie among others that are not pinned, and all of them would be held.
+            contents.cache().storeAgain(contents.namespace(), version);
         }
         return true;
     }
