@@ -7,6 +7,9 @@ package io.penstock.cache;
  * @param diskHits page reads answered from NVMe
  * @param waits page reads that waited for a page in flight
  * @param misses page reads that found the page Missing
+ * @param memoryReadBytes bytes that readers had from memory
+ * @param diskReadBytes bytes that readers had from NVMe
+ * @param waitedReadBytes bytes that readers had of pages in flight, after they had waited for them
  * @param waitNanos nanoseconds that readers waited for pages in flight, those that they had found Missing included
  * @param diskNanos nanoseconds that readers waited for NVMe
  * @param filledPages pages that became Ready
@@ -23,6 +26,9 @@ public record CacheStatistics(
         long diskHits,
         long waits,
         long misses,
+        long memoryReadBytes,
+        long diskReadBytes,
+        long waitedReadBytes,
         long waitNanos,
         long diskNanos,
         long filledPages,

@@ -63,10 +63,18 @@ final class PageReads {
             return LOOK_AGAIN;
         }
         try {
-            if (!frame.has(end)) {
-                settle(to, loans);
+            if (frame.has(end)) {
+                int count = take(frame, offset, to, loans);
+                counters.readFromMemory(count);
+                return count;
             }
-            return arrived(frame, end) ? take(frame, offset, to, loans) : LOOK_AGAIN;
+            settle(to, loans);
+            if (!frame.await(end)) {
+                return LOOK_AGAIN;
+            }
+            int count = take(frame, offset, to, loans);
+            counters.waitedReadBytes.add(count);
+            return count;
         } finally {
             frame.release();
         }
@@ -101,14 +109,6 @@ final class PageReads {
         return CachedObject.MISSING;
     }
 
-    private boolean arrived(PageFrame frame, int end) throws FillFailedException, InterruptedException {
-        if (frame.has(end)) {
-            counters.memoryHits.increment();
-            return true;
-        }
-        return frame.await(end);
-    }
-
     /** Bytes read, or {@link #LOOK_AGAIN}. */
     private int readStored(
             StoredPage stored, int page, int offset, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
@@ -130,7 +130,7 @@ final class PageReads {
         }
         int count = store.read(stored, offset, to);
         if (count > 0) {
-            counters.diskHits.increment();
+            counters.readFromDisk(count);
         }
         return count;
     }
@@ -187,8 +187,9 @@ final class PageReads {
             if (!loadInTurn(stored, frame)) {
                 return 0;
             }
-            counters.diskHits.increment();
-            return take(frame, offset, to, loans);
+            int count = take(frame, offset, to, loans);
+            counters.readFromDisk(count);
+            return count;
         } finally {
             frame.release();
         }
@@ -235,8 +236,9 @@ final class PageReads {
             return CachedObject.WOULD_WAIT;
         }
         try {
-            counters.memoryHits.increment();
-            return take(frame, offset, to, loans);
+            int count = take(frame, offset, to, loans);
+            counters.readFromMemory(count);
+            return count;
         } finally {
             frame.release();
         }

@@ -48,6 +48,8 @@ final class RestartTest {
             assertThat(SMALL.readablePages(cache)).containsExactly(0);
             CacheStatistics statistics = cache.statistics();
             assertThat(statistics.diskHits()).isEqualTo(7);
+            assertThat(statistics.diskReadBytes()).isEqualTo(LARGE.size() + SMALL.size());
+            assertThat(statistics.memoryReadBytes()).isZero();
             assertThat(statistics.misses()).isZero();
             assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + PAGE_SIZE); // one of a pack
         }
@@ -127,6 +129,8 @@ final class RestartTest {
                 }
             }
             CacheStatistics statistics = cache.statistics();
+            assertThat(statistics.diskReadBytes() + statistics.memoryReadBytes() + statistics.waitedReadBytes())
+                    .isEqualTo(object.size());
             assertThat(statistics.diskHits())
                     .as("pages read by the reader itself")
                     .isLessThan(object.pages());

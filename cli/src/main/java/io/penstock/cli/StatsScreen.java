@@ -116,10 +116,11 @@ final class StatsScreen {
         double forDisk = rate(all -> all.cache().diskNanos() / NANOS);
         double forLimits = rate(all -> all.limitWaitNanos() / NANOS);
         return List.of(
-                "Page reads a second      %8s".formatted(count(pages)),
-                "  from memory            %8s  %5s".formatted(count(memory), percent(memory, pages)),
-                "  from NVMe              %8s  %5s".formatted(count(nvme), percent(nvme, pages)),
-                "  waited for a fetch     %8s  %5s".formatted(count(waited), percent(waited, pages)),
+                "Page reads a second      %8s         %8s in calls".formatted(count(pages), bytes(StatsScreen::kernel)),
+                pageReads("from memory", memory, pages, all -> all.cache().memoryReadBytes()),
+                pageReads("from NVMe", nvme, pages, all -> all.cache().diskReadBytes()),
+                pageReads(
+                        "waited for a fetch", waited, pages, all -> all.cache().waitedReadBytes()),
                 "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
                 "Readers that wait        %8s  store %s, NVMe %s, limits %s"
                         .formatted(
@@ -139,6 +140,16 @@ final class StatsScreen {
                 "  not stored, damaged    %8d  %d, disk errors %d"
                         .formatted(cache.unstoredPages(), cache.corruptPages(), cache.diskErrors()),
                 "");
+    }
+
+    private String pageReads(String source, double reads, double all, ToDoubleFunction<MountStatistics> bytes) {
+        return "  %-22s %8s  %5s  %8s".formatted(source, count(reads), percent(reads, all), bytes(bytes));
+    }
+
+    /** Those of files that are being written are among them. */
+    private static double kernel(MountStatistics all) {
+        CallStatistics read = all.calls().get("read");
+        return read == null ? 0 : read.bytes();
     }
 
     private List<String> fetches() {
@@ -294,6 +305,11 @@ final class StatsScreen {
             CallStatistics call = all.calls().get(name);
             return call == null ? 0 : call.count();
         });
+    }
+
+    /** A second. */
+    private String bytes(ToDoubleFunction<MountStatistics> counter) {
+        return ByteSizes.about(rate(counter));
     }
 
     private double rate(ToDoubleFunction<MountStatistics> counter) {

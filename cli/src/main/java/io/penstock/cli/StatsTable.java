@@ -82,6 +82,14 @@ final class StatsTable {
                                 Figures.percent(cache.misses(), reads)));
         add(
                 text,
+                "bytes read",
+                "%s from memory, %s from NVMe, %s waited for a fetch"
+                        .formatted(
+                                ByteSizes.about(cache.memoryReadBytes()),
+                                ByteSizes.about(cache.diskReadBytes()),
+                                ByteSizes.about(cache.waitedReadBytes())));
+        add(
+                text,
                 "waited",
                 "%s s for the store, %s s for NVMe, %s s for limits, of all readers together"
                         .formatted(

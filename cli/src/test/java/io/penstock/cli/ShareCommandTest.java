@@ -67,7 +67,7 @@ class ShareCommandTest {
                 "/mnt/data",
                 17,
                 1,
-                new CacheStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                new CacheStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
                 new ReadaheadStatistics(1, 2, 0, 0, 100 * MIB, 0, 0, 0, 0),
                 new RequestStatistics(0, 0, 0, 0, 0, 0, 0),
                 new Cost(0, 0),

@@ -37,6 +37,9 @@ final class StatsScreenTest {
                         280 * times,
                         15 * times,
                         5 * times,
+                        100 * MIB * times,
+                        280 * MIB * times,
+                        20 * MIB * times,
                         2_500_000_000L * times,
                         500_000_000L * times,
                         0,
@@ -92,10 +95,10 @@ final class StatsScreenTest {
         assertThat(String.join("\n", lines(80))).isEqualTo("""
             s3://data on /mnt/data   process 17   mounted for 1 h 1 min
 
-            Page reads a second           400
-              from memory                 100    25%
-              from NVMe                   280    70%
-              waited for a fetch           15     4%
+            Page reads a second           400           900MiB in calls
+              from memory                 100    25%    100MiB
+              from NVMe                   280    70%    280MiB
+              waited for a fetch           15     4%     20MiB
               missed                        5     1%
             Readers that wait             3.5  store 2, NVMe 0.5, limits 1
             Calls in flight                 3  requests to the store 12
@@ -164,8 +167,8 @@ final class StatsScreenTest {
     void lines_200Columns_haveTheCallsBeside() {
         List<String> lines = lines(200);
 
-        assertThat(lines.get(2)).matches("Page reads a second +400 +Calls +a second +p50 .*");
-        assertThat(lines.get(3)).matches(" +from memory +100 +25% +read +600 +125us +3.3ms +12ms +2");
+        assertThat(lines.get(2)).matches("Page reads a second +400 +900MiB in calls +Calls +a second +p50 .*");
+        assertThat(lines.get(3)).matches(" +from memory +100 +25% +100MiB +read +600 +125us +3.3ms +12ms +2");
         assertThat(lines).hasSizeLessThan(lines(80).size()).contains("  requests, replies          8MiB  20MiB");
     }
 
@@ -182,7 +185,7 @@ final class StatsScreenTest {
     @Test
     void lines_readOnlyAndAtRest_haveNoWritesAndNoShares() {
         assertThat(new StatsScreen(at(1, 1, null), at(2, 1, null)).lines(80, 60))
-                .contains("Mounted read-only", "  from NVMe                     0      -")
+                .contains("Mounted read-only", "  from NVMe                     0      -        0B")
                 .noneMatch(line -> line.startsWith("Uploaded"));
     }
 }

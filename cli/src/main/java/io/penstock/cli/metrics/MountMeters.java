@@ -107,6 +107,9 @@ final class MountMeters {
         pageReads("nvme", CacheStatistics::diskHits);
         pageReads("in-flight", CacheStatistics::waits);
         pageReads("store", CacheStatistics::misses);
+        readBytes("memory", CacheStatistics::memoryReadBytes);
+        readBytes("nvme", CacheStatistics::diskReadBytes);
+        readBytes("in-flight", CacheStatistics::waitedReadBytes);
         waited("store", MountStatistics::storeWaitNanos);
         waited("nvme", all -> all.cache().diskNanos());
         waited("limits", MountStatistics::limitWaitNanos);
@@ -142,6 +145,15 @@ final class MountMeters {
                 "page.reads",
                 null,
                 "Page reads, by their source",
+                Tags.of("from", from),
+                all -> value.applyAsLong(all.cache()));
+    }
+
+    private void readBytes(String from, ToLongFunction<CacheStatistics> value) {
+        counter(
+                "page.read",
+                BYTES,
+                "Bytes of page reads, by their source",
                 Tags.of("from", from),
                 all -> value.applyAsLong(all.cache()));
     }

@@ -42,7 +42,7 @@ final class ControlServerTest {
             "/mnt",
             7,
             1.5,
-            new CacheStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
+            new CacheStatistics(1, 2, 3, 4, 15, 16, 17, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14),
             new ReadaheadStatistics(1, 2, 3, 4, 5, 6, 7, 8, 9),
             new RequestStatistics(1, 2, 3, 4, 5, 6, 7),
             new Cost(0.5, 0),

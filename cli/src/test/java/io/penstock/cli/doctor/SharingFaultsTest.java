@@ -64,7 +64,7 @@ class SharingFaultsTest {
                 "/mnt/a",
                 4711,
                 100,
-                new CacheStatistics(9, 9, 9, 9, 0, 0, 1000, 0, 0, 0, 0, 0, 0, 1 << 30),
+                new CacheStatistics(9, 9, 9, 9, 0, 0, 0, 0, 0, 1000, 0, 0, 0, 0, 0, 0, 1 << 30),
                 new ReadaheadStatistics(100, 900, 0, 0, 1 << 30, 0, 0, 0, 0),
                 new RequestStatistics(1000, 0, 0, 0, 0, 0, 0),
                 new Cost(0, 0),

@@ -73,6 +73,7 @@ class PrometheusEndpointTest {
         assertThat(scrape().lines())
                 .contains(
                         "penstock_uptime_seconds{" + LABELS + "} 1.0",
+                        "penstock_page_read_bytes_total{from=\"memory\"," + LABELS + "} 15.0",
                         "penstock_page_reads_total{from=\"nvme\"," + LABELS + "} 2.0",
                         "penstock_reader_wait_seconds_total{cause=\"store\"," + LABELS + "} 4.0",
                         "penstock_reader_wait_seconds_total{cause=\"limits\"," + LABELS + "} 3.0",

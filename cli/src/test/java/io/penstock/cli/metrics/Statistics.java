@@ -47,7 +47,7 @@ final class Statistics {
                 "/mnt/data",
                 17,
                 seconds,
-                new CacheStatistics(1, 2, 3, 4, 5_000_000_000L, 6, 7, 8, 9, 10, 11, 12, 13, 14),
+                new CacheStatistics(1, 2, 3, 4, 15, 16, 17, 5_000_000_000L, 6, 7, 8, 9, 10, 11, 12, 13, 14),
                 new ReadaheadStatistics(21, 22, 23, 24, 25, 26, 27, 2_000_000_000L, 1_000_000_000L),
                 new RequestStatistics(31, 32, 33, 34, 35, 36, 37),
                 new Cost(38, 39),
