@@ -50,6 +50,7 @@ public final class LocalFile implements DataFile {
     }
 
     private interface Transfer {
+        /** Is run again if it was interrupted, after any part of it. */
         int run(FileChannel channel) throws IOException;
     }
 
@@ -64,19 +65,20 @@ public final class LocalFile implements DataFile {
     }
 
     private int read(long position, ByteBuffer to, boolean past) throws IOException {
-        int count = 0;
-        while (to.hasRemaining()) {
-            long at = position + count;
-            int read = uninterruptibly(past, channel -> channel.read(to, at));
-            if (read < 0) {
-                break;
-            }
-            count += read;
-            if (past && read % DirectIo.ALIGNMENT != 0) {
-                break; // the file is too short, and direct I/O cannot go on from here to find that out
-            }
+        int start = to.position();
+        int read = 0;
+        while (read >= 0 && to.hasRemaining() && goesOn(past, to.position() - start)) {
+            read = uninterruptibly(past, channel -> {
+                int count = to.position() - start; // an interrupted transfer may have moved it before it failed
+                return to.hasRemaining() && goesOn(past, count) ? channel.read(to, position + count) : 0;
+            });
         }
-        return count;
+        return to.position() - start;
+    }
+
+    /** Whether another read can follow: past the page cache not after the end of a file that is too short. */
+    private static boolean goesOn(boolean past, int count) {
+        return !past || count % DirectIo.ALIGNMENT == 0;
     }
 
     /**
@@ -92,8 +94,7 @@ public final class LocalFile implements DataFile {
         boolean past = isDirect(position, from);
         int start = from.position();
         while (from.hasRemaining()) {
-            long at = position + from.position() - start;
-            uninterruptibly(past, channel -> channel.write(from, at));
+            uninterruptibly(past, channel -> channel.write(from, position + from.position() - start));
         }
     }
 

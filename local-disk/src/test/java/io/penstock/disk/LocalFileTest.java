@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,6 +71,29 @@ final class LocalFileTest {
             for (Future<?> reader : readers) {
                 reader.get();
             }
+        }
+    }
+
+    /** A transfer that is interrupted may be complete: its bytes count, and none is moved twice. */
+    @Test
+    void readAndWrite_byAThreadThatIsInterruptedAgainAndAgain_moveAllBytes() throws Exception {
+        Path copy = Files.createFile(folder.resolve("copy"));
+        try (LocalFile file = new LocalFile(path, false);
+                LocalFile written = new LocalFile(copy, false)) {
+            FutureTask<Boolean> transfers = new FutureTask<>(() -> {
+                for (int round = 0; round < 3000; round++) {
+                    readAll(file);
+                    written.write(0, ByteBuffer.wrap(CONTENT));
+                }
+                return true;
+            });
+            Thread thread = Thread.ofPlatform().start(transfers);
+            while (!transfers.isDone()) {
+                thread.interrupt();
+            }
+            assertThat(transfers.get()).isTrue();
+            readAll(written);
+            assertThat(Files.size(copy)).isEqualTo(CONTENT.length);
         }
     }
 
