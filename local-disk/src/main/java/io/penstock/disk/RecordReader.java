@@ -8,9 +8,13 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads the frames of a {@link RecordLog}, a piece of the file at a time: only one record has to fit into memory. For one thread. */
 final class RecordReader<R> {
+    private static final Logger log = LoggerFactory.getLogger(RecordReader.class);
+
     private static final int PIECE_BYTES = 1 << 20;
 
     /** Of a record: more is damage. The CRC32C of as many zeros as an int counts would be that of none. */
@@ -51,6 +55,19 @@ final class RecordReader<R> {
 
     /** Hands over the records up to the first that does not hold: see {@link RecordLog#replay}. */
     void read(Consumer<R> records) throws IOException {
+        try {
+            readAll(records);
+        } catch (RecordLog.UnreadableException e) {
+            throw e;
+        } catch (IOException e) {
+            if (format.durable()) {
+                throw e;
+            }
+            log.warn("A log cannot be read from byte {} on, and ends there", end, e);
+        }
+    }
+
+    private void readAll(Consumer<R> records) throws IOException {
         if (begins(format.magic())) {
             end = Long.BYTES;
             for (byte[] next = record(end); next != null && accept(next, records); next = record(end)) {

@@ -206,6 +206,28 @@ final class RecordLogTest {
     }
 
     @Test
+    void replay_ofALogThatTheDiskDoesNotRead_endsThereUnlessItIsDurable() throws Exception {
+        log(files, "one", "x".repeat(3 << 20), "three").close();
+        AtomicInteger reads = new AtomicInteger();
+        DataFolder sick = WatchedFolder.of(files, operation -> {
+            if (operation.equals("file read") && reads.incrementAndGet() > 1) {
+                throw new IOException("Input/output error");
+            }
+        });
+        List<String> records = new ArrayList<>();
+        try (RecordLog<String> log = RecordLog.open(sick, NAME, format)) {
+            if (durable) {
+                assertThatThrownBy(() -> log.replay(records::add)).hasMessage("Input/output error");
+            } else {
+                log.replay(records::add);
+                log.append("two");
+                assertThat(records).containsExactly("one");
+                assertThat(replayed()).containsExactly("one", "two");
+            }
+        }
+    }
+
+    @Test
     void append_afterATornTail_followsTheLastWholeRecord() throws Exception {
         written().close();
         cut(Files.size(path()) - 1);
