@@ -35,8 +35,11 @@ final class PackTable {
 
     /**
      * For callers that have pinned the extent: else it might be evicted before, and the page would never be removed.
+     *
+     * @return the page that it replaces
      */
-    void put(PackedPage page) {
+    @Nullable
+    PackedPage put(PackedPage page) {
         PackedPage before = pages.put(page.id(), page);
         if (before == null) {
             size.incrementAndGet();
@@ -48,6 +51,7 @@ final class PackTable {
             lying.pages.add(page);
             return lying;
         });
+        return before;
     }
 
     /** False if it was removed or replaced before. */

@@ -98,8 +98,11 @@ final class Packs {
         try {
             writing.to(page.extent().object(), page.position());
             written = true;
-            table.put(page);
+            PackedPage before = table.put(page);
             space.addPacked(page.extent(), id);
+            if (before != null) {
+                store.left(before);
+            }
             index.append(page.toRecord());
             return true;
         } finally {

@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.ObjectPages.Shared;
+import io.penstock.cache.PageReads.FromDisk;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
@@ -192,27 +193,26 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Stores a small object that is cached once more, from its cached bytes. If it is pinned by now, it lies beside others
-     * that are pinned (ADR 30). Leaves a version with a file of its own, and one that is not cached, as it is. Waits for the
-     * disk, and for memory.
+     * Stores a small object that is on disk once more, from there. If it is pinned by now, it lies beside others that are
+     * pinned (ADR 30). Any other version stays as it is. Waits for the disk.
      */
     public void storeAgain(String namespace, ObjectVersion version) throws InterruptedException {
-        if (hasOwnFile(version.size()) || version.size() == 0) {
+        ObjectId id = ObjectId.of(namespace, version);
+        if (!store.isPacked(id) || !writes.areAllowed()) {
             return;
         }
-        try (CachedObject object = open(namespace, version)) {
-            ByteBuffer bytes = ByteBuffer.allocate((int) version.size());
-            if (object.read(0, bytes) != bytes.capacity()) {
-                return;
-            }
-            invalidate(namespace, version);
-            Fill fill = object.claim(0, 1, Urgency.DEMAND);
-            if (fill != null) { // else a reader fetches it, and it is stored then
-                fill.buffer().put(bytes.flip());
-                fill.filled(bytes.capacity());
+        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
+        try {
+            ByteBuffer bytes = ByteBuffer.allocate(pages.pageLength(0));
+            if (new PageReads(pages, store, counters).read(0, bytes, FromDisk.CHECKED, null) == bytes.capacity()) {
+                boolean _ = writes.write(pages, 0, bytes.flip());
             }
         } catch (FillFailedException e) {
-            log.debug("{} is not cached", version.key(), e);
+            log.debug("{} is not stored again", version.key(), e);
+        } catch (IOException e) {
+            health.failed("write a page", e);
+        } finally {
+            pages.release();
         }
     }
 

@@ -273,11 +273,16 @@ final class PageStore {
         PackedPage packed = packs.find(id);
         if (packed != null) {
             drop(packed);
-            tasks.execute("evict", () -> {
-                space.packedDropped(packed.extent(), id);
-                space.freeUnpinned();
-            });
+            left(packed);
         }
+    }
+
+    /** A small object does not lie there any more. */
+    void left(PackedPage packed) {
+        tasks.execute("evict", () -> {
+            space.packedDropped(packed.extent(), packed.id());
+            space.freeUnpinned();
+        });
     }
 
     /** For pages that are found to be of no use. */

@@ -144,7 +144,10 @@ public final class Pins implements AutoCloseable {
             table.pin(pin.id());
             add(pin.id(), pin.bytes());
             if (former != null) {
-                unpin(former);
+                remove(former.id(), former.bytes());
+                if (!former.id().equals(pin.id())) {
+                    table.unpin(former.id());
+                }
             }
         }
         space.pinsChanged(former == null ? List.of(pin.id()) : List.of(pin.id(), former.id()));

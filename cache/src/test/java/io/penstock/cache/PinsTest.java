@@ -255,6 +255,21 @@ final class PinsTest {
     }
 
     @Test
+    void pin_theSameVersionWithAnotherEnd_staysPinnedWhereItIsStored() throws Exception {
+        TestObject other = small.get(1);
+        try (PageCache cache = open()) {
+            pin(cache, small.getFirst(), SOON);
+            pin(cache, small.getFirst(), SOON + 1);
+            small.getFirst().store(cache);
+            other.store(cache);
+            scan(cache, "a");
+            assertThat(onDisk(cache, small.getFirst()))
+                    .isEqualTo(small.getFirst().size());
+            assertThat(onDisk(cache, other)).as("it lies elsewhere").isZero();
+        }
+    }
+
+    @Test
     void end_pinsWithAnEnd_takesOffThoseWhoseTimeHasCome() throws Exception {
         try (PageCache cache = open()) {
             pin(cache, large, SOON + 1);
