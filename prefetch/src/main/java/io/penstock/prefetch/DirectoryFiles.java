@@ -3,7 +3,10 @@ package io.penstock.prefetch;
 import io.penstock.core.ObjectVersion;
 import org.jspecify.annotations.Nullable;
 
-/** The listed files of a directory, each with an index that it keeps. Safe for use by any number of threads; never waits. */
+/**
+ * The listed files of a directory, each with an index that it keeps. Equal to those of the same listing. Safe for use by any
+ * number of threads; never waits.
+ */
 public interface DirectoryFiles {
     /** The index of the file with this key; -1 if it is not listed. */
     int indexOf(String key);

@@ -3,8 +3,8 @@ package io.penstock.prefetch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import java.util.BitSet;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +83,7 @@ final class DirectoryStream {
 
     /** The files fetched ahead, and not read since, by index. */
     @GuardedBy("this")
-    private final Map<Integer, ObjectVersion> ahead = new HashMap<>();
+    private final NavigableMap<Integer, ObjectVersion> ahead = new TreeMap<>();
 
     @GuardedBy("this")
     private long aheadBytes;
@@ -113,6 +113,10 @@ final class DirectoryStream {
     /** The first file that may be fetched next: its index, or its place in the order of the epoch before. */
     @GuardedBy("this")
     private int next;
+
+    /** Whether a GET has failed, as it does if the listing is outdated. */
+    @GuardedBy("this")
+    private boolean hasFailed;
 
     /** Whether a caller of {@link #opened} holds it: it is in the queue for a GET. */
     @GuardedBy("this")
@@ -166,6 +170,8 @@ final class DirectoryStream {
     private void beginEpoch() {
         known.clear();
         known.or(order.readInEpoch());
+        ahead.clear(); // else those that are never read would take all of the room, epoch by epoch
+        aheadBytes = 0;
         startOver();
     }
 
@@ -184,9 +190,20 @@ final class DirectoryStream {
         repeated.add(rank, Math.clamp(order.ranked() / NEAR_SHARE, NEAR, NEAR_IN_ORDER));
         switch (shape) {
             case UNKNOWN -> find(index, rank);
-            case IN_ORDER -> shape = listed.length == 0 ? Shape.UNKNOWN : shape;
+            case IN_ORDER -> {
+                shape = listed.length == 0 ? Shape.UNKNOWN : shape;
+                forgetPassed(index - NEAR);
+            }
             case REPEATED -> shape = repeated.length == 0 ? Shape.UNKNOWN : shape;
             case AT_RANDOM -> {}
+        }
+    }
+
+    /** Files before this one were passed over: they are not ahead of the reader any more. */
+    @GuardedBy("this")
+    private void forgetPassed(int end) {
+        while (!ahead.isEmpty() && ahead.firstKey() < end) {
+            ObjectVersion _ = dropAhead(ahead.firstKey());
         }
     }
 
@@ -248,10 +265,11 @@ final class DirectoryStream {
     }
 
     /**
-     * Its GET has failed, as it does if the listing is outdated: it is left to its readers. Nothing else is fetched ahead
-     * until they have shown once more how they read.
+     * Its GET has failed: it is left to its readers. Nothing else is fetched ahead until they have shown once more how they
+     * read.
      */
     synchronized void failed(Next file) {
+        hasFailed = true;
         had(file);
         startOver();
     }
@@ -262,6 +280,15 @@ final class DirectoryStream {
         ObjectVersion fetched = ahead.remove(index);
         aheadBytes -= fetched == null ? 0 : fetched.size();
         return fetched;
+    }
+
+    /** Whether a newer listing may say more of the file: it is not listed in this one, or others have changed. */
+    synchronized boolean isOutdatedFor(String key) {
+        return hasFailed || files.indexOf(key) < 0;
+    }
+
+    boolean isOf(DirectoryFiles listing) {
+        return files.equals(listing);
     }
 
     /** The number of files that are listed, all of which it holds. */

@@ -16,7 +16,7 @@ final class DirectoryStreams {
     /** Of all directories but the one used last: their listings are held, at most 450 bytes of heap a file. */
     private static final int MOST_FILES = 100_000;
 
-    /** Each time that so many files of a directory were cold, its listing is asked for. */
+    /** Each time that so many files of a directory were cold, and its listing did not have them, a newer one is asked for. */
     private static final int LEAST_COLD = 4;
 
     private final DirectoryFiles.Source source;
@@ -69,11 +69,15 @@ final class DirectoryStreams {
             directory = new Directory();
             directories.put(prefix, directory);
         }
-        if (directory.stream == null && isCold && ++directory.cold % LEAST_COLD == 0) {
+        DirectoryStream stream = directory.stream;
+        if (isCold && (stream == null || stream.isOutdatedFor(key)) && ++directory.cold % LEAST_COLD == 0) {
             DirectoryFiles files = source.of(key);
-            directory.stream = files == null ? null : new DirectoryStream(files, limits, mostAtRandom, usedBytes);
+            if (files != null && (stream == null || !stream.isOf(files))) {
+                stream = new DirectoryStream(files, limits, mostAtRandom, usedBytes);
+                directory.stream = stream;
+            }
         }
-        return directory.stream;
+        return stream;
     }
 
     /** Makes room for another directory. */

@@ -61,6 +61,12 @@ final class OpenVersionTable implements AutoCloseable {
 
     /** The version with one reader more, which must {@linkplain #closed close}. */
     OpenVersion share(ObjectVersion version) {
+        synchronized (this) {
+            OpenVersion shared = open.get(version);
+            if (shared != null) {
+                return withReader(shared);
+            }
+        }
         OpenVersion mine = opener.apply(version);
         OpenVersion shared;
         synchronized (this) {
@@ -68,13 +74,19 @@ final class OpenVersionTable implements AutoCloseable {
             if (shared == mine) {
                 mine.history = Objects.requireNonNullElse(histories.remove(version), mine.history);
             }
-            shared.readers++;
-            if (lingering.remove(shared) != null) {
-                shared.resume();
-            }
+            OpenVersion _ = withReader(shared);
         }
         if (shared != mine) {
             mine.closePages();
+        }
+        return shared;
+    }
+
+    @GuardedBy("this")
+    private OpenVersion withReader(OpenVersion shared) {
+        shared.readers++;
+        if (lingering.remove(shared) != null) {
+            shared.resume();
         }
         return shared;
     }

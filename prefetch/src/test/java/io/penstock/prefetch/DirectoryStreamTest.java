@@ -198,6 +198,29 @@ class DirectoryStreamTest {
     }
 
     @Test
+    void epoch_ofFilesThatAreNeverRead_fetchesAsMuchAgain() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> nine = shuffled(1).subList(0, FILES * 9 / 10);
+        for (int epoch = 0; epoch < 5; epoch++) {
+            readAll(stream, nine);
+        }
+        int read = readUntilItBegins(stream, nine);
+        assertThat(read).isLessThan(2 * DirectoryStream.LEAST);
+        assertThat(drain(stream)).hasSize((int) (MOST / SIZE));
+    }
+
+    @Test
+    void opened_everyThirdFileInOrder_goesOn() {
+        DirectoryStream stream = stream(true);
+        int fetched = 0;
+        for (int index = 0; index < FILES; index += 3) {
+            boolean _ = stream.opened(versions.get(index), true);
+            fetched += drain(stream).size();
+        }
+        assertThat(fetched).isGreaterThan(FILES / 2);
+    }
+
+    @Test
     void epoch_inAnotherOrder_fetchesNothingByTheOldOne() {
         DirectoryStream stream = stream(true);
         readAll(stream, shuffled(1));

@@ -23,11 +23,12 @@ class DirectoryStreamsTest {
             () -> 1 << 30,
             new LongAdder());
 
-    /** Of so many files, which it does not tell. */
+    /** Of so many files, all of them that have a number. */
     private record Listed(int size) implements DirectoryFiles {
         @Override
         public int indexOf(String key) {
-            return -1;
+            int number = Integer.parseInt(key.substring(key.indexOf('/') + 1));
+            return number < size ? number : -1;
         }
 
         @Override
@@ -55,6 +56,17 @@ class DirectoryStreamsTest {
     }
 
     @Test
+    void opened_filesThatItsListingLacks_asksForANewerOne() {
+        listed = 0;
+        read("a", true);
+        assertThat(asked).as("the same each time").containsExactly("a", "a");
+        listed = 8;
+        read("a", true);
+        read("a", true);
+        assertThat(asked).as("the newer one has all").containsExactly("a", "a", "a");
+    }
+
+    @Test
     void opened_manyFilesInOtherDirectories_forgetsTheOneUsedFirst() {
         listed = 60_000;
         read("a", true);
@@ -79,7 +91,7 @@ class DirectoryStreamsTest {
     private void read(String directory, boolean isCold) {
         for (int number = 0; number < 8; number++) {
             ObjectVersion file = new ObjectVersion(directory + "/" + number, "etag", 100, Instant.EPOCH);
-            assertThat(directories.opened(file, isCold)).isNull();
+            DirectoryStream _ = directories.opened(file, isCold);
         }
     }
 }
