@@ -29,6 +29,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(600)
 final class LiveCommandsIT {
     private static final int READERS = 16;
+
+    /** Between two files of a reader, so that the machine has time for the commands: milliseconds. */
+    private static final int PAUSE_MILLIS = 50;
+
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     /** Not of the files that are read. Large enough for a file of its own in the cache: a pin does not fetch it anew. */
@@ -162,6 +166,7 @@ final class LiveCommandsIT {
                 TestBucket.verify(data, in);
             }
             read++;
+            Thread.sleep(PAUSE_MILLIS);
         }
         return read;
     }

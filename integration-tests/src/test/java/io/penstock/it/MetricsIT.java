@@ -96,8 +96,8 @@ final class MetricsIT {
         return Program.run(scratch, line);
     }
 
-    /** Reads at random until it is told to end. @return how many reads there were */
-    private int readUntil(AtomicBoolean isEnough, Path folder, Random random) throws IOException {
+    /** Reads at random until it is told to end, with pauses for the machine's other work. @return how many reads there were */
+    private int readUntil(AtomicBoolean isEnough, Path folder, Random random) throws IOException, InterruptedException {
         int reads = 0;
         while (!isEnough.get()) {
             TestData data = objects.get(random.nextInt(objects.size()));
@@ -108,6 +108,7 @@ final class MetricsIT {
             }
             data.verify(position, buffer.flip());
             reads++;
+            Thread.sleep(5);
         }
         return reads;
     }
