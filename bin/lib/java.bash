@@ -23,7 +23,7 @@ find_java() {
     local candidate version on_path beside=${1:-java}
     on_path=$(readlink -f "$(type -P java || true)" || true)
     for candidate in "${JAVA_HOME:-}" "${on_path%/bin/java}" /usr/lib/jvm/* /usr/java/* /opt/* \
-        "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/*; do
+        "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/*; do
         if [[ -n $candidate ]] && java_version "$candidate" && ((version >= least_java)) &&
             [[ -x $candidate/bin/$beside ]]; then
             # shellcheck disable=SC2034 # For whoever sources this.

@@ -1,10 +1,12 @@
-# How much memory a process may use: for bin/penstock, which sources this file.
+# How much memory and how many processors a process may use: for bin/penstock, which sources this file.
 # shellcheck shell=bash
 
-# Sets memory_kib to the machine's memory, or to the smallest limit of this process's cgroup and of those above it.
+# Sets memory_kib to the machine's memory, and processors to the number of those that this process may run on; or to the smallest
+# limits of this process's cgroup and of those above it.
 #   $1 where procfs is mounted; $2 where the cgroups are
-find_memory() {
-    local proc=${1:-/proc} cgroups=${2:-/sys/fs/cgroup} key value _ line controllers path root file
+find_limits() {
+    local proc=${1:-/proc} cgroups=${2:-/sys/fs/cgroup} key value period _ line controllers path root file
+    processors=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
     while read -r key value _; do
         [[ $key == MemTotal: ]] && break
     done <"$proc/meminfo"
@@ -24,6 +26,13 @@ find_memory() {
             if [[ -r $root$path/$file ]] && read -r value <"$root$path/$file" &&
                 [[ $value =~ ^[0-9]{1,18}$ ]] && ((value / 1024 < memory_kib)); then
                 memory_kib=$((value / 1024))
+            fi
+            # Of version 2: the time in microseconds that each period has.
+            if [[ -r $root$path/cpu.max ]] && read -r value period <"$root$path/cpu.max" &&
+                [[ $value =~ ^[0-9]{1,15}$ && $period =~ ^[1-9][0-9]{0,15}$ ]] &&
+                (((value + period - 1) / period < processors)); then
+                # shellcheck disable=SC2034 # For whoever sources this.
+                processors=$(((value + period - 1) / period))
             fi
             [[ -n $path && $path != / ]]
         do

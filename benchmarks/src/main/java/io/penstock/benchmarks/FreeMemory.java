@@ -19,7 +19,7 @@ final class FreeMemory implements AutoCloseable {
     private static final int CALL = 1 << 20;
 
     /** Longer than memory can be. Takes no space: nothing is ever written to it. */
-    private static final long EMPTY_FILE = 1L << 40;
+    private static final long EMPTY_FILE = 1L << 43;
 
     private final FileChannel file;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(CALL);
@@ -42,8 +42,8 @@ final class FreeMemory implements AutoCloseable {
                 file.read(buffer.clear(), position % EMPTY_FILE);
             }
             long now = bytes();
-            if (now >= free) {
-                return; // something takes it away from the page cache as fast
+            if (now >= free - (free - LEFT) / 2) {
+                return; // something takes it away from the page cache as fast, as the limit of a cgroup does
             }
             free = now;
         }

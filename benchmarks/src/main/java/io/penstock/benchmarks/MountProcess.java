@@ -38,8 +38,16 @@ final class MountProcess implements AutoCloseable {
     static MountProcess start(
             Path penstock, String source, Path mountPoint, S3Target server, List<String> options, Path log)
             throws IOException {
-        List<String> command =
-                new ArrayList<>(List.of(penstock.toString(), "mount", source, mountPoint.toString(), "--foreground"));
+        Path settings = log.resolveSibling("penstock.yaml"); // not those of this machine's mounts
+        Files.writeString(settings, "defaults: {}\n");
+        List<String> command = new ArrayList<>(List.of(
+                penstock.toString(),
+                "mount",
+                source,
+                mountPoint.toString(),
+                "--foreground",
+                "--config",
+                settings.toString()));
         command.addAll(server.mountOptions());
         command.addAll(options);
         ProcessBuilder builder = new ProcessBuilder(command)

@@ -95,7 +95,8 @@ final class NamesCommand implements Callable<Integer> {
                             store,
                             resources.add(new ServerRequests(server)),
                             scratch,
-                            results));
+                            results),
+                    resources);
         }
         List<ReportRow> rows =
                 scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
@@ -112,7 +113,8 @@ final class NamesCommand implements Callable<Integer> {
         return count;
     }
 
-    private void measure(List<NamesScenario> scenarios, NamesRig rig) throws Exception {
+    private void measure(List<NamesScenario> scenarios, NamesRig rig, Resources resources) throws Exception {
+        AutoCloseable _ = resources.add(rig::removeAll);
         rig.warmUp();
         for (int round = 1; round <= run.rounds(); round++) {
             System.err.println("round " + round + " of " + run.rounds());

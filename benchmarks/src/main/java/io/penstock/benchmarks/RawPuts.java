@@ -5,22 +5,22 @@ import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /** The ceiling of every write: the rate at which the mount's own S3 client sends from memory, without other work. */
 final class RawPuts {
@@ -33,31 +33,40 @@ final class RawPuts {
     /** Sends objects in parts, one part of each in turn, and completes them; an operation is a part. */
     Measurement parts(List<String> keys, long size, int partSize, int concurrency) throws Exception {
         Body body = new Body(partSize);
-        List<Part> parts = new ArrayList<>();
-        List<MultipartUpload> uploads = new ArrayList<>();
-        for (String key : keys) {
-            uploads.add(store.createUpload(key));
-        }
-        for (int number = 1; number <= size / partSize; number++) {
-            for (MultipartUpload upload : uploads) {
-                parts.add(new Part(upload, number));
+        MultipartUpload[] uploads = new MultipartUpload[keys.size()];
+        int each = Math.toIntExact(size / partSize);
+        UploadedPart[][] parts = new UploadedPart[uploads.length][each];
+        long start = System.nanoTime();
+        boolean completed = false;
+        try {
+            long[] _ = concurrently(uploads.length, uploads.length, i -> uploads[i] = store.createUpload(keys.get(i)));
+            long[] nanos = concurrently(uploads.length * each, concurrency, i -> {
+                int object = i % uploads.length;
+                int part = i / uploads.length;
+                parts[object][part] = store.uploadPart(uploads[object], part + 1, body);
+            });
+            long[] _ = concurrently(uploads.length, uploads.length, i -> {
+                var _ = store.complete(uploads[i], List.of(parts[i]), WriteCondition.ALWAYS);
+            });
+            completed = true;
+            return Measurement.of((long) uploads.length * each * partSize, System.nanoTime() - start, nanos);
+        } finally {
+            if (!completed) {
+                abort(uploads);
             }
         }
-        ConcurrentLinkedQueue<Sent> sent = new ConcurrentLinkedQueue<>();
-        long start = System.nanoTime();
-        long[] nanos = concurrently(parts.size(), concurrency, i -> {
-            Part part = parts.get(i);
-            sent.add(new Sent(part.upload, store.uploadPart(part.upload, part.number, body)));
-        });
+    }
+
+    private void abort(@Nullable MultipartUpload[] uploads) {
         for (MultipartUpload upload : uploads) {
-            List<UploadedPart> own = sent.stream()
-                    .filter(part -> part.upload.equals(upload))
-                    .map(Sent::part)
-                    .sorted(Comparator.comparingInt(UploadedPart::number))
-                    .toList();
-            store.complete(upload, own, WriteCondition.ALWAYS);
+            if (upload != null) {
+                try {
+                    store.abort(upload);
+                } catch (ObjectStoreException | InterruptedException e) {
+                    System.err.println("bench: the upload of " + upload.key() + " is left: " + e.getMessage());
+                }
+            }
         }
-        return Measurement.of((long) parts.size() * partSize, System.nanoTime() - start, nanos);
     }
 
     /** Sends whole objects; an operation is an object. */
@@ -117,10 +126,6 @@ final class RawPuts {
     interface Operation {
         void run(int index) throws Exception;
     }
-
-    private record Part(MultipartUpload upload, int number) {}
-
-    private record Sent(MultipartUpload upload, UploadedPart part) {}
 
     /** The same bytes for all, and their checksum. */
     private static final class Body implements UploadBody {

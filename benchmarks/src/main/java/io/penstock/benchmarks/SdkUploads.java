@@ -31,6 +31,8 @@ final class SdkUploads implements AutoCloseable {
                 .forcePathStyle(server.pathStyle());
         if (server.region() != null) {
             builder.region(Region.of(server.region()));
+        } else { // the bucket's is found by the server's redirection
+            builder.region(Region.US_EAST_1).crossRegionAccessEnabled(true);
         }
         S3Target.Keys keys = server.keys();
         if (keys != null) {
@@ -78,9 +80,18 @@ final class SdkUploads implements AutoCloseable {
             int number = uploads.size() + 1;
             uploads.add(() -> putPart(key, id, number, RandomBytes.of(key, start, length)));
         }
-        List<CompletedPart> parts = all(uploads, executor);
-        s3.completeMultipartUpload(
-                request -> request.bucket(bucket).key(key).uploadId(id).multipartUpload(upload -> upload.parts(parts)));
+        boolean completed = false;
+        try {
+            List<CompletedPart> parts = all(uploads, executor);
+            s3.completeMultipartUpload(request ->
+                    request.bucket(bucket).key(key).uploadId(id).multipartUpload(upload -> upload.parts(parts)));
+            completed = true;
+        } finally {
+            if (!completed) {
+                s3.abortMultipartUpload(
+                        request -> request.bucket(bucket).key(key).uploadId(id));
+            }
+        }
     }
 
     private CompletedPart putPart(String key, String id, int number, byte[] bytes) {

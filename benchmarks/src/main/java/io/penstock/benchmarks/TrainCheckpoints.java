@@ -73,6 +73,7 @@ final class TrainCheckpoints implements AutoCloseable {
         try (ExecutorService processes = Executors.newFixedThreadPool(PROCESSES)) {
             for (int number = 0; !closed; number++) {
                 Path checkpoint = checkpoint(number);
+                remove(number); // of a run that was killed
                 Files.createDirectory(checkpoint);
                 begun = number + 1;
                 List<Future<Path>> running = new ArrayList<>();

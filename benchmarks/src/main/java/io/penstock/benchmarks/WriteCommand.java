@@ -84,7 +84,7 @@ final class WriteCommand implements Callable<Integer> {
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("write", machine, server, describe(sizes));
             System.err.println(heading);
-            measure(scenarios, rig(home, sizes, server, scratch, resources, results));
+            measure(scenarios, rig(home, sizes, server, scratch, resources, results), resources);
         }
         List<ReportRow> rows = new ArrayList<>(List.of(WriteRig.FIRST_WRITE));
         scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
@@ -129,7 +129,8 @@ final class WriteCommand implements Callable<Integer> {
                 results);
     }
 
-    private void measure(List<WriteScenario> scenarios, WriteRig rig) throws Exception {
+    private void measure(List<WriteScenario> scenarios, WriteRig rig, Resources resources) throws Exception {
+        AutoCloseable _ = resources.add(rig::removeAll);
         for (WriteScenario scenario : scenarios) {
             scenario.prepare(rig);
         }

@@ -158,6 +158,34 @@ class LauncherTest {
     }
 
     @Test
+    void install_ofAnUpdatedCheckout_buildsItFirst() throws Exception {
+        java("echo \"$@\"");
+        Path source =
+                Files.createDirectories(folder.resolve("home/cli/src/main")).resolve("Main.java");
+        Files.createFile(folder.resolve("home/pom.xml"));
+        Files.createFile(folder.resolve("home/cli/pom.xml"));
+        Files.createFile(source);
+        Path mvn = Files.createDirectories(folder.resolve("path")).resolve("mvn");
+        Files.writeString(mvn, "#!/bin/sh\necho mvn \"$@\"\n");
+        Files.setPosixFilePermissions(mvn, PosixFilePermissions.fromString("rwx------"));
+        Files.createFile(java.resolveSibling("javac"));
+        Files.setPosixFilePermissions(java.resolveSibling("javac"), PosixFilePermissions.fromString("rwx------"));
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", mvn.getParent() + ":/usr/bin:/bin");
+        FileTime built =
+                Files.getLastModifiedTime(launcher.resolveSibling("../cli/target/penstock/lib/penstock-cli-1.jar"));
+
+        for (String each : List.of("pom.xml", "cli/pom.xml", "cli/src/main/Main.java")) {
+            Files.setLastModifiedTime(
+                    folder.resolve("home").resolve(each), FileTime.fromMillis(built.toMillis() - 5000));
+        }
+        assertThat(launch(environment, "install").err()).isEmpty();
+        Files.setLastModifiedTime(source, FileTime.fromMillis(built.toMillis() + 5000));
+        assertThat(launch(environment, "mounts").err()).isEmpty();
+        assertThat(launch(environment, "install").err()).contains("penstock: building", "mvn -B -q");
+    }
+
+    @Test
     void mountHelper_throughALink_findsItsInstallation() throws Exception {
         Files.copy(Path.of("../bin/mount.penstock"), launcher.resolveSibling("mount.penstock"));
         Path link =
@@ -284,13 +312,27 @@ class LauncherTest {
         assertThat(memory("5:cpu,cpuacct:/job\n4:memory:/job\n0::/\n")).isEqualTo(3 << 20);
     }
 
-    /** What bin/lib/memory.bash finds, in KiB, on a machine of 16 GiB. */
+    @Test
+    void processors_limitOfACgroup_countsAsWholeOnes() throws Exception {
+        cgroup("a/cpu.max", "max 100000");
+        cgroup("a/b/cpu.max", "50000 100000");
+        assertThat(limit("processors", "0::/a/b\n")).isOne();
+        assertThat(limit("processors", "0::/a\n"))
+                .isEqualTo(limit("processors", ""))
+                .isPositive();
+    }
+
     private int memory(String processCgroups) throws Exception {
+        return limit("memory_kib", processCgroups);
+    }
+
+    /** What bin/lib/memory.bash finds, memory in KiB, on a machine of 16 GiB. */
+    private int limit(String which, String processCgroups) throws Exception {
         Path proc = Files.createDirectories(folder.resolve("proc/self"));
         Files.writeString(proc.resolveSibling("meminfo"), "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
         Files.writeString(proc.resolve("cgroup"), processCgroups);
         Process process = new ProcessBuilder(
-                        "bash", "-euc", "source home/bin/lib/memory.bash; find_memory proc cgroups; echo $memory_kib")
+                        "bash", "-euc", "source home/bin/lib/memory.bash; find_limits proc cgroups; echo $" + which)
                 .directory(folder.toFile())
                 .start();
         return Integer.parseInt(outcome(process).out().strip());
