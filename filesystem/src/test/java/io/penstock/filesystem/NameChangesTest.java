@@ -572,7 +572,13 @@ class NameChangesTest extends OverWritableMount {
     @Test
     void rename_object_keepsWhatItHasBesideItsBytes() throws Exception {
         ObjectProperties properties = new ObjectProperties(
-                new TreeMap<>(Map.of("content-type", "text/x-own", "x-amz-storage-class", "STANDARD_IA")),
+                new TreeMap<>(Map.of(
+                        "content-type",
+                        "text/x-own",
+                        "x-amz-storage-class",
+                        "STANDARD_IA",
+                        "x-amz-server-side-encryption",
+                        "aws:kms")),
                 Map.of("team", "web"));
         m.bucket.put("a", Content.of(new byte[10]), properties);
 

@@ -17,7 +17,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Files of the cache that the kernel reads by itself, on real mounts. Skipped, with the reason, where it cannot. */
 @Timeout(60)
@@ -325,15 +326,43 @@ class PassthroughIT {
     }
 
     private void damageDataFile(long position) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(folder.resolve("cache").resolve("objects"))) {
-            files = all.filter(Files::isRegularFile).toList();
-        }
-        try (FileChannel file = FileChannel.open(files.getFirst(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        try (FileChannel file = FileChannel.open(dataFile(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             ByteBuffer one = ByteBuffer.allocate(1);
             file.read(one, position);
             file.write(ByteBuffer.wrap(new byte[] {(byte) ~one.get(0)}), position);
         }
+    }
+
+    /** The cache's file of the only object. */
+    private Path dataFile() throws IOException {
+        try (Stream<Path> all = Files.walk(folder.resolve("cache").resolve("objects"))) {
+            return all.filter(Files::isRegularFile).findFirst().orElseThrow();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4096, 4096", "512, 512", "100, 512", "512, 100", "1, 1"})
+    void openDirect_ofAnyAlignment_isReadOrRefusedAsTheCachesFileIs(int offset, int length) throws Exception {
+        InProcessMount bucket = start(Passthrough.VERIFIED);
+        TestData data = cached(bucket, "object", SIZE, 0);
+        assertPassesThrough(bucket, data);
+
+        assertThat(readDirect(bucket.path("object"), offset, length)).isEqualTo(readDirect(dataFile(), offset, length));
+    }
+
+    @Test
+    void off_openDirectOfAnyAlignment_isServed() throws Exception {
+        InProcessMount bucket = start(Passthrough.OFF);
+        cached(bucket, "object", SIZE, 0);
+
+        assertThat(readDirect(bucket.path("object"), 1, 100)).doesNotContain("Invalid argument");
+    }
+
+    /** One read through O_DIRECT: the checksum of its bytes, and the error if it is refused. */
+    private static String readDirect(Path file, int offset, int length) throws Exception {
+        String dd = "dd if=\"$1\" iflag=direct,skip_bytes skip=$2 bs=$3 count=1 status=none | cksum";
+        return MountContract.run("sh", "-c", dd, "sh", file.toString(), "" + offset, "" + length)
+                .replace(file.toString(), "FILE");
     }
 
     @Test

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 final class WritebackCacheIT {
     private static final int BLOCK = 4096;
 
+    /** The largest object, in bytes. */
+    private static final long LARGEST = 5L << 30;
+
     @TempDir
     private Path scratch;
 
@@ -46,7 +49,7 @@ final class WritebackCacheIT {
     }
 
     private MountedBucket mount(String binding) throws Exception {
-        String options = "fuse.writeback-cache=true,metadata.ttl=1s";
+        String options = "fuse.writeback-cache=true,metadata.ttl=1s,upload.largest-object=5GiB";
         return MountedBucket.mount(S3Server.shared(), bucket.name(), scratch, "-o", options, "--binding", binding);
     }
 
@@ -137,6 +140,80 @@ final class WritebackCacheIT {
             mount.terminate();
         }
         assertThat(bucket.get("file")).isEqualTo(content);
+    }
+
+    /** The kernel may have sent by then what was written after the fsync; it need not. */
+    @Test
+    void rename_ofWhatIsBeingWritten_movesWhatWasSyncedAndTheRestFollows() throws Exception {
+        put("file", "0123456789");
+        try (MountedBucket mount = mount()) {
+            try (FileChannel channel = FileChannel.open(mount.path().resolve("file"), WRITE)) {
+                write(channel, "sync");
+                channel.force(false);
+                write(channel, "late");
+
+                Files.move(mount.path().resolve("file"), mount.path().resolve("moved"));
+
+                assertThat(bucket.find("file")).isEmpty();
+                assertThat(bucket.get("moved")).asString(UTF_8).isIn("sync456789", "synclate89");
+            }
+            assertThat(bucket.get("moved")).asString(UTF_8).isEqualTo("synclate89");
+            assertThat(bucket.find("file")).isEmpty();
+            mount.terminate();
+        }
+    }
+
+    @Test
+    void truncateByName_ofWhatIsBeingWritten_cutsWhatWasSyncedAndTheRestFollows() throws Exception {
+        put("file", "0123456789");
+        try (MountedBucket mount = mount()) {
+            try (FileChannel channel = FileChannel.open(mount.path().resolve("file"), WRITE)) {
+                write(channel, "sync");
+                channel.force(false);
+                write(channel, "late");
+
+                WrittenBucket.sh(mount.path(), "python3 -c 'import os; os.truncate(\"file\", 7)'");
+
+                assertThat(bucket.get("file")).asString(UTF_8).isIn("sync456", "synclat");
+            }
+            assertThat(bucket.get("file")).asString(UTF_8).isEqualTo("synclat");
+            mount.terminate();
+        }
+    }
+
+    /** For a close the kernel keeps only whether the error was ENOSPC: mapping_set_error in include/linux/pagemap.h. */
+    @Test
+    void write_beyondTheLargestObject_isReportedOnceByFsyncOrClose() throws Exception {
+        try (MountedBucket mount = mount()) {
+            String calls = WrittenBucket.sh(mount.path(), """
+                python3 -c '
+                import os, sys
+                def errno(call, *arguments):
+                    try:
+                        call(*arguments)
+                        return "none"
+                    except OSError as e:
+                        return os.strerror(e.errno)
+                def beyond(name):
+                    f = os.open(name, os.O_CREAT | os.O_WRONLY)
+                    assert os.pwrite(f, b"x", int(sys.argv[1])) == 1
+                    return f
+                f = beyond("fsynced")
+                print("fsync:", errno(os.fsync, f))
+                print("fsync again:", errno(os.fsync, f))
+                print("close after it:", errno(os.close, f))
+                print("close:", errno(os.close, beyond("closed")))
+                ' "$1"
+                """, LARGEST);
+
+            assertThat(calls).isEqualTo("""
+                fsync: File too large
+                fsync again: none
+                close after it: none
+                close: Input/output error
+                """);
+            mount.terminate();
+        }
     }
 
     @Test

@@ -93,9 +93,9 @@ final class Commit implements Background.Task, FileUpload.Decision {
      * The version that the commit has made.
      *
      * @param isContent whether it has just the commit's content; an earlier run may have sent more
-     * @param isFound whether the store had it already: its properties are not known
+     * @param hasHeaders whether it has the headers to be kept, because a request of this run has made it; not known of others
      */
-    private record Made(ObjectVersion version, boolean isContent, boolean isFound) {}
+    private record Made(ObjectVersion version, boolean isContent, boolean hasHeaders) {}
 
     /**
      * @param changes how many changes the content has
@@ -169,7 +169,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 if (made.isContent) {
                     context.pages().keep(made.version, content);
                 }
-                file.succeeded(this, made.version, made.isFound);
+                file.succeeded(this, made.version, made.hasHeaders);
             }
         } catch (InterruptedException e) {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
@@ -247,7 +247,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         } else if (failure != null) {
             throw failure;
         }
-        return new Made(send(), true, false);
+        return new Made(send(), true, true);
     }
 
     private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
@@ -299,7 +299,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
         log.info("'{}' was committed already, by a request whose response was lost", content.key());
         upload.abandon();
-        return new Made(found, true, true);
+        return new Made(found, true, false);
     }
 
     /**
@@ -314,7 +314,8 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
         upload.abandon();
         if (same) {
-            return new Made(landed.version(), !inDoubt.isRecovered(), true);
+            boolean ofThisRun = !inDoubt.isRecovered();
+            return new Made(landed.version(), ofThisRun, ofThisRun);
         }
         order(Order.LEAVE);
         file.landed(landed.version());

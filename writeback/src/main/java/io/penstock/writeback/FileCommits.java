@@ -291,11 +291,11 @@ final class FileCommits implements FileBytes.Owner {
     /**
      * The object is this version now.
      *
-     * @param isFound whether the store had it already: if headers are to be kept, another commit gives it those
+     * @param hasHeaders whether it has the headers to be kept; if that is not known, another commit gives it those
      * @throws ObjectStoreException.PreconditionFailed if its size is not that of the content to be committed,
      *     because an earlier run has sent more, and the file was changed since
      */
-    void succeeded(Commit commit, ObjectVersion version, boolean isFound)
+    void succeeded(Commit commit, ObjectVersion version, boolean hasHeaders)
             throws ObjectStoreException.PreconditionFailed {
         BaseLayer old;
         lock.lock();
@@ -307,7 +307,7 @@ final class FileCommits implements FileBytes.Owner {
             }
             old = bytes.rebase(version, changed);
             succeeded(version, commit.changes());
-            if (isFound && !object.kept().isEmpty()) {
+            if (!hasHeaders && !object.kept().isEmpty()) {
                 changed();
                 beginInBackground();
             }
