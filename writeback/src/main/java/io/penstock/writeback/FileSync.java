@@ -319,23 +319,12 @@ final class FileSync {
     void journalName() {
         syncs.lock();
         try {
-            List<JournalRecord> records = new ArrayList<>();
-            JournalRecord.Opened identity;
-            bytes.lock().lock();
-            try {
-                identity = file.object().identity();
-                records.add(identity);
-                records.addAll(file.inDoubt().sent());
-            } finally {
-                bytes.lock().unlock();
-            }
-            if (!file.object().journal().amend(records)) {
-                return;
-            }
+            JournalRecord.Opened identity = file.object().identity();
+            boolean isSaid = file.object().journal().amend(List.of(identity));
             bytes.lock().lock();
             try {
                 if (said != null) {
-                    said = identity;
+                    said = isSaid ? identity : null; // the next fsync says it
                 }
             } finally {
                 bytes.lock().unlock();

@@ -317,6 +317,15 @@ final class StoreAwayTest {
         s.append("b").then(WrittenFile::commit).expect("f", "ab").releases();
     }
 
+    /** The removal of its name has failed, or was interrupted. */
+    @Test
+    void reinstate_ofWhatWasFsyncedAfterAnAnswerWasLost_doesNotTakeThatForTheNewest() throws Exception {
+        s.create("f").append("a").fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.append("b").then(WrittenFile::fsync, WrittenFile::withdraw, WrittenFile::reinstate);
+        s.crash(3).expect("f", "a").recover().expect("f", "ab");
+    }
+
     @Test
     void fsync_ofABlockRewrittenWhileItsPartIsOnItsWay_returns() throws Exception {
         byte[] content = new byte[3 * BLOCK_SIZE];
