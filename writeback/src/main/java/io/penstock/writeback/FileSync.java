@@ -232,7 +232,7 @@ final class FileSync {
         }
         boolean durable = false;
         try {
-            journal.write(records);
+            journal.write(layer.data(), records);
             durable = true;
         } finally {
             if (!durable) {
@@ -382,8 +382,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            file.object().journal().write(List.of(new JournalRecord.Kept(reason)));
-            return true;
+            return file.object().journal().amend(List.of(new JournalRecord.Kept(reason)));
         } finally {
             syncs.unlock();
         }
