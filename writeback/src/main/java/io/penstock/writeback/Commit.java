@@ -230,10 +230,10 @@ final class Commit implements Background.Task, FileUpload.Decision {
             Made earlier = inDoubt.isRecovered() ? earlierCommit() : null;
             return earlier == null ? landedOr(null) : earlier;
         } catch (ObjectStoreException.PreconditionFailed e) {
-            if (isLeft()) {
+            Made earlier = perhapsVisible && !isLeft() ? earlierCommit() : null;
+            if (earlier == null && isLeft()) {
                 throw e; // its content is no more: the next commit finds out
             }
-            Made earlier = perhapsVisible ? earlierCommit() : null;
             return earlier == null ? landedOr(e) : earlier;
         }
     }
@@ -290,11 +290,11 @@ final class Commit implements Background.Task, FileUpload.Decision {
 
     /**
      * The object, if a request of this run or of an earlier one, whose response was lost, has made it this content; null if
-     * none has.
+     * none has, or if the content was left while it was compared.
      */
     private @Nullable Made earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
         ObjectVersion found = context.lookup().earlierCommit(content);
-        if (found == null) {
+        if (found == null || isLeft()) {
             return null;
         }
         log.info("'{}' was committed already, by a request whose response was lost", content.key());

@@ -130,10 +130,15 @@ final class FileObject {
 
     /** The upload that the next commit ends; begun if there is none. */
     FileUpload upload() {
+        TargetProperties properties = targetProperties();
         FileUpload current = upload;
+        if (current != null && !current.gives(properties)) { // since it was begun, all that it wrote over was cut off
+            current.abandon();
+            current = null;
+        }
         if (current == null) {
-            current = context.uploads()
-                    .begin(bytes.layer().version(), new UploadedContent(bytes), targetProperties(), journal());
+            current =
+                    context.uploads().begin(bytes.layer().version(), new UploadedContent(bytes), properties, journal());
             upload = current;
         }
         return current;
@@ -183,6 +188,7 @@ final class FileObject {
     FileUpload moved(ObjectVersion to) {
         state.rename(to.key());
         bytes.layer().moved(to);
+        properties.updateAndGet(known -> known == null ? null : known.renamed(to.key()));
         return takeUpload();
     }
 

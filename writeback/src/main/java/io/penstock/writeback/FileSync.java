@@ -232,7 +232,7 @@ final class FileSync {
         }
         boolean durable = false;
         try {
-            journal.write(records);
+            journal.write(layer.data(), records);
             durable = true;
         } finally {
             if (!durable) {
@@ -319,23 +319,12 @@ final class FileSync {
     void journalName() {
         syncs.lock();
         try {
-            List<JournalRecord> records = new ArrayList<>();
-            JournalRecord.Opened identity;
-            bytes.lock().lock();
-            try {
-                identity = file.object().identity();
-                records.add(identity);
-                records.addAll(file.inDoubt().sent());
-            } finally {
-                bytes.lock().unlock();
-            }
-            if (!file.object().journal().amend(records)) {
-                return;
-            }
+            JournalRecord.Opened identity = file.object().identity();
+            boolean isSaid = file.object().journal().amend(List.of(identity));
             bytes.lock().lock();
             try {
                 if (said != null) {
-                    said = identity;
+                    said = isSaid ? identity : null; // the next fsync says it
                 }
             } finally {
                 bytes.lock().unlock();
@@ -393,8 +382,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            file.object().journal().write(List.of(new JournalRecord.Kept(reason)));
-            return true;
+            return file.object().journal().amend(List.of(new JournalRecord.Kept(reason)));
         } finally {
             syncs.unlock();
         }

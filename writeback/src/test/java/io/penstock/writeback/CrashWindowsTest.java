@@ -49,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
 @Timeout(60)
@@ -329,6 +330,24 @@ final class CrashWindowsTest {
                 () -> s.then(file -> file.truncate(0)).write(0, "BBBB"));
         s.then(WrittenFile::fsync).crash(13).recover();
         assertThat(s.stored("a")).isIn("", "BBBB");
+    }
+
+    /** By then it is staged in another data file. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+    void fsync_ofAFileThatIsReplacedBeforeItsJournalSpeaksOfIt_promisesNoZeros(int seed) throws Exception {
+        AtomicInteger syncs = new AtomicInteger();
+        s.create("a").write(0, "AAAA").onDisk((operation, name) -> {
+            boolean ofJournal = name.endsWith(StagedFile.JOURNAL);
+            if (operation == Operation.CREATE && ofJournal) {
+                s.then(file -> file.truncate(0)).write(0, "BBBB");
+                s.file().bytes().staging().stageAll(null);
+            } else if (operation == Operation.FORCE && ofJournal && syncs.incrementAndGet() == 2) {
+                s.losePower(seed);
+            }
+        });
+        s.then(WrittenFile::fsync).crash(seed).recover();
+        assertThat(s.stored("a")).isIn("AAAA", "BBBB");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -9,6 +10,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
@@ -114,6 +116,32 @@ final class KeptPropertiesTest {
         file.release();
 
         assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
+    }
+
+    @Test
+    void commit_cutToNothingAfterItsUploadHadBegun_keepsAllButItsEncoding() throws Exception {
+        WrittenFile file = mount.writeback.open(stored("a", 10));
+        file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
+        file.truncate(0);
+        file.write(0, text("new"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
+    }
+
+    @Test
+    void commit_afterARenameFromATemporaryName_hasTheTypeOfItsName() throws Exception {
+        WrittenFile file = mount.writeback.create("page.html.part", null);
+        file.write(0, text("new"));
+        ObjectVersion first = requireNonNull(file.commitAndHold());
+        file.moved(bucket.copy(first, "page.html", WriteCondition.ABSENT));
+        file.resumeCommits();
+        file.append(text("er"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("page.html")).isEqualTo(ObjectProperties.ofNew("page.html"));
     }
 
     @Test

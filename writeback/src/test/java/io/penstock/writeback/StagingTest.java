@@ -2,6 +2,7 @@ package io.penstock.writeback;
 
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -24,6 +25,7 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
@@ -44,7 +46,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -343,6 +344,26 @@ final class StagingTest {
         assertThat(local.names()).isEmpty();
     }
 
+    @Test
+    void write_ofABlocksEndOverAndOver_leavesThreadsThatStageToOtherFiles() throws Exception {
+        try (FileScenario s = new FileScenario()) {
+            WrittenFile one;
+            try (FileScenario.DiskGate disk = s.heldDisk(Operation.WRITE, StagedFile.DATA, 1)) {
+                one = s.create("one").write(0, new byte[BLOCK_SIZE]).file();
+                disk.awaitHeld(1);
+                for (int i = 0; i < 10; i++) {
+                    s.write(BLOCK_SIZE - 1, "x");
+                }
+                s.create("other").write(0, new byte[BLOCK_SIZE]);
+                while (requireNonNull(s.file().uncommitted()).stagedBytes() == 0) {
+                    Thread.sleep(1);
+                }
+            }
+            one.release();
+            s.releases();
+        }
+    }
+
     // ---- limits and failures
 
     @Test
@@ -450,8 +471,8 @@ final class StagingTest {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.create("a", null);
             write(file, "text");
-            Block block = Objects.requireNonNull(file.bytes().content().block(0));
-            BlockBuffer buffer = Objects.requireNonNull(block.buffer());
+            Block block = requireNonNull(file.bytes().content().block(0));
+            BlockBuffer buffer = requireNonNull(block.buffer());
             try (Snapshot body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
                 assertThat(file.bytes().isLeaving(0, buffer)).isFalse();

@@ -317,6 +317,28 @@ final class StoreAwayTest {
         s.append("b").then(WrittenFile::commit).expect("f", "ab").releases();
     }
 
+    /** The removal of its name has failed, or was interrupted. */
+    @Test
+    void reinstate_ofWhatWasFsyncedAfterAnAnswerWasLost_doesNotTakeThatForTheNewest() throws Exception {
+        s.create("f").append("a").fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.append("b").then(WrittenFile::fsync, WrittenFile::withdraw, WrittenFile::reinstate);
+        s.crash(3).expect("f", "a").recover().expect("f", "ab");
+    }
+
+    /** The content that it is compared with is gone by then. */
+    @Test
+    void fsync_whileAnObjectIsComparedWithAnEarlierCommit_doesNotTakeAnotherWritersForIt() throws Exception {
+        s.open("f", "0123").write(0, "A").fails(Call.Put.class, Fault.fail(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.bucket.put("f", "BBBB");
+        try (Gate _ = s.held(Call.Head.class, WrittenFile::commit)) {
+            s.then(WrittenFile::fsync);
+        }
+        s.endsWith(ObjectStoreException.PreconditionFailed.class).expect("f", "BBBB");
+        s.releases().expectFailed(1).remount().expectKept("f");
+    }
+
     @Test
     void fsync_ofABlockRewrittenWhileItsPartIsOnItsWay_returns() throws Exception {
         byte[] content = new byte[3 * BLOCK_SIZE];

@@ -152,6 +152,32 @@ final class UnreadableTest {
     }
 
     @Test
+    void recover_dataFileTooShort_keepsBothUntilItIsWhole() throws Exception {
+        writeTwice(files);
+        String data = name(files, StagedFile.DATA);
+        byte[] whole = content(files, data);
+        try (DataFile file = files.open(data)) {
+            file.setLength(whole.length - 1L);
+        }
+        for (int start = 0; start < 3; start++) {
+            Recovery recovery = recover(files);
+            assertThat(recovery.found()).isEmpty();
+            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+                assertThat(file.reason()).isEqualTo("its data file is too short");
+                assertThat(file.data()).endsWith(data + ".unreadable");
+            });
+            assertThat(content(files, data + StagedFile.UNREADABLE)).hasSize(whole.length - 1);
+        }
+        try (DataFile file = files.open(data + StagedFile.UNREADABLE)) {
+            file.write(0, ByteBuffer.wrap(whole));
+        }
+        Recovery recovery = recover(files);
+        assertThat(recovery.unreadable()).isEmpty();
+        assertThat(recovery.found()).hasSize(1);
+        close(recovery);
+    }
+
+    @Test
     void recover_journalOfALaterVersion_isKeptUntilItIsKnown() throws Exception {
         writeTwice(files);
         String journal = name(files, StagedFile.JOURNAL);

@@ -104,10 +104,7 @@ public final class ContentReads {
         } finally {
             lock.lock();
             try {
-                Block block = segment.block();
-                valid = snapshot == null
-                        ? under == live.layer() && !under.isRetired()
-                        : block == null || !block.isDisplaced(); // else it is in memory now, and its place another's
+                valid = snapshot != null || (under == live.layer() && !under.isRetired());
             } finally {
                 lock.unlock();
             }

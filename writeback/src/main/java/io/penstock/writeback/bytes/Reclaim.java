@@ -12,7 +12,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -52,6 +54,9 @@ public final class Reclaim implements AutoCloseable {
 
     private final ExecutorService stagers = Executors.newFixedThreadPool(
             THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
+
+    /** Each once: a program may write the end of one block over and over, and its threads would wait for each other. */
+    private final Set<Block> queued = ConcurrentHashMap.newKeySet();
 
     private final Thread reclaimer =
             Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
@@ -134,8 +139,11 @@ public final class Reclaim implements AutoCloseable {
         }
     }
 
-    /** Has the block staged soon. */
+    /** Has the block staged soon, unless that is queued or under way: what is written meanwhile is staged when it has to be. */
     public void stage(Source file, Block block) {
+        if (!queued.add(block)) {
+            return;
+        }
         try {
             stagers.execute(() -> {
                 try {
@@ -144,6 +152,8 @@ public final class Reclaim implements AutoCloseable {
                     log.debug("A block stays in memory", e); // the disk's state was logged when it changed
                 } catch (RuntimeException | Error e) {
                     log.error("Unforeseen while a block was staged", e);
+                } finally {
+                    queued.remove(block);
                 }
             });
         } catch (RejectedExecutionException e) {

@@ -50,10 +50,10 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Makes the staged data durable, then the records about it. */
-    public void write(List<JournalRecord> entries) throws IOException {
+    /** Makes this staged data durable, then the records about it. */
+    public void write(StagedData data, List<JournalRecord> entries) throws IOException {
         Journal journal = file.journal().open(opened.get());
-        file.force();
+        file.force(data);
         for (JournalRecord entry : entries) {
             journal.append(entry);
         }

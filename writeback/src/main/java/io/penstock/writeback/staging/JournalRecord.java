@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface JournalRecord {
     /**
-     * The file's identity; the last record counts.
+     * The file's identity; the last record counts. One that differs from the last begins anew: no {@link Sent} from before
+     * it counts any more.
      *
      * @param namespace of the key: endpoint and bucket
      * @param base the base version

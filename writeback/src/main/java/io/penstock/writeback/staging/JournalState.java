@@ -57,9 +57,11 @@ final class JournalState implements Consumer<JournalRecord> {
     public void accept(JournalRecord record) {
         switch (record) {
             case Opened entry -> {
+                if (!entry.equals(opened)) { // else they may still have replaced that version
+                    sentBefore.clear();
+                    sentSince.clear();
+                }
                 opened = entry;
-                sentBefore.clear();
-                sentSince.clear();
                 withdrawn = null;
             }
             case InData(int next) -> nextGeneration = next;

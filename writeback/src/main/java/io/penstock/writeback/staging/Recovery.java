@@ -1,6 +1,7 @@
 package io.penstock.writeback.staging;
 
 import io.penstock.core.Namespace;
+import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.MultipartUpload;
@@ -28,6 +29,7 @@ public final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
 
     private static final String DATA_MISSING = "its data file is missing";
+    private static final String DATA_SHORT = "its data file is too short";
 
     private final Staging staging;
 
@@ -163,9 +165,10 @@ public final class Recovery {
         }
         String data = StagedFile.dataName(name, state.generation());
         boolean hasData = names.contains(data);
-        if (needsData(state) && !hasData) {
+        String fault = faultOf(data, hasData, state);
+        if (fault != null) {
             journal.close();
-            setAside(name, names, state, DATA_MISSING);
+            setAside(name, names, state, fault);
         } else if (opened == null || written == null) {
             journal.close();
             dataOf(name, StagedFile.DATA, names).forEach(this::remove);
@@ -190,8 +193,16 @@ public final class Recovery {
         return String.valueOf(e.getMessage());
     }
 
-    private static boolean needsData(JournalState state) {
-        return state.written() != null && !state.data().isEmpty();
+    /** Why the data file cannot have all that the journal speaks of; null if it can, or need not. */
+    private @Nullable String faultOf(String data, boolean isThere, JournalState state) throws IOException {
+        if (state.written() == null || state.data().isEmpty()) {
+            return null;
+        } else if (!isThere) {
+            return DATA_MISSING;
+        }
+        try (DataFile file = staging.files().open(data)) {
+            return file.length() < state.data().end() ? DATA_SHORT : null;
+        }
     }
 
     /** Nothing of it is used. The data file first: without its journal it would be removed. */
@@ -245,8 +256,9 @@ public final class Recovery {
             return;
         }
         boolean hasData = isSetAside(name, state, names);
-        if (needsData(state) && !hasData) {
-            unreadable.add(unreadable(name, false, state, DATA_MISSING));
+        String fault = faultOf(StagedFile.dataName(name, state.generation()) + StagedFile.UNREADABLE, hasData, state);
+        if (fault != null) {
+            unreadable.add(unreadable(name, hasData, state, fault));
             return;
         }
         DataFolder files = staging.files();

@@ -164,13 +164,13 @@ public final class StagedFile {
         } finally {
             names.add();
         }
-        force();
+        forced(names::force);
     }
 
-    /** Makes the data and the names durable. */
-    public void force() throws IOException {
+    /** Makes this data and the names durable. */
+    void force(StagedData of) throws IOException {
         forced(() -> {
-            data.force();
+            of.force();
             names.force();
         });
     }

@@ -82,6 +82,11 @@ public final class FileUpload {
         this.sender = new PartSender(uploads, properties, content, journal, queue, layout, earlier);
     }
 
+    /** Whether the object that it makes is to have these. */
+    public boolean gives(TargetProperties wanted) {
+        return properties.equals(wanted);
+    }
+
     /** The blocks in the range are whole and at rest: parts that they complete may go up. */
     public void ready(ByteRange blocks) {
         sender.ready(blocks);
