@@ -45,6 +45,8 @@ final class DirectRequests implements AutoCloseable {
     /** Responses of a healthy store about this one object. */
     static final int NOT_FOUND = 404;
 
+    private static final int BAD_REQUEST = 400;
+
     private static final int CONFLICT = 409;
     private static final int PRECONDITION_FAILED = 412;
     private static final int RANGE_NOT_SATISFIABLE = 416;
@@ -211,6 +213,9 @@ final class DirectRequests implements AutoCloseable {
             counters.sent(Kind.HEAD);
             ResponseHead head = connection.send(text);
             counters.responded(head.status());
+            if (head.status() == BAD_REQUEST) {
+                return null;
+            }
             if (head.status() != OK && head.status() != NOT_FOUND) {
                 onRefusal(head.status());
                 return null;

@@ -23,6 +23,7 @@ import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
 /** Turns exceptions of the SDK into those of the store. No other class does. */
 final class ErrorMapper {
+    private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_MANY_REQUESTS = 429;
@@ -337,6 +338,13 @@ final class ErrorMapper {
     }
 
     ObjectStoreException sourceGone(String source, ObjectStoreException.NotFound failure) {
+    /** Whether it is the 400 of a HEAD, which S3 also sends for credentials that have expired. */
+    static boolean isUnexplained(ObjectStoreException.Refused failure) {
+        return failure.getCause() instanceof AwsServiceException response
+                && response.statusCode() == BAD_REQUEST
+                && code(response).isEmpty();
+    }
+
         return new ObjectStoreException.PreconditionFailed(
                 object(source) + " cannot be copied: another client has deleted it", failure);
     }
