@@ -283,7 +283,7 @@ final class DirectRequests implements AutoCloseable {
             counters.sent(Kind.PUT);
             ResponseHead head = connection.send(text, body, length);
             counters.responded(head.status());
-            if (ErrorMapper.isNotApplied(head.status())) {
+            if (ErrorMapper.isNotApplied(head)) {
                 retryState.attemptRefused();
             }
             if (head.status() != OK || head.header("ETag") == null) {
