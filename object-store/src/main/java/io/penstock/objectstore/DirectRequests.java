@@ -42,7 +42,7 @@ final class DirectRequests implements AutoCloseable {
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
-    /** Responses of a healthy store about this one object. */
+    /** Responses of a healthy store about this one object; to HEAD, also 400: of an object with the client's own key (SSE-C). */
     static final int NOT_FOUND = 404;
 
     private static final int BAD_REQUEST = 400;
@@ -238,11 +238,6 @@ final class DirectRequests implements AutoCloseable {
         }
     }
 
-    /** Whether {@link #put} would send a request now. */
-    boolean acceptsPuts() {
-        return !config.integrity().signedPayloads() && !isBackingOff();
-    }
-
     /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
@@ -263,7 +258,7 @@ final class DirectRequests implements AutoCloseable {
             BodyReader body,
             long length)
             throws InterruptedException {
-        if (!acceptsPuts()) {
+        if (config.integrity().signedPayloads() || isBackingOff()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);
