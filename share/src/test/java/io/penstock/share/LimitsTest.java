@@ -101,6 +101,14 @@ class LimitsTest {
     }
 
     @Test
+    void bandwidth_raised_doesNotWaitForWhatHasPassedAtTheOldRate() {
+        Bandwidth bandwidth = new Bandwidth(1_000, () -> now);
+        assertThat(bandwidth.reserve(1_000_000, Urgency.READAHEAD)).isZero();
+        bandwidth.limit(1_000_000_000);
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isZero();
+    }
+
+    @Test
     void patience_isMuchAtFirst_andThenWhatIsUsualWithinBounds() {
         Patience patience = new Patience();
         assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
