@@ -35,6 +35,8 @@ final class PresignedProof implements BucketProof {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int OK = 200;
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
 
     /** What the query must have, and what it may. */
     private static final Map<String, String> REQUIRED = Map.of("list-type", "2", "max-keys", "1");
@@ -145,12 +147,19 @@ final class PresignedProof implements BucketProof {
             response.responseBody().ifPresent(AbortableInputStream::abort);
             int status = response.httpResponse().statusCode();
             counters.responded(status);
+            if (status == TOO_MANY_REQUESTS || status >= SERVER_ERROR) {
+                throw unchecked("the store responded with status " + status, null);
+            }
             return status;
         } catch (IOException | SdkException e) {
             RequestExecutor.checkInterrupt(e);
-            throw new ObjectStoreException.Unavailable(
-                    errors.bucket() + ": a peer's right could not be checked: " + e.getMessage(), e);
+            throw unchecked(e.getMessage(), e);
         }
+    }
+
+    private ObjectStoreException unchecked(@Nullable String why, @Nullable Exception cause) {
+        return new ObjectStoreException.Unavailable(
+                errors.bucket() + ": a peer's right could not be checked: " + why, cause);
     }
 
     /** The decoded parameters; null if it is no list request for this bucket. */

@@ -78,10 +78,10 @@ final class Requester implements PeerSource, AutoCloseable {
     private void ask(GroupMember owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
         try {
-            peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
+            peer.get(request, shown, sink, bytes -> counters.bytesHad.add(bytes));
         } catch (PeerFailure e) {
             if (e.fallback() == Fallback.FORBIDDEN) {
-                proof.drop();
+                proof.drop(shown);
             }
             throw e;
         }
@@ -90,6 +90,7 @@ final class Requester implements PeerSource, AutoCloseable {
         counters.pagesHad.add((range.end() + PAGE_SIZE - 1) / PAGE_SIZE - range.offset() / PAGE_SIZE);
     }
 
+        String shown = proof();
     private String proof() throws PeerFailure, InterruptedException {
         try {
             return proof.get();

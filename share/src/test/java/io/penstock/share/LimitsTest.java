@@ -178,6 +178,22 @@ class LimitsTest {
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
     }
 
+    /** The others that still ask with it have not seen the new one refused. */
+    @Test
+    void proof_refusedLate_isNotDroppedInPlaceOfANewerOne() throws Exception {
+        FakeProof bucket = new FakeProof();
+        OwnProof own = new OwnProof(bucket);
+        String old = own.get();
+        own.drop(old);
+        bucket.text = "new";
+        assertThat(own.get()).isEqualTo("new");
+        bucket.text = "newest";
+        own.drop(old);
+        assertThat(own.get()).isEqualTo("new");
+        own.drop("new");
+        assertThat(own.get()).isEqualTo("newest");
+    }
+
     @Test
     void proofs_moreThanAreRemembered_areRefusedWithoutAQuestionForAWhile() throws Exception {
         FakeProof bucket = new FakeProof();
