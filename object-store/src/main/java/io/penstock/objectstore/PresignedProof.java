@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -40,6 +41,9 @@ final class PresignedProof implements BucketProof {
 
     /** What the query must have, and what it may. */
     private static final Map<String, String> REQUIRED = Map.of("list-type", "2", "max-keys", "1");
+
+    /** Decoded or not, no other characters are in a signed query. */
+    private static final Pattern PARAMETER = Pattern.compile("[A-Za-z0-9%=._~-]+");
 
     private static final Set<String> ALLOWED = Set.of(
             "list-type",
@@ -172,10 +176,8 @@ final class PresignedProof implements BucketProof {
         for (String parameter : proof.substring(mark + 1).split("&", -1)) {
             int equals = parameter.indexOf('=');
             String name = parameter.substring(0, Math.max(0, equals));
-            // Decoded or not, no other characters are in a signed query.
-            String value = parameter.matches("[A-Za-z0-9%=._~-]+")
-                    ? UrlEncoding.decode(parameter.substring(equals + 1))
-                    : null;
+            String value =
+                    PARAMETER.matcher(parameter).matches() ? UrlEncoding.decode(parameter.substring(equals + 1)) : null;
             if (value == null || !ALLOWED.contains(name) || query.put(name, value) != null) {
                 return null;
             }
