@@ -28,7 +28,7 @@ public interface BucketProof {
      * sends no request where it is not: it can be called with whatever a peer sends.
      *
      * @return false if it is no such proof, or if the store refuses it
-     * @throws ObjectStoreException if the store does not respond: the proof may hold
+     * @throws ObjectStoreException if the store does not respond, or does not decide (429, 5xx): the proof may hold
      */
     boolean holds(String proof) throws ObjectStoreException, InterruptedException;
 }

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.Delete;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsRequest;
@@ -35,22 +36,22 @@ final class BatchDeletions {
      */
     List<ObjectVersion> deleteIfUnchanged(List<ObjectVersion> versions)
             throws ObjectStoreException, InterruptedException {
-        return delete(versions, true);
+        return others(versions, requests.change(requests.errors.bucket(), () -> delete(versions, true)));
     }
 
     /**
-     * Deletes those of these objects that a listing shows unchanged. Nothing but time lies between the listing and the
-     * request: a write by another client in that time is lost, as between a HEAD and a single deletion. The listing ends
-     * where single deletions would have ended: few of these objects may lie among very many others.
+     * Deletes those of these objects that a listing before each attempt shows unchanged. Nothing but time lies between the
+     * listing and the attempt: a write by another client in that time is lost, as between a HEAD and a single deletion. The
+     * listing ends where single deletions would have ended: few of these objects may lie among very many others.
      *
      * @return those that are not known to be deleted
      */
     List<ObjectVersion> deleteIfListed(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
-        List<ObjectVersion> listed = listed(versions);
-        Set<ObjectVersion> left = new HashSet<>(versions);
-        listed.forEach(left::remove);
-        left.addAll(listed.isEmpty() ? List.of() : delete(listed, false));
-        return versions.stream().filter(left::contains).toList();
+        return others(versions, requests.change(requests.errors.bucket(), () -> delete(listed(versions), false)));
+    }
+
+    private static List<ObjectVersion> others(List<ObjectVersion> versions, Set<ObjectVersion> deleted) {
+        return versions.stream().filter(version -> !deleted.contains(version)).toList();
     }
 
     private List<ObjectVersion> listed(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
@@ -100,26 +101,28 @@ final class BatchDeletions {
         return shorter.length() > prefix.length() ? shorter : null;
     }
 
-    private List<ObjectVersion> delete(List<ObjectVersion> versions, boolean conditionally)
-            throws ObjectStoreException, InterruptedException {
+    /**
+     * One attempt.
+     *
+     * @return those that are deleted
+     */
+    private Set<ObjectVersion> delete(List<ObjectVersion> versions, boolean conditionally) {
         List<ObjectVersion> sent =
                 versions.stream().filter(version -> canBeWritten(version.key())).toList();
-        Set<ObjectVersion> left = new HashSet<>(versions);
-        if (!sent.isEmpty()) {
-            Set<String> failed = new HashSet<>();
-            for (S3Error error : send(sent, conditionally).errors()) {
-                if (!error.code().equals("NoSuchKey")) {
-                    failed.add(error.key());
-                }
-            }
-            sent.stream().filter(version -> !failed.contains(version.key())).forEach(left::remove);
+        if (sent.isEmpty()) {
+            return Set.of();
         }
-        return versions.stream().filter(left::contains).toList();
+        Set<String> failed = new HashSet<>();
+        for (S3Error error : send(sent, conditionally).errors()) {
+            if (!error.code().equals("NoSuchKey")) {
+                failed.add(error.key());
+            }
+        }
+        return sent.stream().filter(version -> !failed.contains(version.key())).collect(Collectors.toSet());
     }
 
-    private DeleteObjectsResponse send(List<ObjectVersion> versions, boolean conditionally)
-            throws ObjectStoreException, InterruptedException {
-        DeleteObjectsRequest request = DeleteObjectsRequest.builder()
+    private DeleteObjectsResponse send(List<ObjectVersion> versions, boolean conditionally) {
+        return requests.client.deleteObjects(DeleteObjectsRequest.builder()
                 .bucket(requests.bucket())
                 .requestPayer(requests.payer)
                 .delete(Delete.builder()
@@ -131,8 +134,7 @@ final class BatchDeletions {
                                         .build())
                                 .toList())
                         .build())
-                .build();
-        return requests.change(requests.errors.bucket(), () -> requests.client.deleteObjects(request));
+                .build());
     }
 
     /**
@@ -142,7 +144,7 @@ final class BatchDeletions {
      */
     void probe(String key, String etag) throws ObjectStoreException, InterruptedException {
         ObjectVersion wrong = new ObjectVersion(key, etag, 1, Instant.EPOCH);
-        if (!delete(List.of(wrong), true).isEmpty()) {
+        if (!deleteIfUnchanged(List.of(wrong)).isEmpty()) {
             throw new ObjectStoreException.PreconditionFailed(requests.errors.object(key) + " has another ETag", null);
         }
     }

@@ -150,7 +150,14 @@ final class BucketReader {
     }
 
     private ObjectHead headers(String key) throws ObjectStoreException, InterruptedException {
-        return requests.ask(requests.errors.object(key), () -> headersOnce(key));
+        try {
+            return requests.ask(requests.errors.object(key), () -> headersOnce(key));
+        } catch (ObjectStoreException.Refused e) {
+            if (ErrorMapper.isUnexplained(e)) {
+                ListPage _ = list(new ListRequest(key, "", null, null, 1)); // a listing's refusal has a body
+            }
+            throw e;
+        }
     }
 
     /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */

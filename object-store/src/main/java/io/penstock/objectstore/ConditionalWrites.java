@@ -3,9 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -62,6 +60,7 @@ final class ConditionalWrites {
     private static final WriteCondition NO_ETAG = new Unchanged(ResponseValues.NO_ETAG);
 
     private final RequestExecutor requests;
+    private final BucketReader reader;
     private final ObjectWriter writer;
     private final MultipartUploads uploads;
     private final ObjectCopier copier;
@@ -75,12 +74,14 @@ final class ConditionalWrites {
     /** @param prefix the beginning of probe keys: the credentials may allow no others */
     ConditionalWrites(
             RequestExecutor requests,
+            BucketReader reader,
             ObjectWriter writer,
             MultipartUploads uploads,
             ObjectCopier copier,
             BatchDeletions deletions,
             String prefix) {
         this.requests = requests;
+        this.reader = reader;
         this.writer = writer;
         this.uploads = uploads;
         this.copier = copier;
@@ -163,10 +164,10 @@ final class ConditionalWrites {
         String key = prefix + PROBE + UUID.randomUUID();
         try {
             return switch (kind) {
-                case PUT -> isRefused(key, () -> put(key, NEVER_MET));
+                case PUT -> isWriteRefused(key, () -> put(key, NEVER_MET));
                 case COMPLETE -> isCompletionRefused(prefix + PROBE + "complete");
                 case COPY -> isCopyRefused(key);
-                case DELETE -> isDeletionRefused(key, () -> writer.delete(key, NEVER_MET));
+                case DELETE -> isDeletionRefused(key, () -> deleteUnmet(key));
                 case DELETE_MANY -> isDeletionRefused(key, () -> deletions.probe(key, NEVER_MET_ETAG));
             };
         } catch (IOException e) {
@@ -181,7 +182,7 @@ final class ConditionalWrites {
         boolean completed = false;
         try {
             List<UploadedPart> parts = List.of(uploads.send(upload, 1, OneByte.INSTANCE));
-            boolean refused = isRefused(key, () -> uploads.complete(upload, parts, NEVER_MET));
+            boolean refused = isWriteRefused(key, () -> uploads.complete(upload, parts, NEVER_MET));
             completed = !refused;
             return refused;
         } finally {
@@ -207,7 +208,7 @@ final class ConditionalWrites {
         ObjectVersion source = put(key, Precondition.NONE);
         String target = key + "-copy";
         try {
-            return isRefused(
+            return isWriteRefused(
                     target, () -> copier.copyAtOnce(source, target, ObjectProperties.ofNew(target), NEVER_MET));
         } finally {
             remove(key);
@@ -222,14 +223,18 @@ final class ConditionalWrites {
             // Credentials that may delete but not write cannot probe: the condition is sent and does no harm.
             return true;
         }
-        boolean isGone = false;
         try {
-            isGone = !isRefused(key, deletion);
-            return !isGone;
+            return isRefused(deletion);
         } finally {
-            if (!isGone) {
-                remove(key);
-            }
+            remove(key);
+        }
+    }
+
+    /** After an attempt whose response was lost, a refusal of the next passes for success: the object shows which it is. */
+    private void deleteUnmet(String key) throws ObjectStoreException, InterruptedException {
+        writer.delete(key, NEVER_MET);
+        if (reader.currentEtag(key) != null) {
+            throw new ObjectStoreException.PreconditionFailed(requests.errors.object(key) + " was not deleted", null);
         }
     }
 
@@ -245,9 +250,19 @@ final class ConditionalWrites {
     }
 
     /** Makes the request. An object that the store wrote in spite of the condition is deleted. */
-    private boolean isRefused(String key, Probe probe) throws ObjectStoreException, IOException, InterruptedException {
+    private boolean isWriteRefused(String key, Probe probe)
+            throws ObjectStoreException, IOException, InterruptedException {
+        boolean isRefused = isRefused(probe);
+        if (!isRefused) {
+            remove(key);
+        }
+        return isRefused;
+    }
+
+    private static boolean isRefused(Probe probe) throws ObjectStoreException, IOException, InterruptedException {
         try {
             probe.make();
+            return false;
         } catch (ObjectStoreException.PreconditionFailed _) {
             return true;
         } catch (ObjectStoreException.Refused e) {
@@ -256,8 +271,6 @@ final class ConditionalWrites {
             }
             return false;
         }
-        remove(key);
-        return false;
     }
 
     private void abort(MultipartUpload upload) throws InterruptedException {
@@ -276,26 +289,6 @@ final class ConditionalWrites {
             writer.delete(key, Precondition.NONE);
         } catch (ObjectStoreException e) {
             LOG.warn("{} was a probe and cannot be deleted: {}", requests.errors.object(key), e.getMessage());
-        }
-    }
-
-    /** The smallest part that all stores accept. */
-    private enum OneByte implements UploadBody {
-        INSTANCE;
-
-        @Override
-        public long length() {
-            return 1;
-        }
-
-        @Override
-        public OptionalInt crc32c() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public void read(long offset, ByteBuffer target) {
-            target.put((byte) 0);
         }
     }
 }

@@ -42,8 +42,10 @@ final class DirectRequests implements AutoCloseable {
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
-    /** Responses of a healthy store about this one object. */
+    /** Responses of a healthy store about this one object; to HEAD, also 400: of an object with the client's own key (SSE-C). */
     static final int NOT_FOUND = 404;
+
+    private static final int BAD_REQUEST = 400;
 
     private static final int CONFLICT = 409;
     private static final int PRECONDITION_FAILED = 412;
@@ -211,6 +213,9 @@ final class DirectRequests implements AutoCloseable {
             counters.sent(Kind.HEAD);
             ResponseHead head = connection.send(text);
             counters.responded(head.status());
+            if (head.status() == BAD_REQUEST) {
+                return null;
+            }
             if (head.status() != OK && head.status() != NOT_FOUND) {
                 onRefusal(head.status());
                 return null;
@@ -233,11 +238,6 @@ final class DirectRequests implements AutoCloseable {
         }
     }
 
-    /** Whether {@link #put} would send a request now. */
-    boolean acceptsPuts() {
-        return !config.integrity().signedPayloads() && !isBackingOff();
-    }
-
     /**
      * Sends an object, or a part of one, with {@code UNSIGNED-PAYLOAD} as {@link UnsignedPayloads} does.
      *
@@ -258,7 +258,7 @@ final class DirectRequests implements AutoCloseable {
             BodyReader body,
             long length)
             throws InterruptedException {
-        if (!acceptsPuts()) {
+        if (config.integrity().signedPayloads() || isBackingOff()) {
             return null;
         }
         SdkHttpRequest.Builder request = request(SdkHttpMethod.PUT, key);
@@ -278,7 +278,7 @@ final class DirectRequests implements AutoCloseable {
             counters.sent(Kind.PUT);
             ResponseHead head = connection.send(text, body, length);
             counters.responded(head.status());
-            if (ErrorMapper.isNotApplied(head.status())) {
+            if (ErrorMapper.isNotApplied(head)) {
                 retryState.attemptRefused();
             }
             if (head.status() != OK || head.header("ETag") == null) {

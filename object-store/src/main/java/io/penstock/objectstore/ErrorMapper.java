@@ -23,6 +23,7 @@ import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
 /** Turns exceptions of the SDK into those of the store. No other class does. */
 final class ErrorMapper {
+    private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_MANY_REQUESTS = 429;
@@ -131,16 +132,24 @@ final class ErrorMapper {
     /** Whether the request was not carried out and will not be. Otherwise it may have been carried out. */
     static boolean isNotApplied(SdkException failure) {
         return failure instanceof AwsServiceException response
-                ? !code(response).equals("InternalError") && isNotApplied(response.statusCode())
+                ? !code(response).equals("InternalError")
+                        && isNotApplied(response.statusCode(), !code(response).isEmpty())
                 : isConnectFailure(failure);
     }
 
+    /** The same by the head of a response. */
+    static boolean isNotApplied(ResponseHead head) {
+        return isNotApplied(head.status(), head.header("x-amz-request-id") != null);
+    }
+
     /**
-     * The same by the status of a response. A successful status proves nothing, because an error may follow in the
-     * body.
+     * A successful status proves nothing, because an error may follow in the body. A proxy sends 503 also when it has lost
+     * the connection on which it has passed the request on.
+     *
+     * @param isOfStore whether the response is known to be the store's, not of a proxy before it
      */
-    static boolean isNotApplied(int status) {
-        return (status >= 300 && !isServerError(status)) || status == SERVICE_UNAVAILABLE;
+    private static boolean isNotApplied(int status, boolean isOfStore) {
+        return (status >= 300 && !isServerError(status)) || (status == SERVICE_UNAVAILABLE && isOfStore);
     }
 
     /** Whether connecting failed, so that nothing was sent. */
@@ -327,6 +336,13 @@ final class ErrorMapper {
     static boolean isNotImplemented(ObjectStoreException.Refused failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && (response.statusCode() == NOT_IMPLEMENTED || code(response).equals("NotImplemented"));
+    }
+
+    /** Whether it is the 400 of a HEAD, which S3 also sends for credentials that have expired. */
+    static boolean isUnexplained(ObjectStoreException.Refused failure) {
+        return failure.getCause() instanceof AwsServiceException response
+                && response.statusCode() == BAD_REQUEST
+                && code(response).isEmpty();
     }
 
     /**

@@ -317,8 +317,12 @@ public final class HttpConnection implements AutoCloseable {
         }
     }
 
-    /** How long the connection has not been used, in nanoseconds. */
-    long idle(long now) {
+    /**
+     * How long the connection has not been used, in nanoseconds.
+     *
+     * @param now {@link System#nanoTime}
+     */
+    public long idle(long now) {
         return now - deadline + readTimeout.toNanos();
     }
 

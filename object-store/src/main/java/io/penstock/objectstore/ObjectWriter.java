@@ -23,7 +23,7 @@ final class ObjectWriter {
         String object = requests.errors.object(key);
         SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
         RetryState retryState = new RetryState();
-        if (requests.direct != null && requests.direct.acceptsPuts()) {
+        if (requests.direct != null) {
             precondition.check(reader, key, object);
         }
         ResponseHead head =

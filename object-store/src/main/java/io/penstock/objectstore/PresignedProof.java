@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -35,9 +36,14 @@ final class PresignedProof implements BucketProof {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int OK = 200;
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
 
     /** What the query must have, and what it may. */
     private static final Map<String, String> REQUIRED = Map.of("list-type", "2", "max-keys", "1");
+
+    /** Decoded or not, no other characters are in a signed query. */
+    private static final Pattern PARAMETER = Pattern.compile("[A-Za-z0-9%=._~-]+");
 
     private static final Set<String> ALLOWED = Set.of(
             "list-type",
@@ -145,12 +151,19 @@ final class PresignedProof implements BucketProof {
             response.responseBody().ifPresent(AbortableInputStream::abort);
             int status = response.httpResponse().statusCode();
             counters.responded(status);
+            if (status == TOO_MANY_REQUESTS || status >= SERVER_ERROR) {
+                throw unchecked("the store responded with status " + status, null);
+            }
             return status;
         } catch (IOException | SdkException e) {
             RequestExecutor.checkInterrupt(e);
-            throw new ObjectStoreException.Unavailable(
-                    errors.bucket() + ": a peer's right could not be checked: " + e.getMessage(), e);
+            throw unchecked(e.getMessage(), e);
         }
+    }
+
+    private ObjectStoreException unchecked(@Nullable String why, @Nullable Exception cause) {
+        return new ObjectStoreException.Unavailable(
+                errors.bucket() + ": a peer's right could not be checked: " + why, cause);
     }
 
     /** The decoded parameters; null if it is no list request for this bucket. */
@@ -163,10 +176,8 @@ final class PresignedProof implements BucketProof {
         for (String parameter : proof.substring(mark + 1).split("&", -1)) {
             int equals = parameter.indexOf('=');
             String name = parameter.substring(0, Math.max(0, equals));
-            // Decoded or not, no other characters are in a signed query.
-            String value = parameter.matches("[A-Za-z0-9%=._~-]+")
-                    ? UrlEncoding.decode(parameter.substring(equals + 1))
-                    : null;
+            String value =
+                    PARAMETER.matcher(parameter).matches() ? UrlEncoding.decode(parameter.substring(equals + 1)) : null;
             if (value == null || !ALLOWED.contains(name) || query.put(name, value) != null) {
                 return null;
             }

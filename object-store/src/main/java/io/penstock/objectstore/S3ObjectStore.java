@@ -60,7 +60,7 @@ public final class S3ObjectStore implements ObjectStore {
         uploads = new MultipartUploads(requests, reader);
         copier = new ObjectCopier(requests, reader, uploads);
         deletions = new BatchDeletions(requests, reader);
-        conditionalWrites = new ConditionalWrites(requests, writer, uploads, copier, deletions, prefix);
+        conditionalWrites = new ConditionalWrites(requests, reader, writer, uploads, copier, deletions, prefix);
     }
 
     /** Connects as {@link #connect(S3Config, String)} does, for the whole bucket. */

@@ -36,6 +36,7 @@ final class ConditionalWritesTest {
             "200 OK", "<InitiateMultipartUploadResult><UploadId>probe</UploadId></InitiateMultipartUploadResult>");
     private static final String COMPLETED = withBody(
             "200 OK", "<CompleteMultipartUploadResult><ETag>" + MINE + "</ETag></CompleteMultipartUploadResult>");
+    private static final String DELETED = withBody("200 OK", "<DeleteResult></DeleteResult>");
     private static final String NO_UPLOADS = uploads();
     private static final String PARTS = withBody(
             "200 OK",
@@ -176,7 +177,8 @@ final class ConditionalWritesTest {
 
     @Test
     void delete_ignored_isLookedForBeforeEachAttempt() throws Exception {
-        server.answers(STORED, DONE, DONE); // the probe: made, deleted in spite of its condition, and once more
+        // the probe: made, deleted in spite of its condition, looked for, and deleted once more
+        server.answers(STORED, DONE, NOTHING_THERE, DONE);
         server.answers(there(MINE), error("500 Internal Server Error", "InternalError"), there(THEIRS));
 
         store.delete(version(MINE));
@@ -220,15 +222,14 @@ final class ConditionalWritesTest {
 
     @Test
     void deleteAll_fewAmongManyWhereNoConditionIsHonoured_listsNoFurtherThanThatIsWorth() throws Exception {
-        String done = withBody("200 OK", "<DeleteResult></DeleteResult>");
-        server.answers(STORED, done, DONE, STORED, DONE, DONE); // the probes of DeleteObjects and DeleteObject
+        answerProbesOfIgnoredDeletions();
         server.answers(
                 withBody(
                         "200 OK",
                         "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>"
                             + "<Contents><Key>mounted/a</Key><ETag>" + MINE + "</ETag><Size>5</Size>"
                                                                                 + "<LastModified>2026-11-22T12:00:00.000Z</LastModified></Contents></ListBucketResult>"),
-                done);
+                DELETED);
         server.answers(there(MINE), DONE);
         ObjectVersion far =
                 new ObjectVersion("mounted/z", MINE, 5, version(MINE).lastModified());
@@ -236,6 +237,43 @@ final class ConditionalWritesTest {
         assertThat(store.deleteAll(List.of(version(MINE), far))).isEmpty();
 
         assertThat(firstLines().getLast()).startsWith("DELETE /bucket/mounted/z");
+    }
+
+    /** What is listed once says nothing of the time before the next attempt. */
+    @Test
+    void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
+        answerProbesOfIgnoredDeletions();
+        server.answers(
+                listing("a", MINE, "b", MINE), error("503 Slow Down", "SlowDown"), listing("a", THEIRS, "b", MINE));
+        server.answers(DELETED, there(THEIRS), there(THEIRS));
+        ObjectVersion other =
+                new ObjectVersion("mounted/b", MINE, 5, version(MINE).lastModified());
+
+        assertThat(store.deleteAll(List.of(version(MINE), other))).containsExactly(version(MINE));
+
+        assertThat(server.requests())
+                .filteredOn(request -> request.getFirst().startsWith("POST"))
+                .last()
+                .satisfies(request -> assertThat(request.getLast())
+                        .contains("<Key>mounted/b</Key>")
+                        .doesNotContain("mounted/a"));
+        assertThat(firstLines()).noneMatch(line -> line.startsWith("DELETE /bucket/mounted/a"));
+    }
+
+    /** The first attempt may have deleted the object, so its refusal is no failure: but this one is there. */
+    @Test
+    void delete_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
+        server.answers(STORED, error("500 Internal Server Error", "InternalError"), REFUSED, there(MINE), DONE);
+        server.answers(DONE);
+
+        store.delete(version(MINE));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    /** Of DeleteObjects and DeleteObject. */
+    private void answerProbesOfIgnoredDeletions() {
+        server.answers(STORED, DELETED, DONE, STORED, DONE, NOTHING_THERE, DONE);
     }
 
     private void answerProbeOfDelete() {
@@ -267,6 +305,19 @@ final class ConditionalWritesTest {
     private static String begun(String id, String time) {
         return "<Upload><Key>mounted/.penstock/probe-complete</Key><UploadId>" + id + "</UploadId><Initiated>" + time
                 + "</Initiated></Upload>";
+    }
+
+    /** @param entries name and ETag of each object */
+    private static String listing(String... entries) {
+        StringBuilder contents = new StringBuilder();
+        for (int i = 0; i < entries.length; i += 2) {
+            contents.append("<Contents><Key>mounted/")
+                    .append(entries[i])
+                    .append("</Key><ETag>")
+                    .append(entries[i + 1])
+                    .append("</ETag><Size>5</Size><LastModified>2026-11-22T12:00:00.000Z</LastModified></Contents>");
+        }
+        return withBody("200 OK", "<ListBucketResult>" + contents + "</ListBucketResult>");
     }
 
     /** The response to a HEAD. */

@@ -225,6 +225,13 @@ final class DirectRequestsTest {
     }
 
     @Test
+    void head_badRequestForOneObject_theOthersAreNotLeftToTheSdk() throws Exception {
+        server.answers("HTTP/1.1 400 Bad Request\r\n\r\n", GOOD);
+        assertThat(gets.head("another")).isNull();
+        assertThat(read(get())).isEqualTo("hello");
+    }
+
+    @Test
     void get_connectionsBreakAgainAndAgain_theNextAreLeftToTheSdkToo() throws Exception {
         for (int i = 0; i < 20; i++) {
             server.answers(ScriptedServer.HANG_UP);

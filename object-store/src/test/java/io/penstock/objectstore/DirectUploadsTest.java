@@ -109,11 +109,18 @@ final class DirectUploadsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"412,false", "503,false", "501,false", "500,true", "502,true", "504,true", "200,true"})
+    @CsvSource({"412,false", "501,false", "500,true", "502,true", "503,true", "504,true", "200,true"})
     void put_answered_isInDoubtIfItMayHaveBeenDone(int status, boolean inDoubt) throws Exception {
         server.answers("HTTP/1.1 " + status + " Answer\r\nContent-Length: 0\r\n\r\n");
         put(body("hello"), Map.of(), Map.of());
         assertIsInDoubt(inDoubt);
+    }
+
+    @Test
+    void put_storeIsBusy_isNotInDoubt() throws Exception {
+        server.answers("HTTP/1.1 503 Slow Down\r\nx-amz-request-id: 1\r\nContent-Length: 0\r\n\r\n");
+        put(body("hello"), Map.of(), Map.of());
+        assertIsInDoubt(false);
     }
 
     @Test

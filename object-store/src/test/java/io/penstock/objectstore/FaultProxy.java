@@ -84,7 +84,7 @@ public final class FaultProxy implements AutoCloseable {
     /** The proxy itself responds to the next {@code times} requests with this status and an error of S3's form. */
     public void answer(int times, int status, String code) {
         String body = "<Error><Code>" + code + "</Code><Message>said the proxy</Message></Error>";
-        answer(times, status, "application/xml", body);
+        answer(times, status, "application/xml\r\nx-amz-request-id: 1", body);
     }
 
     /** The same with a page that no S3 server sends. */

@@ -235,6 +235,19 @@ final class PresignedProofTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"429 Too Many Requests", "500 Internal Server Error", "503 Slow Down"})
+    void holds_storeDoesNotDecide_throws(String status) throws Exception {
+        try (ScriptedServer scripted = new ScriptedServer()) {
+            PresignedProof proof = proof(scripted.uri(""), "", KEY);
+            scripted.answers("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
+
+            assertThatThrownBy(() -> proof.holds(proof.make()))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining(status.substring(0, 3));
+        }
+    }
+
     @Test
     void holds_ofAnAnonymousMount_isThatUnsignedRequest() throws Exception {
         try (ScriptedServer scripted = new ScriptedServer()) {

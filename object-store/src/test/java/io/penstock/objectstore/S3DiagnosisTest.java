@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
 import static io.penstock.objectstore.TestConfigs.at;
 import static io.penstock.objectstore.TestConfigs.config;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,6 +11,9 @@ import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
 import io.penstock.objectstore.S3Config.Credentials;
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
 import java.net.URI;
 import java.nio.file.Files;
@@ -23,6 +27,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What can be found out about a server and its user beside what a mount asks. */
 @Timeout(60)
@@ -95,17 +101,67 @@ final class S3DiagnosisTest {
         assertThat(reasonOf("AccessDenied")).isEqualTo(Reason.NOT_ALLOWED);
     }
 
-    private static Reason reasonOf(String code) throws Exception {
-        String body = "<Error><Code>" + code + "</Code><Message>no</Message></Error>";
+    /** A response to HEAD has no body that could say so. */
+    @ParameterizedTest
+    @EnumSource(HttpClient.class)
+    void head_credentialsHaveExpired_isDeniedForThatReason(HttpClient client) throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
             server.answers(
                     "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-                    "HTTP/1.1 403 Forbidden\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
-                            + "\r\n\r\n" + body);
+                    answer("200 OK", "<ListBucketResult></ListBucketResult>"));
+            S3Config config = new S3Config(
+                    "bucket",
+                    at(server.uri("")),
+                    REQUESTER,
+                    client,
+                    Limits.DEFAULT,
+                    Integrity.DEFAULT,
+                    RetryPolicy.DEFAULT);
+            try (S3ObjectStore store = S3ObjectStore.connect(config)) {
+                String refused = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+                for (int made = client == HttpClient.DIRECT ? 2 : 1; made > 0; made--) {
+                    server.answersAndHangsUp(refused);
+                }
+                server.answers(answer("400 Bad Request", "<Error><Code>ExpiredToken</Code></Error>"));
+
+                assertThat(catchThrowableOfType(AccessDenied.class, () -> store.head("key")))
+                        .extracting(AccessDenied::reason)
+                        .isEqualTo(Reason.EXPIRED);
+            }
+        }
+    }
+
+    /** An object with a key of the customer's own, for one. */
+    @Test
+    void head_refusedAsSuchWhereListingsAreNot_isRefused() throws Exception {
+        try (ScriptedServer server = new ScriptedServer()) {
+            String nothing = answer("200 OK", "<ListBucketResult></ListBucketResult>");
+            server.answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", nothing);
+            try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(server.uri(""))))) {
+                server.answersAndHangsUp("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+                server.answersAndHangsUp("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+                server.answers(nothing);
+
+                assertThatThrownBy(() -> store.head("key"))
+                        .isInstanceOf(ObjectStoreException.Refused.class)
+                        .hasMessageContaining("400");
+            }
+        }
+    }
+
+    private static Reason reasonOf(String code) throws Exception {
+        String body = "<Error><Code>" + code + "</Code><Message>no</Message></Error>";
+        try (ScriptedServer server = new ScriptedServer()) {
+            server.answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", answer("403 Forbidden", body));
             return catchThrowableOfType(
                             AccessDenied.class, () -> S3ObjectStore.connect(config("bucket", at(server.uri("")))))
                     .reason();
         }
+    }
+
+    private static String answer(String status, String body) {
+        return "HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
     }
 
     @Test

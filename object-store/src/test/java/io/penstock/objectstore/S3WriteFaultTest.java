@@ -203,6 +203,15 @@ final class S3WriteFaultTest {
                 .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
+    /** A proxy that has lost the store's response. */
+    @Test
+    void put_unavailableByWhatIsOnTheWayAndTheSameIsThere_isRecognisedByItsContent() throws Exception {
+        ObjectVersion there = store.put(KEY, EMPTY, WriteCondition.ABSENT);
+        proxy.answerPage(1, 503, "upstream connect error or disconnect/reset before headers");
+
+        assertThat(store.put(KEY, EMPTY, WriteCondition.ABSENT).etag()).isEqualTo(there.etag());
+    }
+
     @Test
     void complete_answerLost_isRecognisedAsDone() throws Exception {
         probe(store);

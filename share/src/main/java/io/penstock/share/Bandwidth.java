@@ -15,7 +15,8 @@ final class Bandwidth {
     private static final long READAHEAD_NANOS = Duration.ofMillis(100).toNanos();
 
     /** 0 for no limit. */
-    private volatile long bytesPerSecond;
+    @GuardedBy("this")
+    private long bytesPerSecond;
 
     private final LongSupplier nanoTime;
 
@@ -33,9 +34,14 @@ final class Bandwidth {
         this.free = nanoTime.getAsLong();
     }
 
-    /** @param most bytes a second from now on; 0 for no limit */
-    void limit(long most) {
+    /**
+     * What has passed at the old rate no longer counts.
+     *
+     * @param most bytes a second from now on; 0 for no limit
+     */
+    synchronized void limit(long most) {
         bytesPerSecond = most;
+        free = nanoTime.getAsLong();
     }
 
     /** Whether so many bytes may pass; waits until they may, for half a second at most. */
@@ -47,8 +53,7 @@ final class Bandwidth {
 
     /** Nanoseconds until they may pass; -1 if they may not. */
     synchronized long reserve(long bytes, Urgency urgency) {
-        long rate = bytesPerSecond;
-        if (rate == 0) {
+        if (bytesPerSecond == 0) {
             return 0;
         }
         long now = nanoTime.getAsLong();
@@ -56,7 +61,7 @@ final class Bandwidth {
         if (wait > (urgency == Urgency.DEMAND ? DEMAND_NANOS : READAHEAD_NANOS)) {
             return -1;
         }
-        free = now + wait + (long) ((double) bytes / rate * TimeUnit.SECONDS.toNanos(1));
+        free = now + wait + (long) ((double) bytes / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
         return wait;
     }
 }

@@ -28,8 +28,11 @@ final class OwnProof {
         return made.text();
     }
 
-    /** Another node has refused it: the credentials may have changed. */
-    void drop() {
-        last = null;
+    /** Another node has refused this proof: the credentials may have changed since it was made. */
+    void drop(String refused) {
+        Made made = last;
+        if (made != null && made.text().equals(refused)) {
+            last = null;
+        }
     }
 }

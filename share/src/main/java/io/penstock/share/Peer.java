@@ -100,21 +100,49 @@ final class Peer implements AutoCloseable {
         }
     }
 
+    /**
+     * The node may have closed a kept connection as the request was sent: a new one shows whether it is well (RFC 9112,
+     * section 9.3.1).
+     */
     private void exchange(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
         Duration silence = silence();
-        HttpConnection connection = connect(silence);
+        HttpConnection kept = connections.takeIdle();
+        if (kept != null && exchange(kept, silence, request, proof, sink, arrivals) == null) {
+            return;
+        }
+        PeerFailure broken = exchange(connect(silence), silence, request, proof, sink, arrivals);
+        if (broken != null) {
+            throw broken;
+        }
+    }
+
+    /** @return the failure of a connection that broke before the response; null if the sink has all bytes */
+    private @Nullable PeerFailure exchange(
+            HttpConnection connection,
+            Duration silence,
+            PeerRequest request,
+            String proof,
+            BodySink sink,
+            Arrivals arrivals)
+            throws PeerFailure, InterruptedException {
         Duration all = silence.plusMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
+        ResponseHead head = null;
         boolean isReusable = false;
         try (RequestTimer timer = new RequestTimer(clock, silence, all, connection::close)) {
             try {
-                ResponseHead head = ask(connection, message(request, proof), timer);
+                head = ask(connection, message(request, proof), timer);
                 isReusable = head.keepsAlive() && head.status() != PeerRequest.OK && head.contentLength() == 0;
                 check(head, request);
                 receive(connection, request, timer, sink, arrivals);
                 isReusable = head.keepsAlive();
+                return null;
             } catch (IOException e) {
-                throw failure(e, timer);
+                PeerFailure failure = failure(e, timer);
+                if (head == null && failure.fallback() == Fallback.UNREACHABLE) {
+                    return failure;
+                }
+                throw failure;
             }
         } finally {
             connections.giveBack(connection, isReusable);
@@ -145,7 +173,7 @@ final class Peer implements AutoCloseable {
 
     private HttpConnection connect(Duration silence) throws PeerFailure, InterruptedException {
         try {
-            return connections.take(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
+            return connections.connect(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
         } catch (IOException e) {
             throw failure(e, null);
         }
@@ -223,6 +251,15 @@ final class Peer implements AutoCloseable {
                 throw new EOFException("it closed the connection within a response");
             }
         }
+    }
+
+    /**
+     * Closes connections that have been idle for long.
+     *
+     * @param now {@link System#nanoTime}
+     */
+    void closeLate(long now) {
+        connections.closeLate(now);
     }
 
     /** Ends the requests that run. */

@@ -20,6 +20,9 @@ final class PeerConnections implements AutoCloseable {
      */
     private static final int MOST_IDLE = 64;
 
+    /** The other node's server closes connections that have been idle for 30 s. */
+    private static final Duration LONGEST_IDLE = Duration.ofSeconds(20);
+
     private final InetSocketAddress address;
     private final @Nullable Tls tls;
 
@@ -39,16 +42,19 @@ final class PeerConnections implements AutoCloseable {
         this.tls = tls;
     }
 
-    /** A connection for one request, which must be {@linkplain #giveBack given back}. */
-    HttpConnection take(Duration connectTimeout) throws IOException {
+    /** A connection of an earlier request for one more, which must be {@linkplain #giveBack given back}; null if none is idle. */
+    @Nullable
+    HttpConnection takeIdle() {
         HttpConnection connection;
-        while ((connection = takeIdle()) != null) {
-            if (connection.isReusable()) {
-                return connection;
-            }
+        while ((connection = pollIdle()) != null && !connection.isReusable()) {
             giveBack(connection, false);
         }
-        connection = new HttpConnection(address, tls, connectTimeout, connectTimeout);
+        return connection;
+    }
+
+    /** A new connection for one request, which must be {@linkplain #giveBack given back}. */
+    HttpConnection connect(Duration connectTimeout) throws IOException {
+        HttpConnection connection = new HttpConnection(address, tls, connectTimeout, connectTimeout);
         synchronized (this) {
             if (!closed) {
                 used.add(connection);
@@ -59,7 +65,7 @@ final class PeerConnections implements AutoCloseable {
         throw new IOException("the group is closed, or the node has left it");
     }
 
-    private synchronized @Nullable HttpConnection takeIdle() {
+    private synchronized @Nullable HttpConnection pollIdle() {
         HttpConnection connection = idle.poll();
         if (connection != null) {
             used.add(connection);
@@ -77,6 +83,17 @@ final class PeerConnections implements AutoCloseable {
             }
         }
         connection.close();
+    }
+
+    /**
+     * Closes those that have been idle for long.
+     *
+     * @param now {@link System#nanoTime}
+     */
+    synchronized void closeLate(long now) {
+        while (!idle.isEmpty() && idle.getLast().idle(now) >= LONGEST_IDLE.toNanos()) {
+            idle.removeLast().close();
+        }
     }
 
     /** Those in use, too. */

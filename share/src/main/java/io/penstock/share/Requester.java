@@ -12,7 +12,9 @@ import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
@@ -24,6 +26,8 @@ import org.slf4j.LoggerFactory;
 final class Requester implements PeerSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Requester.class);
 
+    private static final long CHECK_SECONDS = 5;
+
     private final String namespace;
     private final Supplier<Owners> owners;
     private final Function<GroupMember, Peer> made;
@@ -33,7 +37,10 @@ final class Requester implements PeerSource, AutoCloseable {
     private final Map<GroupMember, Peer> peers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    /** @param tls null for connections in the clear */
+    /**
+     * @param tls null for connections in the clear
+     * @param clock ends requests without progress, and connections that have been idle for long
+     */
     Requester(
             ShareConfig config,
             @Nullable SSLContext tls,
@@ -47,6 +54,12 @@ final class Requester implements PeerSource, AutoCloseable {
         this.made = node -> new Peer(node.socketAddress(), tls, bandwidth, clock);
         this.proof = new OwnProof(bucket);
         this.counters = counters;
+        Future<?> _ = clock.scheduleWithFixedDelay(this::closeLate, CHECK_SECONDS, CHECK_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void closeLate() {
+        long now = System.nanoTime();
+        peers.values().forEach(peer -> peer.closeLate(now));
     }
 
     @Override
@@ -77,11 +90,12 @@ final class Requester implements PeerSource, AutoCloseable {
 
     private void ask(GroupMember owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
+        String shown = proof();
         try {
-            peer.get(request, proof(), sink, bytes -> counters.bytesHad.add(bytes));
+            peer.get(request, shown, sink, bytes -> counters.bytesHad.add(bytes));
         } catch (PeerFailure e) {
             if (e.fallback() == Fallback.FORBIDDEN) {
-                proof.drop();
+                proof.drop(shown);
             }
             throw e;
         }

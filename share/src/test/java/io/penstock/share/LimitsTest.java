@@ -101,6 +101,14 @@ class LimitsTest {
     }
 
     @Test
+    void bandwidth_raised_doesNotWaitForWhatHasPassedAtTheOldRate() {
+        Bandwidth bandwidth = new Bandwidth(1_000, () -> now);
+        assertThat(bandwidth.reserve(1_000_000, Urgency.READAHEAD)).isZero();
+        bandwidth.limit(1_000_000_000);
+        assertThat(bandwidth.reserve(1, Urgency.READAHEAD)).isZero();
+    }
+
+    @Test
     void patience_isMuchAtFirst_andThenWhatIsUsualWithinBounds() {
         Patience patience = new Patience();
         assertThat(patience.silence()).isEqualTo(Patience.LONGEST);
@@ -168,6 +176,22 @@ class LimitsTest {
         assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(ObjectStoreException.class);
         bucket.isUnreachable = false;
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+    }
+
+    /** The others that still ask with it have not seen the new one refused. */
+    @Test
+    void proof_refusedLate_isNotDroppedInPlaceOfANewerOne() throws Exception {
+        FakeProof bucket = new FakeProof();
+        OwnProof own = new OwnProof(bucket);
+        String old = own.get();
+        own.drop(old);
+        bucket.text = "new";
+        assertThat(own.get()).isEqualTo("new");
+        bucket.text = "newest";
+        own.drop(old);
+        assertThat(own.get()).isEqualTo("new");
+        own.drop("new");
+        assertThat(own.get()).isEqualTo("newest");
     }
 
     @Test

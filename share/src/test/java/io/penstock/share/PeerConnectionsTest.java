@@ -17,20 +17,42 @@ class PeerConnectionsTest {
     /** Of 16 readers of small files, and of what is read ahead for them. */
     private static final int AT_ONCE = 50;
 
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     @Test
     void connectionsOfManyRequestsAtOnce_waitForTheNext() throws Exception {
         try (ServerSocket node = new ServerSocket(0, 2 * AT_ONCE, InetAddress.getLoopbackAddress());
-                PeerConnections connections =
-                        new PeerConnections(new InetSocketAddress(node.getInetAddress(), node.getLocalPort()), null)) {
+                PeerConnections connections = connections(node)) {
             List<HttpConnection> used = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
-                used.add(connections.take(Duration.ofSeconds(10)));
+                used.add(connections.connect(PATIENCE));
             }
             used.forEach(connection -> connections.giveBack(connection, true));
             assertThat(connections.count()).isEqualTo(AT_ONCE);
             for (int i = 0; i < AT_ONCE; i++) {
-                assertThat(used).contains(connections.take(Duration.ofSeconds(10)));
+                assertThat(used).contains(connections.takeIdle());
             }
         }
+    }
+
+    /** The node closes them too: until this side does, each keeps its descriptor and its memory. */
+    @Test
+    void connectionsThatAreNotUsedForLong_areClosed() throws Exception {
+        try (ServerSocket node = new ServerSocket(0, AT_ONCE, InetAddress.getLoopbackAddress());
+                PeerConnections connections = connections(node)) {
+            HttpConnection first = connections.connect(PATIENCE);
+            HttpConnection inUse = connections.connect(PATIENCE);
+            connections.giveBack(first, true);
+            connections.closeLate(System.nanoTime());
+            assertThat(connections.count()).isEqualTo(2);
+            connections.closeLate(System.nanoTime() + Duration.ofMinutes(1).toNanos());
+            assertThat(connections.count()).isOne();
+            assertThat(first.isReusable()).isFalse();
+            assertThat(inUse.isReusable()).isTrue();
+        }
+    }
+
+    private static PeerConnections connections(ServerSocket node) {
+        return new PeerConnections(new InetSocketAddress(node.getInetAddress(), node.getLocalPort()), null);
     }
 }

@@ -9,6 +9,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
 import io.penstock.share.ShareStatistics.Fallback;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How much of one node is under way at once. */
+/** How much of one node is under way at once, and on which connections. */
 @Timeout(60)
 class PeerTest {
     private static final ObjectVersion FILE =
@@ -76,6 +77,28 @@ class PeerTest {
             }
             assertThat(ends).hasSize(all * 3 / 4 + 1).containsOnly(Fallback.BUSY);
             assertThat(peer.isSkipped()).isFalse();
+        }
+    }
+
+    @Test
+    void get_ofANodeThatHasClosedAKeptConnection_isRepeatedOnce_onANewOne() throws Exception {
+        ScriptedServer.Script isBusy =
+                (request, to) -> to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+        try (ScriptedServer server = new ScriptedServer(isBusy);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
+            assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.BUSY);
+            server.script = (request, to) -> {
+                server.script = isBusy;
+                throw new IOException("closed");
+            };
+            assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.BUSY);
+            assertThat(server.requests).hasValue(3);
+            server.script = (request, to) -> {
+                throw new IOException("closed");
+            };
+            assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.UNREACHABLE);
+            assertThat(server.requests).hasValue(5);
         }
     }
 
