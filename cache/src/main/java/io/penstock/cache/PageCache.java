@@ -1,13 +1,11 @@
 package io.penstock.cache;
 
 import io.penstock.cache.ObjectPages.Shared;
-import io.penstock.cache.PageReads.FromDisk;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.disk.RecordLog;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.BitSet;
@@ -19,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The page cache of one mount: pages in memory and on NVMe. Safe for use by any number of threads.
+ * The page cache of one mount: pages in memory and on NVMe. Puts the parts together, and has a method for each request of the
+ * mount: hence its length. Safe for use by any number of threads.
  *
  * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: pages that it does not give are Missing.
  */
@@ -196,23 +195,13 @@ public final class PageCache implements AutoCloseable {
      * Stores a small object that is on disk once more, from there. If it is pinned by now, it lies beside others that are
      * pinned (ADR 30). Any other version stays as it is. Waits for the disk.
      */
-    public void storeAgain(String namespace, ObjectVersion version) throws InterruptedException {
+    public void storeAgain(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
-        if (!store.isPacked(id) || !writes.areAllowed()) {
-            return;
-        }
-        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
+        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
         try {
-            ByteBuffer bytes = ByteBuffer.allocate(pages.pageLength(0));
-            if (new PageReads(pages, store, counters).read(0, bytes, FromDisk.CHECKED, null) == bytes.capacity()) {
-                boolean _ = writes.write(pages, 0, bytes.flip());
-            }
-        } catch (FillFailedException e) {
-            log.debug("{} is not stored again", version.key(), e);
-        } catch (IOException e) {
-            health.failed("write a page", e);
+            writes.storeAgain(object);
         } finally {
-            pages.release();
+            object.release();
         }
     }
 

@@ -13,7 +13,6 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -134,7 +133,7 @@ final class PageStore {
         if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
             return false;
         }
-        if (checksumOf(bytes.duplicate()) != page.checksum()) {
+        if (StoredPage.checksumOf(bytes.duplicate()) != page.checksum()) {
             if (drop(page)) { // by this thread: others may have read it too
                 counters.corruptPages.increment();
                 log.warn(
@@ -289,12 +288,6 @@ final class PageStore {
     void discard(ObjectExtents object) {
         object.stored().extents().forEach(space::discard);
         tasks.execute("evict", space::freeUnpinned);
-    }
-
-    static int checksumOf(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return (int) checksum.getValue();
     }
 
     /** Reads nothing ahead any more. */

@@ -57,7 +57,7 @@ final class PageWrites {
 
     /** False if there is no space for the page. */
     boolean write(ObjectExtents object, int page, ByteBuffer bytes) throws IOException {
-        int checksum = PageStore.checksumOf(bytes.duplicate());
+        int checksum = StoredPage.checksumOf(bytes.duplicate());
         boolean stored =
                 object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
         if (stored) {
@@ -65,6 +65,20 @@ final class PageWrites {
             health.succeeded();
         }
         return stored;
+    }
+
+    /** Stores a small object that is in a pack once more, as if it had just come. */
+    void storeAgain(ObjectExtents object) {
+        StoredPage page = health.allowsWrite() ? store.find(object, 0) : null;
+        if (!(page instanceof PackedPage)) {
+            return;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(page.length());
+        try {
+            boolean _ = store.load(page, bytes) && write(object, 0, bytes);
+        } catch (IOException e) {
+            health.failed("write a page", e);
+        }
     }
 
     private boolean writeInPack(ObjectExtents object, int checksum, ByteBuffer bytes) throws IOException {

@@ -1,5 +1,8 @@
 package io.penstock.cache;
 
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
 /** A page on disk: its place, checksum and state. Safe for use by any number of threads. */
 sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
     /** To be pinned while the page is read. */
@@ -21,6 +24,12 @@ sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
 
     /** CRC32C. */
     int checksum();
+
+    static int checksumOf(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes);
+        return (int) checksum.getValue();
+    }
 
     /** A page of an object that has a data file of its own. */
     record InOwnFile(Extent extent, int page) implements StoredPage {

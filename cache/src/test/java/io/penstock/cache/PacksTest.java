@@ -379,7 +379,7 @@ final class PacksTest {
         try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
             index.append(
                     new ObjectAdded(7, ObjectId.of(TestObject.NAMESPACE, object.version()), 1000, PageGeometry.PAGES));
-            int checksum = PageStore.checksumOf(ByteBuffer.wrap(content));
+            int checksum = StoredPage.checksumOf(ByteBuffer.wrap(content));
             index.append(new PagesStored(7, 0, 1, IntBuffer.wrap(new int[] {checksum})));
         }
         Path file = directory.resolve("objects").resolve(ObjectFiles.nameOf(7));
@@ -398,7 +398,7 @@ final class PacksTest {
     void adopt_ofASmallFile_isLeftToItsOwner() throws Exception {
         TestObject object = new TestObject("written", 100_000);
         byte[] content = object.content(0, 100_000).array();
-        int[] checksums = {PageStore.checksumOf(ByteBuffer.wrap(content))};
+        int[] checksums = {StoredPage.checksumOf(ByteBuffer.wrap(content))};
         Path staged = directory.resolveSibling(directory.getFileName() + "-staged");
         try (PageCache cache = open()) {
             Files.write(staged, content);

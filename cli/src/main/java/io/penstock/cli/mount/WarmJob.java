@@ -100,7 +100,7 @@ final class WarmJob extends Job {
     }
 
     /** False if there is no room for it. */
-    private boolean pin(ObjectVersion version, long until) throws IOException, InterruptedException {
+    private boolean pin(ObjectVersion version, long until) throws IOException {
         boolean isNew = !contents.cache().pins().isPinned(contents.namespace(), version);
         if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
             return false;
