@@ -340,6 +340,14 @@ class MainTest {
                 .hasSize(Settings.ALL.size());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"data", "data/a", "s3://data/a"})
+    void configShow_aBucketOrAFolderInIt_hasTheBucketsSettings(String source) throws IOException {
+        Path file = Files.writeString(folder.resolve("p.yaml"), "buckets: {data: {uid: 7}}\n");
+        assertThat(run("config", "show", source, "--config", file.toString())).isZero();
+        assertThat(out.toString()).containsPattern("uid: 7 +# " + file + ":1 \\(buckets.data\\)");
+    }
+
     @Test
     void configCheck_goodAndBad_exitCodeTells() throws IOException {
         Path good = Files.writeString(folder.resolve("good.yaml"), "defaults: {uid: 7}\n");
