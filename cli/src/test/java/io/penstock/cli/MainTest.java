@@ -209,6 +209,14 @@ class MainTest {
     }
 
     @Test
+    void recover_aKeyThatWouldControlTheTerminal_isShownEscaped() {
+        String none = folder.resolve("none").toString();
+        assertThat(run("recover", "data", "red\u001b[31m\nline", "--cache", none))
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': nothing that was written to it waits");
+    }
+
+    @Test
     void doctor_pathWithoutAMount_saysThatNothingIsThere() {
         assertThat(run("doctor", folder.toString())).isEqualTo(ExitCode.FAILED);
         assertThat(err.toString())
