@@ -5,6 +5,7 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -66,7 +67,8 @@ final class CacheCommand {
                     row.bytes() == 0 ? 100 : 100 * row.nvme() / row.bytes(),
                     ByteSizes.about(row.memory()),
                     ByteSizes.about(row.pinned()),
-                    row.path() + (row.pinnedUntil() == null ? "" : "  (pinned until " + row.pinnedUntil() + ")"));
+                    Printable.text(row.path())
+                            + (row.pinnedUntil() == null ? "" : "  (pinned until " + row.pinnedUntil() + ")"));
         }
     }
 }

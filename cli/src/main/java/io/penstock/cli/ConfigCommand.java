@@ -8,6 +8,7 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.SettingsPage;
 import io.penstock.cli.control.Json;
+import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -72,7 +73,7 @@ final class ConfigCommand {
         private CommandSpec spec;
 
         @Parameters(
-                paramLabel = "BUCKET",
+                paramLabel = "BUCKET[/PREFIX]",
                 arity = "0..1",
                 defaultValue = "BUCKET",
                 description = "The bucket; without it, the settings of buckets that have no section of their own.")
@@ -100,7 +101,8 @@ final class ConfigCommand {
         @Override
         public Integer call() throws ConfigurationException, IOException, RefusedException {
             List<Line> lines = mountPoint == null
-                    ? of(arguments.resolve(bucket, spec.commandLine().getParseResult(), "-o"))
+                    ? of(arguments.resolve(
+                            Target.parse(bucket).bucket(), spec.commandLine().getParseResult(), "-o"))
                     : of(ServingMount.find(mountPoint).ask("config", Map.of()));
             PrintWriter out = spec.commandLine().getOut();
             if (json) {

@@ -5,6 +5,7 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -136,7 +137,7 @@ final class JobWatch {
     static boolean tellProblems(JobStatus end, PrintWriter err) {
         end.problems().stream()
                 .limit(MOST_TOLD)
-                .forEach(problem -> err.println("penstock: " + problem.path() + ": " + problem.why()));
+                .forEach(problem -> err.println("penstock: " + Printable.text(problem.path() + ": " + problem.why())));
         if (end.problemCount() > MOST_TOLD) {
             err.println("penstock: and " + (end.problemCount() - MOST_TOLD) + " more; --json names up to 100");
         }

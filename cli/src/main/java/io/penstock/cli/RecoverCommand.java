@@ -12,6 +12,7 @@ import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import io.penstock.disk.FolderLock;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.DirectoryMarkers;
@@ -277,7 +278,7 @@ final class RecoverCommand implements Callable<Integer> {
     }
 
     private void say(String line) {
-        spec.commandLine().getOut().println(line);
+        spec.commandLine().getOut().println(Printable.text(line));
     }
 
     private List<KeptFile> meant(List<KeptFile> files) {

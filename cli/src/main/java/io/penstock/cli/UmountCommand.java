@@ -114,8 +114,8 @@ final class UmountCommand implements Callable<Integer> {
         if (failed > 0) {
             spec.commandLine()
                     .getErr()
-                    .println("penstock: written files that could not be uploaded: " + failed + "; penstock recover "
-                            + process.source() + " shows them");
+                    .println("penstock: written files that could not be uploaded: " + failed + "; " + process.recovery()
+                            + " shows them");
         }
         return failed;
     }

@@ -6,6 +6,7 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -157,7 +158,7 @@ final class WhyCommand implements Callable<Integer> {
     }
 
     private static void add(PrintWriter out, String name, String value) {
-        out.println("%-10s %s".formatted(name, value));
+        out.println("%-10s %s".formatted(name, Printable.text(value)));
     }
 
     private static String where(String place) {

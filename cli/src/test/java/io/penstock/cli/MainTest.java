@@ -209,6 +209,14 @@ class MainTest {
     }
 
     @Test
+    void recover_aKeyThatWouldControlTheTerminal_isShownEscaped() {
+        String none = folder.resolve("none").toString();
+        assertThat(run("recover", "data", "red\u001b[31m\nline", "--cache", none))
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': nothing that was written to it waits");
+    }
+
+    @Test
     void doctor_pathWithoutAMount_saysThatNothingIsThere() {
         assertThat(run("doctor", folder.toString())).isEqualTo(ExitCode.FAILED);
         assertThat(err.toString())
@@ -338,6 +346,14 @@ class MainTest {
                         "s3.path-style: true # option --path-style",
                         "cache.size: 64GiB # default")
                 .hasSize(Settings.ALL.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"data", "data/a", "s3://data/a"})
+    void configShow_aBucketOrAFolderInIt_hasTheBucketsSettings(String source) throws IOException {
+        Path file = Files.writeString(folder.resolve("p.yaml"), "buckets: {data: {uid: 7}}\n");
+        assertThat(run("config", "show", source, "--config", file.toString())).isZero();
+        assertThat(out.toString()).containsPattern("uid: 7 +# " + file + ":1 \\(buckets.data\\)");
     }
 
     @Test

@@ -15,7 +15,6 @@ import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -280,17 +279,6 @@ final class AttributeView {
     }
 
     // ---- extended attributes
-
-    static List<String> xattrNames(Node node, ObjectAttributes attributes) {
-        List<String> names = new ArrayList<>(
-                switch (node) {
-                    case Directory _ -> List.of();
-                    case FileEntry _ -> List.of(ETAG, STORAGE_CLASS, KEY);
-                    case LiveFile _ -> version(node) == null ? List.of() : List.of(ETAG, KEY);
-                });
-        names.addAll(attributes.extended().keySet());
-        return names;
-    }
 
     static byte[] xattr(Node node, ObjectAttributes attributes, String name) throws ErrnoException {
         ObjectVersion version = version(node);

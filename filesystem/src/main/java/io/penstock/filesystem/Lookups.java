@@ -138,9 +138,9 @@ final class Lookups {
         return AttributeView.xattr(node, kept(inode, node), name);
     }
 
+    /** Those that programs gave it: a copy of it cannot have Penstock's own, as of a file of another object. */
     List<String> xattrNames(long inode) throws ErrnoException {
-        Node node = node(inode);
-        return AttributeView.xattrNames(node, kept(inode, node));
+        return List.copyOf(kept(inode, node(inode)).extended().keySet());
     }
 
     /** The target of a symbolic link. */

@@ -214,9 +214,13 @@ final class NodeResolver {
      * Whether something new can have the name.
      *
      * @param suffix of its key, after the name
+     * @throws ErrnoException ENAMETOOLONG; EPERM if the name is Penstock's own: no mount would show it
      */
     static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
         checkLength(name);
+        if (Names.isReserved(name)) {
+            throw new ErrnoException(Errno.EPERM, "'" + directory.key(name) + "' has a name of Penstock's own");
+        }
         if (Names.utf8Length(directory.key(name) + suffix) > Names.MAX_KEY_BYTES) {
             throw new ErrnoException(Errno.ENAMETOOLONG, "a path of more than " + Names.MAX_KEY_BYTES + " bytes");
         }

@@ -60,6 +60,22 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void make_ofPenstocksOwnName_isEpermAndMakesNothing() throws Exception {
+        m.mkdir("d");
+        m.mkdir("e");
+        m.save("f", "1");
+
+        assertErrno(Errno.EPERM, () -> m.mkdir("d/.penstock"));
+        assertErrno(Errno.EPERM, () -> m.save("d/.penstock", "1"));
+        assertErrno(Errno.EPERM, () -> m.rename("f", "d/.penstock", 0));
+        assertErrno(Errno.EPERM, () -> m.rename("e", "d/.penstock", 0));
+        long directory = m.lookup("d").inode();
+        assertErrno(Errno.EPERM, () -> m.fs.symlink("f", directory, ".penstock", Mounted.CREATOR));
+        assertErrno(Errno.EPERM, () -> m.fs.link(m.lookup("f").inode(), directory, ".penstock"));
+        m.rmdir("d");
+    }
+
+    @Test
     void rmdir_empty_removesItsMarker() throws Exception {
         m.mkdir("d");
         m.mkdir("d/e");

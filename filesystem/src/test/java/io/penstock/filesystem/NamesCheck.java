@@ -194,9 +194,7 @@ final class NamesCheck {
     private void checkExtended(String path, ReferenceEntry entry, long inode) throws ErrnoException {
         Map<String, String> shown = new HashMap<>();
         for (String name : m.fs.listxattr(inode)) {
-            if (!name.startsWith(AttributeView.OWN)) {
-                shown.put(name, new String(m.fs.getxattr(inode, name), UTF_8));
-            }
+            shown.put(name, new String(m.fs.getxattr(inode, name), UTF_8));
         }
         assertThat(shown).as("extended attributes of " + path).isEqualTo(entry.extended());
     }

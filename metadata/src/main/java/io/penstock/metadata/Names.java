@@ -27,7 +27,7 @@ public final class Names {
      * Whether the name is Penstock's own, in every directory: a mount of a part of the bucket has the objects with which it
      * probes the store below its root.
      */
-    static boolean isReserved(String name) {
+    public static boolean isReserved(String name) {
         return name.equals(MARKER_OF_ROOT);
     }
 

@@ -44,11 +44,12 @@ public final class SettingsPage {
         ## fstab
 
         ```
-        my-bucket/datasets  /mnt/data  penstock  _netdev,nofail,cache_size=2TiB  0  0
+        s3://my-bucket/datasets  /mnt/data  penstock  _netdev,nofail,cache_size=2TiB  0  0
         ```
 
         This line needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
         (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted.
+        With `s3://` in front, as mount tables show the bucket, `mount -a` sees that it is mounted already.
 
         ## Settings
         """;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -47,7 +48,9 @@ final class YamlReader {
         } catch (NoSuchFileException e) {
             return failed(file, file + ": no such file");
         } catch (JsonProcessingException e) {
-            return failed(file, file + ":" + notYaml(e));
+            return failed(file, file + notYaml(e));
+        } catch (CharacterCodingException e) {
+            return failed(file, file + ": is not UTF-8");
         } catch (IOException e) {
             return failed(file, file + ": cannot be read: " + e.getMessage());
         }
@@ -55,7 +58,7 @@ final class YamlReader {
 
     /**
      * The library's message has several lines: its context and the problem, each followed by an excerpt. The last
-     * position is that of the problem; the exception's own position may be earlier.
+     * position is that of the problem; the exception's own position may be earlier, or missing.
      */
     private static String notYaml(JsonProcessingException e) {
         String message = e.getOriginalMessage();
@@ -63,7 +66,9 @@ final class YamlReader {
                 .results()
                 .map(match -> match.group(1))
                 .reduce((first, second) -> second)
-                .orElseGet(() -> String.valueOf(e.getLocation().getLineNr()));
+                .or(() -> Optional.ofNullable(e.getLocation()).map(at -> String.valueOf(at.getLineNr())))
+                .map(number -> ":" + number)
+                .orElse("");
         return message.lines()
                 .filter(text -> !text.isBlank() && !text.startsWith(" "))
                 .collect(Collectors.joining(", ", line + ": this is not YAML: ", ""));
@@ -76,7 +81,8 @@ final class YamlReader {
     private void readRoot() throws IOException {
         JsonToken first = parser.nextToken();
         if (first == null || first == JsonToken.VALUE_NULL) {
-            return; // An empty file, or one with comments only.
+            requireEnd(); // An empty file, or one with comments only.
+            return;
         }
         if (first != JsonToken.START_OBJECT) {
             problem("the file", found(first) + ", allowed is a mapping with the keys defaults and buckets");
@@ -100,6 +106,15 @@ final class YamlReader {
                 skip(section, "no such section, allowed are defaults and buckets" + meant);
             }
         }
+        requireEnd();
+    }
+
+    /** A file may have several documents, and settings in the others would be ignored. */
+    private void requireEnd() throws IOException {
+        JsonToken next = parser.nextToken();
+        if (next != null && next != JsonToken.VALUE_NULL) {
+            problem("the file", "found a second document (---), allowed is one");
+        }
     }
 
     private void readBuckets() throws IOException {
@@ -110,6 +125,8 @@ final class YamlReader {
             String bucket = parser.currentName();
             if (buckets.containsKey(bucket)) {
                 skip("buckets." + bucket, "is there a second time");
+            } else if (bucket.contains("/")) {
+                skip("buckets." + bucket, "no bucket has this name; write it without s3:// and without a prefix");
             } else {
                 buckets.put(bucket, readSettings("buckets." + bucket));
             }
@@ -147,14 +164,14 @@ final class YamlReader {
         Origin.Line origin = new Origin.Line(file, line(), section);
         JsonToken token = parser.nextToken();
         ValueType.Elements elements = setting.type().elements();
-        boolean alias = parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
-        if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !alias) {
+        if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !isAlias()) {
             to.read(setting, parser.getText(), origin);
         } else if (token == JsonToken.START_ARRAY && elements != null) {
             readList(setting, elements, origin, to);
         } else {
-            String what = alias ? "found an alias" : found(token);
-            problem(setting.key(), what + ", allowed is " + setting.type().allowed());
+            problem(
+                    setting.key(),
+                    found(token) + ", allowed is " + setting.type().allowed());
             parser.skipChildren();
         }
     }
@@ -200,7 +217,14 @@ final class YamlReader {
         return parser.currentTokenLocation().getLineNr();
     }
 
+    private boolean isAlias() {
+        return parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
+    }
+
     private String found(JsonToken token) throws IOException {
+        if (isAlias()) {
+            return "found an alias";
+        }
         return switch (token) {
             case START_OBJECT -> "found a mapping";
             case START_ARRAY -> "found a list";

@@ -256,14 +256,14 @@ public final class Serving {
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {
-            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see penstock recover "
-                    + plan.target().source() + " (they take " + ByteSizes.print(bucket.keptBytes())
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see "
+                    + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
                     + " of the disk until they are settled)");
             log.warn("{}", news.getLast());
         }
         if (bucket.stranded() > 0) {
             news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
-                    + "; see penstock recover " + plan.target().source());
+                    + "; see " + running.recovery());
             log.warn("{}", news.getLast());
         }
         if (verbose) {

@@ -130,6 +130,11 @@ public record RunningMount(
                 unmounted);
     }
 
+    /** The command that shows its files that could not be uploaded: their folder may depend on that of the cache. */
+    public String recovery() {
+        return "penstock recover " + source + " --cache " + cache;
+    }
+
     /** Whether it logs to the file. */
     public boolean writesTo(Path file) {
         return file.equals(log) || file.equals(accessLog);

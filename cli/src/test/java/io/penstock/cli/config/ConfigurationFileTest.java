@@ -166,6 +166,38 @@ class ConfigurationFileTest {
                 .singleElement()
                 .asString()
                 .contains("cache.size: found an alias");
+        assertThat(problems("defaults: &m {memory: 1GiB}\nbuckets: {data: *m}\n"))
+                .containsExactly("2: buckets.data: found an alias, allowed is a mapping of settings");
+    }
+
+    @Test
+    void find_moreThanOneDocument_refused() throws IOException {
+        assertThat(problems("defaults: {uid: 1}\n---\ndefaults: {uid: 2}\n"))
+                .containsExactly("3: the file: found a second document (---), allowed is one");
+        assertThat(problems("---\n# nothing\n---\ndefaults: {uid: 2}\n")).hasSize(1);
+        assertThat(problems("---\ndefaults: {uid: 1}\n...\n")).isEmpty();
+    }
+
+    @Test
+    void find_aSectionThatIsNoBuckets_refused() throws IOException {
+        assertThat(problems("buckets:\n  data/a: {uid: 1}\n  s3://data: {uid: 1}\n"))
+                .containsExactly(
+                        "2: buckets.data/a: no bucket has this name; write it without s3:// and without a prefix",
+                        "3: buckets.s3://data: no bucket has this name; write it without s3:// and without a prefix");
+    }
+
+    @Test
+    void find_nestedWithoutEnd_isAProblem() throws IOException {
+        assertThat(problems("defaults: " + "[".repeat(5000)))
+                .singleElement()
+                .asString()
+                .contains("this is not YAML: ");
+    }
+
+    @Test
+    void find_notUtf8_saysSo() throws IOException {
+        Path file = Files.write(folder.resolve("latin.yaml"), new byte[] {'a', (byte) 0xfc});
+        assertThat(ConfigurationFile.find(file, Hosts.USER).problems()).containsExactly(file + ": is not UTF-8");
     }
 
     @Test
