@@ -91,15 +91,16 @@ public final class Settings {
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
                     choice(HttpClient.class),
-                    "The HTTP client. direct: Penstock's own connections for reads of ranges and for writes,"
-                            + " unless there is a proxy, and the AWS SDK for all other requests. sdk: the AWS SDK"
+                    "The HTTP client. direct: Penstock's own connections for GETs of ranges, HEADs, and PUTs of objects and"
+                            + " parts, unless there is a proxy, and the AWS SDK for all other requests. sdk: the AWS SDK"
                             + " for all requests, which costs more CPU time.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections",
                     integer(2, 16_384),
-                    "The maximum number of connections to the server. Writes leave one of them to reads.")
+                    "The maximum number of connections of each HTTP client: with s3.http-client=direct there are two."
+                            + " Writes leave one of them to reads.")
             .withDefault(
                     Limits.DEFAULT.connections()
                             + ", or more if readahead.concurrency and upload.concurrency need them",
@@ -150,7 +151,10 @@ public final class Settings {
                     context -> context.host().cacheFolder().resolve(context.bucket()));
 
     public static final Setting<Long> CACHE_SIZE = Setting.of(
-                    "cache.size", size(MIB, Long.MAX_VALUE), "The maximum size of the cache folder.")
+                    "cache.size",
+                    size(MIB, Long.MAX_VALUE),
+                    "The maximum size of the data in the cache folder. Its index comes on top, and with"
+                            + " metadata.refresh 30 to 60 bytes for each object of the bucket.")
             .withDefault("64GiB")
             .live();
 
@@ -185,7 +189,7 @@ public final class Settings {
                     "memory",
                     size(64 * MIB, Long.MAX_VALUE),
                     "The maximum memory for data on its way from the server and to the disk. The process needs"
-                            + " some 300MiB more.")
+                            + " some 300MiB more. With write.memory at most half of the machine's memory.")
             .withDefault(
                     "1/48 of the machine's memory, 256MiB to 4GiB; an eighth of less than 2GiB, but 64MiB at least",
                     context -> context.host().shareOfMemory(48, 4 * GIB))
@@ -200,7 +204,7 @@ public final class Settings {
             .live();
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
-                    "readahead.range-size", mebibytes(MIB, GIB), "The maximum size of one GET request.")
+                    "readahead.range-size", mebibytes(MIB, GIB), "The maximum size of one GET request; at most memory.")
             .withDefault(ReadaheadConfig.DEFAULT.rangeSizeBytes())
             .live();
 
@@ -245,7 +249,7 @@ public final class Settings {
                     "metadata.refresh",
                     duration(Duration.ZERO, Duration.ofDays(365)),
                     "The time between two listings of the whole bucket. The names of a listing are cached"
-                            + " until the next one, not only for metadata.ttl. 0 turns it off.")
+                            + " until the next one, not only for metadata.ttl. 0 turns it off; so does metadata.preload=off.")
             .withDefault("0s");
 
     public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
@@ -342,7 +346,10 @@ public final class Settings {
             .withDefault("4MiB");
 
     public static final Setting<Integer> THREADS = Setting.of(
-                    "fuse.threads", integer(1, 1024), "The number of requests of the kernel that are served at once.")
+                    "fuse.threads",
+                    integer(1, 1024),
+                    "The number of requests of the kernel that are served at once, with fuse.binding=jnr. The kernel"
+                            + " binding has no such limit.")
             .withDefault("32");
 
     public static final Setting<Path> LOG_FILE = Setting.of(

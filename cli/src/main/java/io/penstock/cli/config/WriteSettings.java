@@ -70,7 +70,7 @@ public final class WriteSettings {
                     "write.memory",
                     size(2L * Writeback.BLOCK_SIZE, Long.MAX_VALUE),
                     "The maximum memory for written data that is neither staged nor uploaded yet. It comes on"
-                            + " top of the setting memory.")
+                            + " top of the setting memory; both together may be at most half of the machine's memory.")
             .withDefault(
                     "1/24 of the machine's memory, 256MiB to 8GiB; an eighth of less than 2GiB, but 64MiB at least",
                     context -> context.host().shareOfMemory(24, 8 * GIB))
