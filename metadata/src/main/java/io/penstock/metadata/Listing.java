@@ -210,9 +210,12 @@ public final class Listing {
                 : asOf - entry.asOf() < 0;
     }
 
-    /** Whether all of the directory was listed, not too long ago, and it has no object of its own. */
-    synchronized boolean hasNoMarker(long now, long ttlNanos) {
-        return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos;
+    /**
+     * When the directory had no object of its own, on the tree's clock: nanoseconds. Null if it has one, or if not all of it
+     * was listed, or too long ago.
+     */
+    synchronized @Nullable Long hadNoMarker(long now, long ttlNanos) {
+        return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos ? (Long) startedAt : null;
     }
 
     /** The number of entries that it holds, and that were fetched ahead. */

@@ -365,21 +365,21 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Whether the directory is known to have no object of its own, which marks it: a listing that is still valid has
-     * none. Never waits.
+     * When the directory had no object of its own, which marks it, as a listing shows that is still valid: nanoseconds on
+     * the tree's clock. Null if no listing shows that. Never waits.
      */
-    public boolean hasNoMarker(Directory directory) {
+    public @Nullable Long hadNoMarker(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null && listing.hasNoMarker(nanoClock.getAsLong(), limits.ttlNanos())) {
-            return true;
-        }
-        if (directory.prefix().isEmpty()) {
-            return false; // what marks it has another name
+        Long listedAt = listing == null ? null : listing.hadNoMarker(nanoClock.getAsLong(), limits.ttlNanos());
+        if (listedAt != null || directory.prefix().isEmpty()) { // what marks the root of a bucket has another name
+            return listedAt;
         }
         DatedPage first = flat.page(new ListRequest(directory.prefix(), "", null, null, 1));
-        return first != null
-                && first.page().objects().stream()
-                        .noneMatch(object -> object.version().key().equals(directory.prefix()));
+        return first == null
+                        || first.page().objects().stream()
+                                .anyMatch(object -> object.version().key().equals(directory.prefix()))
+                ? null
+                : (Long) first.asOf();
     }
 
     /** The object that marks the directory has been changed here. */
