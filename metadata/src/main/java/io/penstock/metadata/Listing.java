@@ -223,6 +223,11 @@ public final class Listing {
         return entries.held() + source.held();
     }
 
+    /** Whether answers and changes have made it larger than pages ever do. */
+    synchronized boolean isOvergrown() {
+        return entries.held() > mostHeld || newer.size() > mostHeld;
+    }
+
     /** A reader stops: drops the pages fetched ahead, unless another reader goes on. */
     synchronized void leave() {
         if (inFlight == null) {

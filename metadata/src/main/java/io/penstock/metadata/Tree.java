@@ -553,7 +553,28 @@ public final class Tree implements AutoCloseable {
         } else if (emptied.contains(name.directory(), name.name())) {
             return; // the directory still exists
         }
-        forListings(name.directory(), listing -> listing.correct(name.name(), answer));
+        forListings(name.directory(), listing -> {
+            listing.correct(name.name(), answer);
+            grown(name.directory(), listing);
+        });
+    }
+
+    /**
+     * Names that are made here add to a listing, and those that are removed keep their places in it: one that has become too
+     * large gives way to another, which has neither.
+     */
+    private void grown(Directory directory, Listing listing) {
+        if (listing.isOvergrown()) {
+            listings.asMap().remove(directory, listing);
+            askedOneByOne.invalidate(directory); // counts anew
+        } else if (listing.held() % ListRequest.MAX_KEYS == 0) {
+            weigh(directory, listing);
+        }
+    }
+
+    /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
+    private void weigh(Directory directory, Listing listing) {
+        listings.asMap().replace(directory, listing, listing);
     }
 
     private void listWhereManyAsk(Directory directory) {
@@ -583,9 +604,8 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
     private void keep(Directory directory, Listing listing, int from) {
-        listings.asMap().replace(directory, listing, listing);
+        weigh(directory, listing);
         NameListener listener = nameListener;
         if (listener != null) {
             for (int i = from; listing.has(i); i++) {
