@@ -38,6 +38,7 @@ public final class Listing {
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     private final long number = NUMBERS.incrementAndGet();
+    private final Directory directory;
     private final PageSource source;
     private final Executor executor;
     private final LongSupplier nanoClock;
@@ -121,6 +122,7 @@ public final class Listing {
             EmptiedDirectories emptied,
             PageListener onPage,
             int mostHeld) {
+        this.directory = directory;
         this.source = source;
         this.executor = executor;
         this.nanoClock = nanoClock;
@@ -177,6 +179,11 @@ public final class Listing {
     /** The index of the entry with this name; -1 if it has none so far, or dropped it. */
     public synchronized int indexOf(String name) {
         return entries.indexOf(name);
+    }
+
+    /** The directory whose entries these are. */
+    public Directory directory() {
+        return directory;
     }
 
     /** One above the last index by now. */
