@@ -189,15 +189,15 @@ public final class Tree implements AutoCloseable {
      */
     private @Nullable CachedLookup listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
-        // In this order: a listing that is completed in between is not expired.
-        CachedLookup stillValid = listing.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
-        CachedLookup listed = listing.find(name, now, limits.ttlNanos(), limits.negativeTtlNanos());
-        if (listed != null) {
-            return listed;
-        }
+        long negativeTtl = limits.negativeTtlNanos();
+        CachedLookup stillValid = listing.find(name, now, limits.ttlNanos(), 2 * negativeTtl);
         if (stillValid == null) {
             Listing old = former.get(directory);
-            return old == null ? null : old.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
+            return old == null ? null : old.find(name, now, limits.ttlNanos(), 2 * negativeTtl);
+        } else if (stillValid.answer() instanceof Node) {
+            return stillValid;
+        } else if (stillValid.nanos() > negativeTtl) {
+            return new CachedLookup(Absent.ABSENT, stillValid.nanos() - negativeTtl);
         }
         AtomicInteger asked = askedOneByOne.getIfPresent(directory);
         if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
