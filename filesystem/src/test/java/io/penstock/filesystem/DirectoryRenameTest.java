@@ -953,7 +953,7 @@ class DirectoryRenameTest extends OverOneCache {
             Future<Boolean> rename = threads.submit(this::tryToRename);
             copying.awaitHeld(1);
             m.write(writer, 0, "changed");
-            m.fs.fsync(writer.handle(), false);
+            m.fs.fsync(writer.handle());
             copyStaged("*", found);
             copying.open();
             deleting.awaitHeld(1);
