@@ -55,7 +55,8 @@ final class MemoryServer {
                         Instant.now(),
                         null)) {
             readAll(files);
-            MountOptions options = new MountOptions(Path.of(args[1]), "memory", true, false, ttl, CALL, 32);
+            MountOptions options =
+                    new MountOptions(Path.of(args[1]), "memory", true, false, ttl, CALL, 32, null, false);
             try (Mount mount = Binding.valueOf(args[0])
                     .mount(
                             () -> KernelBinding.mount(files, options, CallObserver.NONE),

@@ -9,6 +9,7 @@ import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,8 +42,10 @@ final class CacheCommand {
         public Integer call() throws IOException, RefusedException, InterruptedException {
             arguments.require("");
             ServingMount mount = arguments.mount();
-            int job =
-                    mount.ask("residency", arguments.request(null)).path("job").asInt();
+            int job = arguments
+                    .ask(mount, "residency", null, Map.of())
+                    .path("job")
+                    .asInt();
             JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).await(job);
             JobStatus end = JobStatus.of(answer);
             boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());

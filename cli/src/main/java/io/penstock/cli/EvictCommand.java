@@ -39,9 +39,10 @@ final class EvictCommand implements Callable<Integer> {
         arguments.require("");
         ServingMount mount = arguments.mount();
         PrintWriter out = spec.commandLine().getOut();
-        Map<String, Object> request = arguments.request(null);
-        request.put("force", force);
-        int job = mount.ask("evict", request).path("job").asInt();
+        int job = arguments
+                .ask(mount, "evict", null, Map.of("force", force))
+                .path("job")
+                .asInt();
         JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).await(job);
         JobStatus end = JobStatus.of(answer);
         boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());

@@ -1,12 +1,14 @@
 package io.penstock.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
-import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -63,26 +65,21 @@ final class PathArguments {
     }
 
     /**
-     * The arguments of the request to the mount.
+     * Sends a command about these paths to the mount.
      *
      * @param manifest a file with further paths, one a line, - for standard input; null for none
+     * @param options the other arguments of the request
      */
-    Map<String, Object> request(@Nullable String manifest) throws IOException, RefusedException {
-        Map<String, Object> request = new HashMap<>();
+    JsonNode ask(ServingMount mount, String command, @Nullable String manifest, Map<String, Object> options)
+            throws IOException, RefusedException {
+        Map<String, Object> request = new HashMap<>(options);
         boolean isLong = paths.stream().mapToInt(String::length).sum() > MOST_SENT;
-        if (isLong || "-".equals(manifest)) {
-            Path list = Files.createTempFile("penstock-paths-", ".txt"); // for its user only; the mount removes it
-            if ("-".equals(manifest)) {
-                try (InputStream in = System.in) {
-                    Files.copy(in, list, StandardCopyOption.REPLACE_EXISTING);
-                }
-            } else if (manifest != null) {
-                throw new RefusedException("these are many paths: write them into the manifest");
-            } else {
-                Files.write(list, paths);
-            }
-            request.put("list", list.toString());
-            request.put("isListTemporary", true);
+        boolean isInput = "-".equals(manifest);
+        request.put("paths", isLong ? List.of() : paths);
+        if (isLong && manifest != null && !isInput) {
+            throw new RefusedException("these are many paths: write them into the manifest");
+        } else if (isLong || isInput) {
+            return askByList(mount, command, request, isLong ? paths : List.of(), isInput);
         } else if (manifest != null) {
             Path list = Host.current().path(manifest);
             if (!Files.isReadable(list)) {
@@ -90,7 +87,37 @@ final class PathArguments {
             }
             request.put("list", list.toString());
         }
-        request.put("paths", isLong ? List.of() : paths);
-        return request;
+        return mount.ask(command, request);
+    }
+
+    /** By a file, which the mount deletes once it has read it, unless it refuses the command. */
+    private static JsonNode askByList(
+            ServingMount mount, String command, Map<String, Object> request, List<String> listed, boolean isInput)
+            throws IOException, RefusedException {
+        for (String path : listed) {
+            if (path.isBlank() || path.indexOf('\n') >= 0 || path.indexOf('\r') >= 0) {
+                throw new RefusedException("'" + path + "' is blank or has a line break, and cannot stand in a list:"
+                        + " leave it out, or give fewer paths at once");
+            }
+        }
+        Path list = Files.createTempFile("penstock-paths-", ".txt"); // for its user only
+        boolean isTaken = false;
+        try {
+            try (OutputStream out = Files.newOutputStream(list)) {
+                out.write(String.join("\n", listed).concat("\n").getBytes(UTF_8));
+                if (isInput) {
+                    System.in.transferTo(out);
+                }
+            }
+            request.put("list", list.toAbsolutePath().toString());
+            request.put("isListTemporary", true);
+            JsonNode answer = mount.ask(command, request);
+            isTaken = true;
+            return answer;
+        } finally {
+            if (!isTaken) {
+                Files.deleteIfExists(list);
+            }
+        }
     }
 }

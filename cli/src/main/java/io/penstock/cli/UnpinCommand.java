@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +32,7 @@ final class UnpinCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, RefusedException {
         arguments.require("");
-        JsonNode answer = arguments.mount().ask("unpin", arguments.request(null));
+        JsonNode answer = arguments.ask(arguments.mount(), "unpin", null, Map.of());
         long files = answer.path("files").asLong();
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

@@ -8,6 +8,7 @@ import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -115,25 +116,26 @@ final class WarmCommand implements Callable<Integer> {
             }
             return ExitCode.DONE;
         }
-        Map<String, Object> request = arguments.request(manifest);
-        request.put("bandwidth", bytesPerSecond());
-        if (group) {
-            request.put("group", true);
-        }
-        if (pin && group) {
-            throw new ParameterException(spec.commandLine(), "--group and --pin: a pin is of one mount; leave out one");
-        } else if (pin) {
-            request.put("pinUntil", pinUntil());
-        } else if (pinFor != null) {
-            throw new ParameterException(spec.commandLine(), "--for needs --pin");
-        }
-        int job = mount.ask("warm", request).path("job").asInt();
+        int job = arguments.ask(mount, "warm", manifest, options()).path("job").asInt();
         if (!wait) {
             out.println(json ? "{\"job\":" + job + "}" : "Job " + job + " has begun");
             out.flush();
             return ExitCode.DONE;
         }
         return end(new JobWatch(mount, spec.commandLine().getErr()).await(job), out);
+    }
+
+    /** What the request has beside the paths. */
+    private Map<String, Object> options() {
+        Map<String, Object> options = new HashMap<>(Map.of("bandwidth", bytesPerSecond(), "group", group));
+        if (pin && group) {
+            throw new ParameterException(spec.commandLine(), "--group and --pin: a pin is of one mount; leave out one");
+        } else if (pin) {
+            options.put("pinUntil", pinUntil());
+        } else if (pinFor != null) {
+            throw new ParameterException(spec.commandLine(), "--for needs --pin");
+        }
+        return options;
     }
 
     private long bytesPerSecond() {

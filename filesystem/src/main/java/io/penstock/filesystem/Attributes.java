@@ -36,7 +36,15 @@ public record Attributes(
 
     static final int S_IFMT = FileKind.TYPE_BITS;
 
+    /** Bytes of a block of st_blocks, whatever st_blksize says: stat(2). */
+    private static final int BLOCK = 512;
+
     public boolean isDirectory() {
         return (mode & S_IFMT) == S_IFDIR;
+    }
+
+    /** st_blocks: those of 512 bytes that the size fills. */
+    public long blocks() {
+        return (size + BLOCK - 1) / BLOCK;
     }
 }

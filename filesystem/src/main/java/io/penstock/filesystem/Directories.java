@@ -62,8 +62,19 @@ final class Directories {
 
     OpenFile open(long number) throws ErrnoException {
         Directory directory = resolver.directory(number);
+        Node _ = resolver.node(number);
+        return open(number, directory);
+    }
+
+    /** {@link #open} if the directory is known: null if it is not. */
+    @Nullable
+    OpenFile openNow(long number) throws ErrnoException {
+        Directory directory = resolver.directory(number);
+        return resolver.resolveNow(number) == null ? null : open(number, directory);
+    }
+
+    private OpenFile open(long number, Directory directory) throws ErrnoException {
         Inode inode = resolver.inode(number);
-        resolver.node(number);
         View shown = view(directory);
         inodes.acquire(inode);
         PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.generation()), null))

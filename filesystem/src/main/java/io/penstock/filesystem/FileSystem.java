@@ -145,6 +145,11 @@ public final class FileSystem implements AutoCloseable {
         return directories.open(inode);
     }
 
+    /** {@link #opendir} if the directory is known: null if it is not. */
+    public @Nullable OpenFile opendirNow(long inode) throws ErrnoException {
+        return directories.openNow(inode);
+    }
+
     /**
      * Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full, or
      * as many as there are without waiting for more. Offsets hold until the handle is read from 0 again. The inode
@@ -305,8 +310,18 @@ public final class FileSystem implements AutoCloseable {
         return lookups.xattr(inode, name);
     }
 
+    /** {@link #getxattr} if the value is known: null if it is not. */
+    public byte @Nullable [] getxattrNow(long inode, String name) throws ErrnoException {
+        return lookups.xattrNow(inode, name);
+    }
+
     public List<String> listxattr(long inode) throws ErrnoException {
         return lookups.xattrNames(inode);
+    }
+
+    /** {@link #listxattr} if the names are known: null if they are not. */
+    public @Nullable List<String> listxattrNow(long inode) throws ErrnoException {
+        return lookups.xattrNamesNow(inode);
     }
 
     // What changes something. All of it throws EROFS if the mount is read-only.

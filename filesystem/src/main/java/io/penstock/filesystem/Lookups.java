@@ -92,8 +92,7 @@ final class Lookups {
     }
 
     Attributes attributes(long inode) throws ErrnoException {
-        Resolved resolved = resolve(inode);
-        return show(inode, resolved, kept(inode, resolved.node()));
+        return show(inode, shown(inode));
     }
 
     /** The kept attributes of the node that the inode shows. */
@@ -112,17 +111,16 @@ final class Lookups {
     /** {@link #attributes} if the answer is known: null if it is not. */
     @Nullable
     Attributes attributesNow(long inode) throws ErrnoException {
-        Resolved resolved = resolve(inode, resolver::resolveNow);
-        ObjectAttributes kept = resolved == null ? null : view.keptNow(parent(inode), resolved.node());
-        return resolved == null || kept == null ? null : show(inode, resolved, kept);
+        Shown known = shownNow(inode);
+        return known == null ? null : show(inode, known);
     }
 
-    private Attributes show(long number, Resolved resolved, ObjectAttributes kept) {
+    private Attributes show(long number, Shown shown) {
         Inode inode = inodes.get(number);
         if (inode != null) {
-            kernel.asked(inode, resolved.node());
+            kernel.asked(inode, shown.node());
         }
-        return view.of(number, resolved.node(), kept, view.validNanos(resolved.validNanos()));
+        return view.of(number, shown.node(), shown.kept(), view.validNanos(shown.validNanos()));
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
@@ -134,13 +132,25 @@ final class Lookups {
         if (name.equals(ObjectFacts.NAME)) {
             return facts.of(known(inode));
         }
-        Node node = node(inode);
-        return AttributeView.xattr(node, kept(inode, node), name);
+        return shown(inode).xattr(name);
+    }
+
+    /** {@link #xattr} if the value is known: null if it is not. The facts of an object may take a request. */
+    byte @Nullable [] xattrNow(long inode, String name) throws ErrnoException {
+        Shown known = name.equals(ObjectFacts.NAME) ? null : shownNow(inode);
+        return known == null ? null : known.xattr(name);
     }
 
     /** Those that programs gave it: a copy of it cannot have Penstock's own, as of a file of another object. */
     List<String> xattrNames(long inode) throws ErrnoException {
-        return List.copyOf(kept(inode, node(inode)).extended().keySet());
+        return shown(inode).xattrNames();
+    }
+
+    /** {@link #xattrNames} if they are known: null if they are not. */
+    @Nullable
+    List<String> xattrNamesNow(long inode) throws ErrnoException {
+        Shown known = shownNow(inode);
+        return known == null ? null : known.xattrNames();
     }
 
     /** The target of a symbolic link. */
@@ -165,6 +175,29 @@ final class Lookups {
     /** The node that the inode shows. */
     Node node(long inode) throws ErrnoException {
         return resolve(inode).node();
+    }
+
+    /** The node that the inode shows, for how long it may be believed, and the attributes that its object keeps. */
+    private record Shown(Node node, long validNanos, ObjectAttributes kept) {
+        byte[] xattr(String name) throws ErrnoException {
+            return AttributeView.xattr(node, kept, name);
+        }
+
+        List<String> xattrNames() {
+            return List.copyOf(kept.extended().keySet());
+        }
+    }
+
+    private Shown shown(long inode) throws ErrnoException {
+        Resolved resolved = resolve(inode);
+        return new Shown(resolved.node(), resolved.validNanos(), kept(inode, resolved.node()));
+    }
+
+    /** Null if some of it is not known. */
+    private @Nullable Shown shownNow(long inode) throws ErrnoException {
+        Resolved resolved = resolve(inode, resolver::resolveNow);
+        ObjectAttributes kept = resolved == null ? null : view.keptNow(parent(inode), resolved.node());
+        return resolved == null || kept == null ? null : new Shown(resolved.node(), resolved.validNanos(), kept);
     }
 
     private Resolved resolve(long inode) throws ErrnoException {

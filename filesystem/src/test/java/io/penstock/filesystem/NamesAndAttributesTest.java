@@ -1,6 +1,8 @@
 package io.penstock.filesystem;
 
 import static io.penstock.filesystem.Mounted.assertErrno;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -155,6 +157,24 @@ class NamesAndAttributesTest extends OverOneCache {
         m.fs.forget(inode, 1);
         m.clock.advance(Mounted.TTL);
         assertThat(m.fs.getattrNow(inode)).isNull();
+    }
+
+    @Test
+    void callsNow_afterTheirTime_areNullAndAskNothing() throws Exception {
+        m.bucket.put("d/a", "");
+        long directory = m.lookup("d").inode();
+        long inode = m.lookup("d/a").inode();
+
+        assertThat(m.fs.getxattrNow(inode, "user.penstock.key")).asString(UTF_8).isEqualTo("d/a");
+        assertThat(m.fs.listxattrNow(inode)).isEqualTo(m.fs.listxattr(inode));
+        m.fs.releasedir(requireNonNull(m.fs.opendirNow(directory)).handle());
+        m.clock.advance(Mounted.TTL);
+        m.drainCalls();
+
+        assertThat(m.fs.getxattrNow(inode, "user.penstock.key")).isNull();
+        assertThat(m.fs.listxattrNow(inode)).isNull();
+        assertThat(m.fs.opendirNow(directory)).isNull();
+        assertThat(m.drainCalls()).isEmpty();
     }
 
     @Test

@@ -41,6 +41,16 @@ class ObjectFactsTest extends OverWritableMount {
         assertThat(m.fs.listxattr(inode)).doesNotContain("user.penstock.object");
     }
 
+    @Test
+    void getxattrNow_asItMayTakeARequest_isNull() throws Exception {
+        m.bucket.put("a", "hello");
+        long inode = m.lookup("a").inode();
+        m.store.drain();
+
+        assertThat(m.fs.getxattrNow(inode, "user.penstock.object")).isNull();
+        assertThat(m.store.only(Call.Describe.class)).isEmpty();
+    }
+
     /** As S3 makes it: the number of parts is behind the MD5 of their MD5s. */
     private record InParts(Content bytes) implements Content {
         @Override

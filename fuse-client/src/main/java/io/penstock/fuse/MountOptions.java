@@ -30,6 +30,15 @@ public record MountOptions(
         int threads,
         @Nullable Path backingFolder,
         boolean writebackCache) {
+    /**
+     * Readahead and writeback requests that the kernel sends without waiting for replies: 12 by default, too few for
+     * S3.
+     */
+    public static final int MAX_BACKGROUND = 64;
+
+    /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
+    public static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
+
     public MountOptions {
         if (attributeTimeout.isNegative()) {
             throw new IllegalArgumentException(
@@ -44,17 +53,5 @@ public record MountOptions(
         if (threads < 1) {
             throw new IllegalArgumentException("a mount needs at least 1 thread, not " + threads);
         }
-    }
-
-    /** Without passthrough and without writeback cache. */
-    public MountOptions(
-            Path mountPoint,
-            String source,
-            boolean readOnly,
-            boolean allowOther,
-            Duration attributeTimeout,
-            long readaheadBytes,
-            int threads) {
-        this(mountPoint, source, readOnly, allowOther, attributeTimeout, readaheadBytes, threads, null, false);
     }
 }

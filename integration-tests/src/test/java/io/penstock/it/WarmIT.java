@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.it.S3Front.Request;
 import io.penstock.it.S3Front.Treatment;
 import io.penstock.testing.TestData;
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -258,15 +259,36 @@ final class WarmIT {
 
     @Tag("long")
     @Test
-    void warm_pathsOnStandardInput_areBroughtIn() throws Exception {
+    void warm_pathsOnStandardInputAndManyArguments_areAllBroughtIn() throws Exception {
+        Path temporary = Files.createDirectory(scratch.resolve("temporary"));
         try (MountedBucket mount = mount()) {
             assertThat(Program.shell(
                                     scratch,
-                                    "printf 'set/large/0.tar\\nset/small\\n' | \"$1\" warm \"$2\" --manifest -",
+                                    "printf 'set/large/0.tar\\nset/small\\n'"
+                                            + " | TMPDIR=\"$3\" \"$1\" warm \"$2\" --manifest -"
+                                            + " $(yes set/large/1.tar | head -n 600)",
                                     MountedBucket.penstock().getFirst(),
-                                    mount.path())
+                                    mount.path(),
+                                    temporary.toString())
                             .orThrow())
-                    .contains(SMALL + 1 + " fetched");
+                    .contains(SMALL + 2 + " fetched", "599 cached");
+            Await.until("the list is deleted", () -> isEmpty(temporary));
+
+            assertThat(Program.shell(
+                                    scratch,
+                                    "TMPDIR=\"$3\" \"$1\" unpin \"$2\" $(yes set/large | head -n 1000)",
+                                    MountedBucket.penstock().getFirst(),
+                                    mount.path(),
+                                    temporary.toString())
+                            .out())
+                    .contains("nothing of that is pinned");
+            assertThat(temporary).isEmptyDirectory();
+        }
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.findAny().isEmpty();
         }
     }
 

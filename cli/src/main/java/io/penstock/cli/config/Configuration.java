@@ -157,18 +157,12 @@ public final class Configuration implements Setting.Context {
         for (Setting<?> setting : settings) {
             Origin origin = origin(setting);
             switch (origin) {
-                case Origin.Option option -> {}
-                case Origin.Default none -> {}
-                case Origin.MountOption elsewhere -> lines.append(whereSet(setting, origin));
-                case Origin.Line elsewhere -> lines.append(whereSet(setting, origin));
-                case Origin.Variable elsewhere -> lines.append(whereSet(setting, origin));
+                case Origin.Option _, Origin.Default _ -> {}
+                case Origin.MountOption _, Origin.Line _, Origin.Variable _ ->
+                    lines.append("\n  " + setting + " is " + show(setting) + ", set in " + origin);
             }
         }
         return lines.toString();
-    }
-
-    private String whereSet(Setting<?> setting, Origin origin) {
-        return "\n  " + setting + " is " + show(setting) + ", set in " + origin;
     }
 
     /** The value as a user would write it, or a description if there is no value. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -48,6 +49,8 @@ public final class ControlServer implements AutoCloseable {
 
     /** A client that has not sent its request by then is not waited for. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final Duration BETWEEN_FAILURES = Duration.ofMillis(100);
 
     private final Path path;
     private final Map<String, ControlCommand> commands;
@@ -105,9 +108,25 @@ public final class ControlServer implements AutoCloseable {
                 } else {
                     serveSoon(client);
                 }
+            } catch (ClosedChannelException e) {
+                return;
             } catch (IOException e) {
                 LOG.debug("No connection for a command", e);
+                if (!pause()) {
+                    return;
+                }
             }
+        }
+    }
+
+    /** A process whose descriptors are used up is refused each connection at once. False if it is closed. */
+    private static boolean pause() {
+        try {
+            Thread.sleep(BETWEEN_FAILURES);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

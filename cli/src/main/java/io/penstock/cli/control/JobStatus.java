@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcomes the number of files by outcome
  * @param problemCount files and paths that it could not do
  * @param problems the first of them
- * @param residencies the result of {@code residency}, a row for each path
+ * @param residencies the result of {@code residency}, a row for each path; empty while it runs
  */
 public record JobStatus(
         int job,

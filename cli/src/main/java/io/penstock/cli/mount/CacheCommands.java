@@ -5,24 +5,27 @@ import io.penstock.cache.Pins;
 import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
-import io.penstock.metadata.Directory;
 import io.penstock.share.ShareGroup;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The commands of a mount's control socket that are about the cache's content. Those that look up names start a {@link Job} and
  * return its number. Safe for use by any number of threads.
  */
 final class CacheCommands {
+    private static final Logger log = LoggerFactory.getLogger(CacheCommands.class);
+
     private final Contents contents;
     private final Jobs jobs;
     private final Path mountPoint;
@@ -45,7 +48,7 @@ final class CacheCommands {
                 "evict",
                 disk.bounded(this::evict),
                 "residency",
-                disk.bounded(arguments -> started(new ResidencyJob(contents, selection(arguments)))),
+                disk.bounded(arguments -> started(arguments, new ResidencyJob(contents, selection(arguments)))),
                 "jobs",
                 _ -> jobs.all(),
                 "job",
@@ -58,19 +61,22 @@ final class CacheCommands {
     void warm(List<String> paths, boolean pin) throws RefusedException {
         FileSelection files = new FileSelection(mountPoint, paths, null);
         files.check();
-        Object _ = started(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
+        int _ = jobs.start(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
     }
 
     private Object warm(JsonNode arguments) throws RefusedException {
         if (arguments.path("group").asBoolean()) {
-            return started(groupWarm(arguments));
+            return started(arguments, groupWarm(arguments));
         }
         JsonNode until = arguments.path("pinUntil");
-        return started(new WarmJob(
-                contents,
-                selection(arguments),
-                new WarmJob.Options(
-                        arguments.path("bandwidth").asLong(), until.canConvertToLong() ? until.asLong() : null)));
+        return started(
+                arguments,
+                new WarmJob(
+                        contents,
+                        selection(arguments),
+                        new WarmJob.Options(
+                                arguments.path("bandwidth").asLong(),
+                                until.canConvertToLong() ? until.asLong() : null)));
     }
 
     private Job groupWarm(JsonNode arguments) throws RefusedException {
@@ -93,28 +99,32 @@ final class CacheCommands {
     }
 
     private Object evict(JsonNode arguments) throws RefusedException {
-        return started(new EvictJob(
-                contents, selection(arguments), arguments.path("force").asBoolean()));
+        return started(
+                arguments,
+                new EvictJob(
+                        contents, selection(arguments), arguments.path("force").asBoolean()));
     }
 
-    private Object started(Job job) throws RefusedException {
-        return Map.of("job", jobs.start(job));
+    private Object started(JsonNode arguments, Job job) throws RefusedException {
+        return Map.of("job", jobs.start(job, () -> deleteTemporaryList(arguments)));
     }
 
     /** By their keys: it needs neither the store nor the names. */
     private Object unpin(JsonNode arguments) throws RefusedException {
-        FileSelection files = selection(arguments);
-        Directory root = contents.tree().root();
-        Set<String> keys = new HashSet<>();
-        for (String key : contents.cache().pins().keys(contents.namespace())) {
-            if (files.contains(key, root)) {
-                keys.add(key);
-            }
-        }
+        Pins pins = contents.cache().pins();
         try {
-            return Map.of("files", contents.cache().pins().unpin(contents.namespace(), keys::contains));
+            Predicate<String> isMeant =
+                    selection(arguments).keys(contents.tree().root());
+            Set<String> keys =
+                    pins.keys(contents.namespace()).stream().filter(isMeant).collect(Collectors.toSet());
+            int files = pins.unpin(contents.namespace(), keys::contains);
+            deleteTemporaryList(arguments);
+            return Map.of("files", files);
         } catch (IOException e) {
             throw new RefusedException("the cache's disk does not take it: " + Reason.of(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RefusedException("it is being unmounted");
         }
     }
 
@@ -123,10 +133,6 @@ final class CacheCommands {
         arguments.path("paths").forEach(path -> paths.add(path.asText()));
         Path list = list(arguments);
         new FileSelection(mountPoint, paths, null).check();
-        if (list != null && arguments.path("isListTemporary").asBoolean()) {
-            paths.addAll(read(list));
-            list = null;
-        }
         if (paths.isEmpty() && list == null) {
             throw new RefusedException("paths: must name a file or folder; . stands for all of the mount");
         }
@@ -141,20 +147,21 @@ final class CacheCommands {
         Path list = Path.of(arguments.path("list").asText());
         if (list.startsWith(mountPoint) || Serving.resolveLinks(list).startsWith(mountPoint)) {
             throw new RefusedException(list + " lies in the mount itself: copy it to another place");
-        } else if (!Files.isRegularFile(list)) {
+        } else if (!Files.isRegularFile(list) || !Files.isReadable(list)) {
             throw new RefusedException(list + " is no file that the mount can read");
         }
         return list;
     }
 
-    /** The lines of a file that was made for this request, and is removed. */
-    private static List<String> read(Path list) throws RefusedException {
-        try (BufferedReader lines = ListedPaths.lines(list)) {
-            List<String> paths = lines.lines().filter(path -> !path.isBlank()).toList();
-            Files.delete(list);
-            return paths;
-        } catch (IOException e) {
-            throw new RefusedException(list + " cannot be read: " + Reason.of(e));
+    /** A list that was made for this request, and which its command has read. */
+    private static void deleteTemporaryList(JsonNode arguments) {
+        if (arguments.path("isListTemporary").asBoolean()) {
+            Path list = Path.of(arguments.path("list").asText());
+            try {
+                Files.deleteIfExists(list);
+            } catch (IOException e) {
+                log.debug("The list {} stays", list, e);
+            }
         }
     }
 

@@ -17,8 +17,11 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
@@ -73,16 +76,16 @@ record FileSelection(
     /** Looks up and lists the names that it needs. A path of no file is reported, and the others are visited. */
     void visit(Tree tree, Visitor visitor)
             throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        for (String path : paths) {
-            visit(tree, path, visitor);
-        }
-        if (list != null) {
-            try (ListedPaths listed = new ListedPaths(list)) {
-                for (String path = listed.next(); path != null; path = listed.next()) {
-                    visit(tree, path, visitor);
-                }
+        try (ListedPaths all = all()) {
+            for (String path = all.next(); path != null; path = all.next()) {
+                visit(tree, path, visitor);
             }
         }
+    }
+
+    /** {@link #paths}, and those of {@link #list}. */
+    ListedPaths all() throws RefusedException {
+        return new ListedPaths(paths, list);
     }
 
     void visit(Tree tree, String path, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {
@@ -97,39 +100,37 @@ record FileSelection(
         }
     }
 
-    /** Whether the file is one of those in {@link #paths}. */
-    boolean contains(String key, Directory root) throws RefusedException {
-        String shown =
-                key.startsWith(root.prefix()) ? key.substring(root.prefix().length()) : null;
-        for (String path : paths) {
-            String wanted = String.join("/", names(path));
-            try {
-                if (shown != null && (isWithin(shown, wanted) || matches(shown, wanted))) {
-                    return true;
+    /** Tells by its key whether a file is one of them: neither the store nor the names are needed. */
+    Predicate<String> keys(Directory root) throws RefusedException, IOException, InterruptedException {
+        Set<String> names = new HashSet<>();
+        List<PathMatcher> globs = new ArrayList<>();
+        try (ListedPaths all = all()) {
+            for (String path = all.next(); path != null; path = all.next()) {
+                try {
+                    String name = String.join("/", parse(path));
+                    names.add(name);
+                    if (isGlob(name)) {
+                        globs.add(matcher(name));
+                    }
+                } catch (BadPathException e) {
+                    throw refused(path, e);
                 }
-            } catch (BadPathException e) {
-                throw refused(path, e);
             }
         }
-        return false;
+        Predicate<String> isNamed =
+                name -> names.contains(name) || globs.stream().anyMatch(glob -> matches(glob, name));
+        String prefix = root.prefix();
+        return key -> key.startsWith(prefix)
+                && (names.contains("") || isNamedOrBelow(key.substring(prefix.length()), isNamed));
     }
 
-    private static boolean isWithin(String shown, String folder) {
-        return folder.isEmpty() || shown.equals(folder) || shown.startsWith(folder + "/");
-    }
-
-    /** Whether the glob is for the file, or for a folder above it. */
-    private static boolean matches(String shown, String glob) throws BadPathException {
-        if (!isGlob(glob)) {
-            return false;
-        }
-        PathMatcher matcher = matcher(glob);
+    private static boolean isNamedOrBelow(String shown, Predicate<String> isNamed) {
         for (int end = shown.indexOf('/'); end >= 0; end = shown.indexOf('/', end + 1)) {
-            if (matches(matcher, shown.substring(0, end))) {
+            if (isNamed.test(shown.substring(0, end))) {
                 return true;
             }
         }
-        return matches(matcher, shown);
+        return isNamed.test(shown);
     }
 
     private static boolean matches(PathMatcher matcher, String name) {

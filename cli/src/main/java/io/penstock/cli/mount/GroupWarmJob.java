@@ -22,6 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings files into the caches of a group, each page to the node that owns it. This node sends the owners a reader's requests,
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * its own pages itself. The bytes cross the network once.
  */
 final class GroupWarmJob extends Job {
+    private static final Logger log = LoggerFactory.getLogger(GroupWarmJob.class);
+
     /** The bytes of one request: nodes own pieces of this size, at multiples of it. */
     private static final long PIECE = 8L * PAGE_SIZE;
 
@@ -120,14 +124,22 @@ final class GroupWarmJob extends Job {
         void bring(ByteRange piece) {
             try {
                 tryToBring(piece);
-            } catch (ObjectStoreException e) {
-                failure.set(e.getMessage());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the job is cancelled
-            } finally {
                 pieceDone();
+            } catch (ObjectStoreException e) {
+                failed(String.valueOf(e.getMessage()));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // the job is cancelled, and the file not done
+            } catch (RuntimeException | Error e) {
+                log.error("'{}' failed unexpectedly", version.key(), e);
+                failed("it failed; the mount's log says why");
+            } finally {
                 permits.release();
             }
+        }
+
+        private void failed(String why) {
+            failure.set(why);
+            pieceDone();
         }
 
         private void tryToBring(ByteRange piece) throws ObjectStoreException, InterruptedException {

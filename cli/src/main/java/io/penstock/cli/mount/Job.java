@@ -173,6 +173,6 @@ abstract class Job {
                 Map.copyOf(outcomes),
                 problemCount,
                 List.copyOf(problems),
-                List.copyOf(residencies));
+                state == State.RUNNING ? List.of() : List.copyOf(residencies));
     }
 }

@@ -33,7 +33,16 @@ final class Jobs implements AutoCloseable {
     private record Running(Job job, Thread thread) {}
 
     /** @return its number */
-    synchronized int start(Job job) throws RefusedException {
+    int start(Job job) throws RefusedException {
+        return start(job, () -> {});
+    }
+
+    /**
+     * The same of a job that leaves something to clean up.
+     *
+     * @param atTheEnd called on the job's thread, unless it is refused
+     */
+    synchronized int start(Job job, Runnable atTheEnd) throws RefusedException {
         if (closed) {
             throw new RefusedException("it is being unmounted");
         }
@@ -44,7 +53,10 @@ final class Jobs implements AutoCloseable {
         }
         int number = ++last;
         // Not a virtual one: it reads lists and writes pins, and a disk that hangs would hold its carrier.
-        Thread thread = Thread.ofPlatform().daemon().name("job-" + number).unstarted(() -> job.run(number));
+        Thread thread = Thread.ofPlatform().daemon().name("job-" + number).unstarted(() -> {
+            job.run(number);
+            atTheEnd.run();
+        });
         jobs.put(number, new Running(job, thread));
         thread.start();
         List<Integer> ended = jobs.entrySet().stream()

@@ -7,29 +7,40 @@ import io.penstock.cli.process.RefusedException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The paths in a file of a user's, one a line, read as they are needed: there may be millions. Confined to a thread. */
+/**
+ * Paths that were given, and then those in a file of a user's, one a line. These are read as they are needed: there may be
+ * millions. Confined to a thread.
+ */
 final class ListedPaths implements AutoCloseable {
-    private final Path list;
+    private final Iterator<String> given;
+    private final @Nullable Path list;
     private final BufferedReader lines;
     private long line;
 
-    /** @throws RefusedException if it cannot be read; the message names it */
-    ListedPaths(Path list) throws RefusedException {
+    /**
+     * @param list null for none
+     * @throws RefusedException if it cannot be read; the message names it
+     */
+    ListedPaths(List<String> given, @Nullable Path list) throws RefusedException {
+        this.given = given.iterator();
         this.list = list;
         try {
-            this.lines = lines(list);
+            this.lines = new BufferedReader(list == null ? Reader.nullReader() : lines(list));
         } catch (IOException e) {
             throw refused(e);
         }
     }
 
-    /** Its lines. Bytes that are not UTF-8 become U+FFFD, so that a line with such bytes spoils no other. */
-    static BufferedReader lines(Path list) throws IOException {
-        return new BufferedReader(new InputStreamReader(Files.newInputStream(list), UTF_8));
+    /** Bytes that are not UTF-8 become U+FFFD, so that a line with such bytes spoils no other. */
+    private static Reader lines(Path list) throws IOException {
+        return new InputStreamReader(Files.newInputStream(list), UTF_8);
     }
 
     /**
@@ -41,6 +52,9 @@ final class ListedPaths implements AutoCloseable {
     String next() throws RefusedException, InterruptedException {
         if (Thread.interrupted()) { // neither reading nor names that are known wait so that it would end them
             throw new InterruptedException();
+        }
+        if (given.hasNext()) {
+            return given.next();
         }
         try {
             String path = lines.readLine();

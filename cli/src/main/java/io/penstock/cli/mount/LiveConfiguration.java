@@ -40,8 +40,8 @@ public final class LiveConfiguration {
     private final Consumer<Configuration> apply;
     private final Configuration mounted;
 
-    @GuardedBy("this")
-    private Configuration current;
+    /** Written under the monitor. */
+    private volatile Configuration current;
 
     /**
      * @param mounted the configuration that it is mounted with
@@ -100,9 +100,12 @@ public final class LiveConfiguration {
      *
      * @throws RefusedException with every problem; then nothing changes
      */
-    synchronized List<Change> reload() throws RefusedException {
+    List<Change> reload() throws RefusedException {
         try {
-            return change(source.read(), mounted);
+            Configuration next = source.read(); // without the monitor: its file system may hang
+            synchronized (this) {
+                return change(next, mounted);
+            }
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
         }
@@ -113,7 +116,7 @@ public final class LiveConfiguration {
     private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();
         for (Setting<?> setting : Settings.ALL) {
-            String before = inForce(setting).show(setting);
+            String before = inForce(setting, current).show(setting);
             String after = next.show(setting);
             if (!before.equals(after)
                     && (setting.isLive() || !told.show(setting).equals(after))) {
@@ -132,23 +135,23 @@ public final class LiveConfiguration {
     }
 
     /** A live setting's value now. */
-    synchronized <T> T get(Setting<T> setting) {
+    <T> T get(Setting<T> setting) {
         return current.get(setting);
     }
 
     /** All settings, with the values that hold now. */
-    synchronized List<Shown> show() {
+    List<Shown> show() {
+        Configuration now = current;
         List<Shown> shown = new ArrayList<>();
         for (Setting<?> setting : Settings.ALL) {
-            Configuration of = inForce(setting);
+            Configuration of = inForce(setting, now);
             shown.add(new Shown(
                     setting.key(), of.show(setting), of.origin(setting).toString()));
         }
         return shown;
     }
 
-    @GuardedBy("this")
-    private Configuration inForce(Setting<?> setting) {
-        return setting.isLive() ? current : mounted;
+    private Configuration inForce(Setting<?> setting, Configuration now) {
+        return setting.isLive() ? now : mounted;
     }
 }

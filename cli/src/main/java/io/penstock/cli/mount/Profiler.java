@@ -17,6 +17,7 @@ import java.text.ParseException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
@@ -39,6 +40,9 @@ final class Profiler implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Path mountPoint;
+
+    /** Counted down at the mount's end. The recorder is not interrupted: that would close the file that it writes. */
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     @GuardedBy("this")
     private ProfileState state = ProfileState.NONE;
@@ -107,7 +111,7 @@ final class Profiler implements AutoCloseable {
             recording.setDestination(output);
             recording.setDumpOnExit(true); // by JFR itself, if a signal ends the process first
             recording.start();
-            shortened = !sleep(seconds);
+            shortened = awaitClosed(seconds);
             recording.setDestination(null); // stop() would write there, and hide an error
             recording.stop();
             recording.dump(output);
@@ -120,13 +124,12 @@ final class Profiler implements AutoCloseable {
         }
     }
 
-    /** False if the mount has ended in that time. The interrupt is cleared then: the recording so far must be written. */
-    private static boolean sleep(int seconds) {
+    /** True if the mount has ended in that time. */
+    private boolean awaitClosed(int seconds) {
         try {
-            TimeUnit.SECONDS.sleep(seconds);
-            return true;
+            return closed.await(seconds, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            return false;
+            throw new IllegalStateException("no one interrupts the recorder", e);
         }
     }
 
@@ -150,6 +153,7 @@ final class Profiler implements AutoCloseable {
     /** Ends the recording that runs, and waits until its events are written, for a bounded time. */
     @Override
     public void close() {
+        closed.countDown();
         Thread running;
         synchronized (this) {
             running = recorder;
@@ -157,7 +161,6 @@ final class Profiler implements AutoCloseable {
         if (running == null) {
             return;
         }
-        running.interrupt();
         try {
             if (!running.join(PATIENCE)) {
                 log.warn("The profile is not written after {} s", PATIENCE.toSeconds());

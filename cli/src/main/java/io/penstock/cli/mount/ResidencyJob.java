@@ -3,6 +3,7 @@ package io.penstock.cli.mount;
 import io.penstock.cache.Pins;
 import io.penstock.cache.Residency;
 import io.penstock.cli.control.JobStatus.PathResidency;
+import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -28,13 +29,15 @@ final class ResidencyJob extends Job {
     }
 
     @Override
-    void work() throws ObjectStoreException, IOException, InterruptedException {
-        for (String path : files.paths()) {
-            Sum sum = new Sum();
-            files.visit(contents.tree(), path, sum);
-            if (!sum.isMissing) {
-                found(new PathResidency(
-                        path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned, sum.pinnedUntil()));
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        try (ListedPaths all = files.all()) {
+            for (String path = all.next(); path != null; path = all.next()) {
+                Sum sum = new Sum();
+                files.visit(contents.tree(), path, sum);
+                if (!sum.isMissing) {
+                    found(new PathResidency(
+                            path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned, sum.pinnedUntil()));
+                }
             }
         }
     }

@@ -226,10 +226,12 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch(
-                        (left, failed) -> state.update(now -> now.withBacklog(withKept(left, bucket), failed, false)));
+                backlog.watch((left, failed) -> state.update(
+                        now -> now.unmounted() ? now : now.withBacklog(withKept(left, bucket), failed, false)));
             }
             mount.awaitUnmounted();
+            state.update(
+                    now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for it for seconds only
             log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
             // While the state file still names this process, for programs that wait for its end.
             if (backlog != null) {

@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,9 +26,6 @@ final class WarmJob extends Job {
     private final FileSelection files;
     private final Options options;
     private volatile @Nullable Warmup warmup;
-
-    /** Where it ended. */
-    private final AtomicLong warmed = new AtomicLong();
 
     /**
      * @param bandwidth most bytes a second; 0 for no limit
@@ -47,7 +43,7 @@ final class WarmJob extends Job {
     @Override
     long bytes() {
         Warmup running = warmup;
-        return running == null ? warmed.get() : running.bytes();
+        return running == null ? 0 : running.bytes();
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -158,16 +159,15 @@ class FileSelectionTest {
     }
 
     @Test
-    void contains_filesFoldersAndPatterns_matchesTheSameFiles() throws Exception {
+    void keys_filesFoldersAndPatterns_areThoseOfTheSameFiles(@TempDir Path folder) throws Exception {
         Directory root = tree.root();
-        FileSelection selection = new FileSelection(MOUNT, List.of("a/b", "d/*.jpg", "?/1.jpg"), null);
-        assertThat(selection.contains("shown/a/b/c/4.jpg", root)).isTrue();
-        assertThat(selection.contains("shown/d/5.jpg", root)).isTrue();
-        assertThat(selection.contains("shown/a/1.jpg", root)).isTrue();
-        assertThat(selection.contains("shown/a/2.png", root)).isFalse();
-        assertThat(selection.contains("shown/a/bc", root)).isFalse();
-        assertThat(selection.contains("hidden/a/b/c", root)).isFalse();
-        assertThat(new FileSelection(MOUNT, List.of("."), null).contains("shown/x", root))
-                .isTrue();
+        Path list = Files.writeString(folder.resolve("list"), "?/1.jpg\n");
+        Predicate<String> keys = new FileSelection(MOUNT, List.of("a/b", "d/*.jpg"), list).keys(root);
+        assertThat(keys).accepts("shown/a/b/c/4.jpg", "shown/d/5.jpg", "shown/a/1.jpg", "shown/d/5.jpg/below");
+        assertThat(keys).rejects("shown/a/2.png", "shown/a/bc", "hidden/a/b/c");
+        assertThat(new FileSelection(MOUNT, List.of("."), null).keys(root)).accepts("shown/x");
+        assertThatThrownBy(() -> new FileSelection(MOUNT, List.of("a", "["), null).keys(root))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageStartingWith("[: it is no pattern: ");
     }
 }

@@ -8,6 +8,7 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
@@ -17,8 +18,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -217,5 +221,34 @@ final class LiveConfigurationTest {
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("memory: found 'much'");
         assertThat(applied).isEmpty();
+    }
+
+    @Timeout(60)
+    @Test
+    void get_whileTheFileIsReadAgain_doesNotWait() throws Exception {
+        CountDownLatch isRead = new CountDownLatch(1);
+        CompletableFuture<Configuration> file = new CompletableFuture<>();
+        LiveConfiguration hung = new LiveConfiguration(
+                read(),
+                () -> {
+                    isRead.countDown();
+                    return file.join();
+                },
+                applied::add);
+        CompletableFuture<List<LiveConfiguration.Change>> reloaded = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                reloaded.complete(hung.reload());
+            } catch (RefusedException e) {
+                reloaded.completeExceptionally(e);
+            }
+        });
+        isRead.await();
+
+        assertThat(hung.set(List.of("log.level=debug"))).hasSize(1);
+        assertThat(hung.get(Settings.LOG_LEVEL)).isEqualTo(LogLevel.DEBUG);
+        assertThat(hung.show()).isNotEmpty();
+        file.complete(read());
+        assertThat(reloaded.get()).extracting(LiveConfiguration.Change::before).containsExactly("debug");
     }
 }

@@ -12,15 +12,6 @@ import java.util.List;
 /** The options for libfuse, and the reasons for them. */
 final class Arguments {
     /**
-     * Readahead and writeback requests that the kernel sends without waiting for replies: 12 by default, too few for
-     * S3.
-     */
-    private static final int MAX_BACKGROUND = 64;
-
-    /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
-    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
-
-    /**
      * How long the kernel caches names and attributes. libfuse 2 has one time for all replies, which adds to their age:
      * it is short, so that little is added to the configured time.
      */
@@ -48,8 +39,8 @@ final class Arguments {
                 // An open that truncates the file arrives as one call.
                 "atomic_o_trunc",
                 "async_read",
-                "max_background=" + MAX_BACKGROUND,
-                "congestion_threshold=" + CONGESTION_THRESHOLD));
+                "max_background=" + MountOptions.MAX_BACKGROUND,
+                "congestion_threshold=" + MountOptions.CONGESTION_THRESHOLD));
         // Not "intr": libfuse would send signals to the JVM's threads.
         if (options.allowOther()) {
             settings.add("allow_other");

@@ -11,9 +11,6 @@ import ru.serce.jnrfuse.struct.Timespec;
 
 /** Writes struct stat, reusing the same objects. For one thread. */
 final class StatBuffer {
-    /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
-    private static final int BLOCK = 512;
-
     /** The size of reads by programs that ask st_blksize: the largest request of libfuse 2. */
     private static final int PREFERRED_READ = 128 * 1024;
 
@@ -36,7 +33,7 @@ final class StatBuffer {
         stat.st_rdev.set(attributes.device());
         stat.st_size.set(attributes.size());
         stat.st_blksize.set(PREFERRED_READ);
-        stat.st_blocks.set((attributes.size() + BLOCK - 1) / BLOCK);
+        stat.st_blocks.set(attributes.blocks());
         write(attributes.modified(), stat.st_mtim);
         write(attributes.changed(), stat.st_ctim);
         write(attributes.accessed(), stat.st_atim);

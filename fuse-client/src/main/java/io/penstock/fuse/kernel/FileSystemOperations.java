@@ -20,6 +20,7 @@ import io.penstock.fuse.kernel.Layouts.OpenIn;
 import io.penstock.fuse.kernel.Layouts.ReadIn;
 import io.penstock.fuse.kernel.Layouts.ReleaseIn;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -74,8 +75,18 @@ final class FileSystemOperations implements Operations {
                 yield file == null ? WOULD_WAIT : opened(request, reply, file);
             }
             case WRITE -> changes.writeNow(request, reply);
-            // With known attributes these have nothing left to wait for.
-            case OPENDIR, GETXATTR, LISTXATTR -> isKnown(request) ? serve(request, reply) : WOULD_WAIT;
+            case OPENDIR -> {
+                OpenFile directory = fileSystem.opendirNow(request.node());
+                yield directory == null ? WOULD_WAIT : replies.openedDirectory(reply, directory);
+            }
+            case GETXATTR -> {
+                byte[] value = fileSystem.getxattrNow(request.node(), request.string(GetxattrIn.SIZE));
+                yield value == null ? WOULD_WAIT : attribute(request, reply, value);
+            }
+            case LISTXATTR -> {
+                List<String> names = fileSystem.listxattrNow(request.node());
+                yield names == null ? WOULD_WAIT : attributeNames(request, reply, names);
+            }
             case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> serve(request, reply);
             case null, default -> WOULD_WAIT;
         };
@@ -128,16 +139,9 @@ final class FileSystemOperations implements Operations {
                 fileSystem.access(request.node(), request.u32(AccessIn.MASK), request.uid(), request.gid());
                 yield 0;
             }
-            case GETXATTR -> {
-                byte[] value = fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE));
-                yield replies.value(reply, value, request.size(GetxattrIn.SIZE_FIELD));
-            }
-            case LISTXATTR -> {
-                String names = fileSystem.listxattr(request.node()).stream()
-                        .map(name -> name + '\0')
-                        .collect(Collectors.joining());
-                yield replies.value(reply, names.getBytes(UTF_8), request.size(GetxattrIn.SIZE_FIELD));
-            }
+            case GETXATTR ->
+                attribute(request, reply, fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE)));
+            case LISTXATTR -> attributeNames(request, reply, fileSystem.listxattr(request.node()));
             // After ENOSYS the kernel takes everything up to the file's end for data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> replies.link(reply, fileSystem.readlink(request.node()));
@@ -204,8 +208,13 @@ final class FileSystemOperations implements Operations {
         return NO_REPLY;
     }
 
-    private boolean isKnown(Request request) throws ErrnoException {
-        return fileSystem.getattrNow(request.node()) != null;
+    private int attribute(Request request, Reply reply, byte[] value) throws ErrnoException {
+        return replies.value(reply, value, request.size(GetxattrIn.SIZE_FIELD));
+    }
+
+    private int attributeNames(Request request, Reply reply, List<String> names) throws ErrnoException {
+        String list = names.stream().map(name -> name + '\0').collect(Collectors.joining());
+        return attribute(request, reply, list.getBytes(UTF_8));
     }
 
     private static boolean isRead(Request request) throws ErrnoException {

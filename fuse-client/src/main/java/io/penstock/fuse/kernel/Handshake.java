@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.NativeMemory.Share;
 import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.UnsupportedKernelException;
 import io.penstock.fuse.kernel.Layouts.InitIn;
 import io.penstock.fuse.kernel.Layouts.InitOut;
@@ -52,15 +53,6 @@ final class Handshake {
             | MAX_PAGES
             | HANDLE_KILLPRIV_V2
             | INIT_EXT;
-
-    /**
-     * Readahead and writeback requests that the kernel sends without waiting for replies: 12 by default, too few for
-     * S3.
-     */
-    private static final int MAX_BACKGROUND = 64;
-
-    /** Above this many the kernel skips readahead: 3/4, the proportion of its own default (9 of 12). */
-    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
 
     /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;
@@ -145,8 +137,8 @@ final class Handshake {
         reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
         reply.u32(InitOut.FLAGS, (int) negotiated.flags());
         reply.u32(InitOut.FLAGS2, (int) (negotiated.flags() >>> Integer.SIZE));
-        reply.u16(InitOut.MAX_BACKGROUND, MAX_BACKGROUND);
-        reply.u16(InitOut.CONGESTION_THRESHOLD, CONGESTION_THRESHOLD);
+        reply.u16(InitOut.MAX_BACKGROUND, MountOptions.MAX_BACKGROUND);
+        reply.u16(InitOut.CONGESTION_THRESHOLD, MountOptions.CONGESTION_THRESHOLD);
         reply.u32(InitOut.MAX_WRITE, negotiated.maxRequest());
         reply.u16(InitOut.MAX_PAGES, negotiated.maxRequest() / pageSize);
         reply.u32(InitOut.TIME_GRAN, 1);

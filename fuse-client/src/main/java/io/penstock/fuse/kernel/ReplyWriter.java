@@ -19,9 +19,6 @@ import java.time.Instant;
 
 /** Writes the file system's results into replies. Each method returns the body's length. Safe for use by any number of threads. */
 final class ReplyWriter {
-    /** stat(2) counts in blocks of 512 bytes, whatever st_blksize says. */
-    private static final int BLOCK = 512;
-
     /**
      * The size of reads by programs that ask st_blksize: a larger one would make small reads of buffered programs slow.
      */
@@ -162,7 +159,7 @@ final class ReplyWriter {
         Instant changed = attributes.changed();
         reply.u64(offset + Attr.INO, attributes.inode());
         reply.u64(offset + Attr.SIZE_FIELD, attributes.size());
-        reply.u64(offset + Attr.BLOCKS, (attributes.size() + BLOCK - 1) / BLOCK);
+        reply.u64(offset + Attr.BLOCKS, attributes.blocks());
         reply.u64(offset + Attr.ATIME, accessed.getEpochSecond());
         reply.u64(offset + Attr.MTIME, modified.getEpochSecond());
         reply.u64(offset + Attr.CTIME, changed.getEpochSecond());

@@ -193,7 +193,7 @@ final class Session {
         return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_REPLY : -Errno.EAGAIN.number();
     }
 
-    /** @return NO_ANSWER, because the reply comes later; an error if the request cannot wait */
+    /** @return NO_REPLY, because the reply comes later; an error if the request cannot wait */
     @SuppressWarnings("CatchThrowable") // as in failure()
     private int startWaiting(Request request) {
         Request detached;

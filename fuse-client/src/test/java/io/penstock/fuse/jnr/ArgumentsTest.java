@@ -31,6 +31,6 @@ class ArgumentsTest {
     }
 
     private static MountOptions options(String source, boolean readOnly, boolean allowOther) {
-        return new MountOptions(MOUNT_POINT, source, readOnly, allowOther, Duration.ofMillis(500), 0, 4);
+        return new MountOptions(MOUNT_POINT, source, readOnly, allowOther, Duration.ofMillis(500), 0, 4, null, false);
     }
 }

@@ -10,8 +10,8 @@ final class MemoryMount {
     private MemoryMount() {}
 
     public static void main(String[] arguments) throws Exception {
-        MountOptions options =
-                new MountOptions(Path.of(arguments[0]), "memory", true, false, Duration.ofSeconds(1), 1 << 20, 1);
+        MountOptions options = new MountOptions(
+                Path.of(arguments[0]), "memory", true, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
         try (DeviceMount mount = KernelBinding.mount(
                 connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE), options, CallObserver.NONE)) {
             System.out.println(mount.description());

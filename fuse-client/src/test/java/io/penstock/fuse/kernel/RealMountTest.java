@@ -242,7 +242,7 @@ class RealMountTest {
     void mount_ofAnOpenDevice_servesWhereItIsMounted() throws Exception {
         Device device = DeviceOpener.mount(options(), mountPoint);
         Path name = Path.of("/dev/fd/" + device.fd());
-        MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1);
+        MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1, null, false);
         try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver, CallObserver.NONE)) {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
@@ -253,7 +253,8 @@ class RealMountTest {
     @ParameterizedTest
     @ValueSource(strings = {"/dev/fd/0", "/dev/fd/987654"})
     void mount_ofWhatIsNoDevice_isRefused(String name) {
-        MountOptions options = new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1);
+        MountOptions options =
+                new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1, null, false);
 
         assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options, CallObserver.NONE))
                 .isInstanceOf(MountException.class)
@@ -314,7 +315,8 @@ class RealMountTest {
     }
 
     private MountOptions options() {
-        return new MountOptions(mountPoint, "s3://bucket/a,b", true, false, Duration.ofSeconds(1), 1 << 20, 1);
+        return new MountOptions(
+                mountPoint, "s3://bucket/a,b", true, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
     }
 
     private String file() {
