@@ -91,9 +91,9 @@ public final class Settings {
     public static final Setting<HttpClient> HTTP_CLIENT = Setting.of(
                     "s3.http-client",
                     choice(HttpClient.class),
-                    "The HTTP client. direct: Penstock's own connections for GETs of ranges, HEADs, and PUTs of objects and"
-                            + " parts, unless there is a proxy, and the AWS SDK for all other requests. sdk: the AWS SDK"
-                            + " for all requests, which costs more CPU time.")
+                    "The HTTP client. direct: Penstock's own connections for GETs of ranges, HEADs, and PUTs of"
+                        + " objects and parts, unless there is a proxy, and the AWS SDK for all other requests. sdk:"
+                        + " the AWS SDK for all requests, which costs more CPU time.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
@@ -248,8 +248,8 @@ public final class Settings {
     public static final Setting<Duration> REFRESH = Setting.of(
                     "metadata.refresh",
                     duration(Duration.ZERO, Duration.ofDays(365)),
-                    "The time between two listings of the whole bucket. The names of a listing are cached"
-                            + " until the next one, not only for metadata.ttl. 0 turns it off; so does metadata.preload=off.")
+                    "The time between two listings of the whole bucket. The names of a listing are cached until the"
+                            + " next one, not only for metadata.ttl. 0 turns it off; so does metadata.preload=off.")
             .withDefault("0s");
 
     public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
