@@ -423,14 +423,15 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Ends the commits, and leaves their rest to the next {@link #open}: content that is not durable in staging is
-     * made so. May be called by several; {@link #close} follows.
+     * Has the commits end, and leaves their rest to the next {@link #open}: content that is not durable in staging is
+     * made so, without waiting for commits of other files. An interrupt ends that, and the flag is set again. May be called
+     * by several; {@link #close} follows.
      *
      * @return the keys of the files of which that was not possible: their writes since they were committed, or last
      *     fsynced, are lost
      */
     public List<String> leave() {
-        context.background().close();
+        context.background().cancel();
         return files.stage();
     }
 
