@@ -29,6 +29,7 @@ import io.penstock.fuse.MountTable;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -195,6 +196,8 @@ public final class Serving {
             throw refused(e.getMessage(), List.of(Settings.INDEX));
         } catch (IOException e) {
             throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
+        } catch (ClosedByInterruptException e) {
+            throw new InterruptedException(); // by StopSignal, while a folder was opened
         }
     }
 
