@@ -91,6 +91,8 @@ public final class Serving {
         checkOutside(WriteSettings.STAGING);
         checkSharing();
         startLog();
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) ->
+                log.error("The thread {} has ended unexpectedly: this is a mistake in Penstock", thread.getName(), e));
         HeapWatch.start();
         DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);
@@ -194,10 +196,10 @@ public final class Serving {
             throw refused(e.getMessage(), SERVER);
         } catch (IndexException e) {
             throw refused(e.getMessage(), List.of(Settings.INDEX));
-        } catch (IOException e) {
-            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         } catch (ClosedByInterruptException e) {
             throw new InterruptedException(); // by StopSignal, while a folder was opened
+        } catch (IOException e) {
+            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }
     }
 
