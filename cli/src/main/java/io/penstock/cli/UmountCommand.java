@@ -96,7 +96,7 @@ final class UmountCommand implements Callable<Integer> {
     }
 
     /** Waits until the process has ended, which it does after all uploads. */
-    private int tellBacklog(RunningMount process) throws InterruptedException {
+    private int tellBacklog(RunningMount process) throws IOException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         String told = "";
         int failed = process.failed();
@@ -111,6 +111,8 @@ final class UmountCommand implements Callable<Integer> {
             }
             Thread.sleep(pause);
         }
+        failed = process.now(Host.current()).map(RunningMount::failed).orElse(failed); // the last number
+        process.delete(Host.current());
         if (failed > 0) {
             spec.commandLine()
                     .getErr()

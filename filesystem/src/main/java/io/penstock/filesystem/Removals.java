@@ -101,6 +101,7 @@ final class Removals {
      */
     <T> T replacing(@Nullable Inode inode, Errnos.Waiting<T> change) throws ErrnoException {
         List<SharedFile> losing = inode == null ? List.of() : files.of(inode.number());
+        boolean replaced = false;
         T result;
         try {
             result = Errnos.call(() -> {
@@ -112,9 +113,11 @@ final class Removals {
                 }
                 return change.call();
             });
-        } catch (ErrnoException | RuntimeException e) {
-            losing.forEach(SharedFile::reinstate);
-            throw e;
+            replaced = true;
+        } finally {
+            if (!replaced) {
+                losing.forEach(SharedFile::reinstate);
+            }
         }
         losing.forEach(SharedFile::remove);
         return result;

@@ -7,6 +7,7 @@ import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
@@ -457,6 +458,24 @@ class NameChangesTest extends OverWritableMount {
         assertErrno(Errno.EACCES, () -> m.unlink("a"));
 
         assertThat(m.cat("a")).isEqualTo("1");
+    }
+
+    /** Such as when there is no memory for a request. */
+    @Test
+    void unlink_endedByAnError_leavesTheOpenFileToBeCommitted() throws Exception {
+        OpenFile file = m.create("a", O_RDWR);
+        m.write(file, 0, "1");
+        m.fs.flush(file.handle());
+        m.faults.next(Call.Delete.class::isInstance, Fault.fail((_, _) -> {
+            throw new OutOfMemoryError("injected");
+        }));
+
+        assertThatThrownBy(() -> m.unlink("a")).isInstanceOf(OutOfMemoryError.class);
+
+        m.write(file, 0, "2");
+        m.fs.flush(file.handle());
+        assertThat(m.stored("a")).isEqualTo("2");
+        m.close(file);
     }
 
     @Test

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mount from the kernel's side: what both bindings need of it. The device number distinguishes it from a later mount
- * at the same point.
+ * A mount from the kernel's side: what both bindings need of it. The device number distinguishes it from other mounts
+ * that exist at the same time. Once it has ended, the kernel gives the number to a later mount.
  *
  * @param mountPoint where it is mounted, without symbolic links
  * @param device its number, {@code major:minor}
@@ -109,7 +109,18 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** Detaches it even if busy; it ends with its last user. Does nothing if it is not mounted. */
+    /**
+     * Detaches it even if busy; it ends with its last user. Does nothing if it has ended, or is not mounted.
+     *
+     * @param ended counted down when it has ended: another mount may be at its point then, with its number
+     */
+    public void detach(CountDownLatch ended) {
+        if (ended.getCount() > 0) {
+            detach();
+        }
+    }
+
+    /** Detaches a mount that is known not to have ended. Does nothing if it is not mounted. */
     public void detach() {
         try {
             detachOrFail();

@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *                                                                └─ metadata.refresh ─┘
  * </pre>
  *
- * <p>Safe for use by any number of threads. It works on its own thread, which closing the tree interrupts.
+ * <p>Safe for use by any number of threads. It works on threads of its own, which {@link Tree#endPreload} interrupts.
  */
 final class Preloader {
     private static final Logger LOG = LoggerFactory.getLogger(Preloader.class);
@@ -201,8 +202,8 @@ final class Preloader {
                     return;
                 }
             }
-        } catch (InterruptedException e) {
-            // the tree is closed
+        } catch (InterruptedException | RejectedExecutionException e) {
+            // endPreload
         }
     }
 
@@ -388,7 +389,7 @@ final class Preloader {
                 }
             }
         } catch (InterruptedException e) {
-            // the tree is closed
+            // endPreload
         }
     }
 

@@ -59,6 +59,10 @@ public final class Tree implements AutoCloseable {
     private final int mostListedOfOne;
     private final LongSupplier nanoClock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+
+    /** Of the listing of the whole bucket, which ends before the tree does. */
+    private final ExecutorService preloading = Executors.newVirtualThreadPerTaskExecutor();
+
     private final HiddenKeys hidden;
     private final NameProbe probe;
     private final LookupCache answers;
@@ -90,8 +94,8 @@ public final class Tree implements AutoCloseable {
         this.emptied = new EmptiedDirectories(limits::ttlNanos);
         this.hidden = new HiddenKeys(store.bucket());
         this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
-        this.preloader =
-                new Preloader(store, prefix, config.preload(), limits, executor, nanoClock, flat, this::tellDifference);
+        this.preloader = new Preloader(
+                store, prefix, config.preload(), limits, preloading, nanoClock, flat, this::tellDifference);
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new LookupCache(this::ask, executor, limits, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
@@ -301,6 +305,11 @@ public final class Tree implements AutoCloseable {
         preload(null);
     }
 
+    /** Lists the whole bucket no more; a listing that runs ends. The last one that is complete goes on to answer. */
+    public void endPreload() {
+        preloading.shutdownNow();
+    }
+
     /** The progress of that listing. */
     public PreloadState preloaded() {
         return preloader.state();
@@ -501,6 +510,7 @@ public final class Tree implements AutoCloseable {
     /** Interrupts running requests. The store stays open. */
     @Override
     public void close() {
+        endPreload();
         executor.shutdownNow();
         flat.close();
     }

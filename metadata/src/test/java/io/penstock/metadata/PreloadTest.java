@@ -92,6 +92,26 @@ class PreloadTest {
         }
     }
 
+    /** As once a mount is unmounted, while its uploads go on. */
+    @Test
+    void endPreload_whileItLists_endsThatAndNamesAreAskedForOneByOne() throws Exception {
+        bucket.put("dir/file", "1");
+        try (Tree tree = tree(store, "");
+                Gate gate = delays.hold(Call.List.class::isInstance)) {
+            tree.preload();
+            gate.awaitHeld(1);
+
+            tree.endPreload();
+
+            while (tree.preloaded() instanceof PreloadState.Listing) {
+                Thread.sleep(1);
+            }
+            gate.open();
+            assertThat(isPreloaded(tree)).isFalse();
+            assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
+        }
+    }
+
     @Test
     void anyName_oncePreloadIsTooOld_isAskedForAnew() throws Exception {
         bucket.put("dir/file", "1");

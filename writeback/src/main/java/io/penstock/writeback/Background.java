@@ -50,10 +50,15 @@ final class Background {
         return threads.isShutdown();
     }
 
-    /** Cancels all tasks and waits until they have ended. May be called again. */
-    void close() {
+    /** Takes no task any more, and cancels those that run. May be called again. */
+    void cancel() {
         threads.shutdown();
         running.forEach(Task::cancel);
+    }
+
+    /** {@link #cancel}, and waits until they have ended. May be called again. */
+    void close() {
+        cancel();
         try {
             var _ = threads.awaitTermination(1, TimeUnit.MINUTES);
         } catch (InterruptedException e) {

@@ -158,7 +158,7 @@ final class FileHandles {
             if (state.isEnded()) {
                 return;
             }
-            keep = state.isDirty();
+            keep = state.isFoundAgain();
             state.end();
         } finally {
             lock.unlock();

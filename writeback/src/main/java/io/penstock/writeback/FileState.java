@@ -142,6 +142,11 @@ final class FileState {
         return isChanged() && hasName();
     }
 
+    /** Whether another run may have to commit it, if this one ends now: a name that is about to go has not gone. */
+    boolean isFoundAgain() {
+        return isChanged() && !(name instanceof Name.Detached);
+    }
+
     /** The object is the content with so many changes. */
     void committed(long upTo, Instant at) {
         committed = upTo;

@@ -372,7 +372,12 @@ final class FileSync {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        return false;
+        bytes.lock().lock();
+        try {
+            return isDurable(); // it was so before
+        } finally {
+            bytes.lock().unlock();
+        }
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {

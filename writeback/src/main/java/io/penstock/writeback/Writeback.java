@@ -28,6 +28,7 @@ import io.penstock.writeback.upload.PartLayout;
 import io.penstock.writeback.upload.Uploads;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.InstantSource;
@@ -120,6 +121,7 @@ public final class Writeback implements AutoCloseable {
      * @param inheritance other staged files that are taken over
      * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
      *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
+     * @throws ClosedByInterruptException if the thread is interrupted before the folder is open
      */
     public static Writeback open(
             ObjectStore store,
@@ -226,7 +228,7 @@ public final class Writeback implements AutoCloseable {
         try {
             DataFolder files = StagingFolder.open(folder);
             return earlier == null ? files : EarlierStaging.takeOver(earlier, files, folder);
-        } catch (FolderLock.TakenException | WorkingFolder.ForeignException e) {
+        } catch (FolderLock.TakenException | WorkingFolder.ForeignException | ClosedByInterruptException e) {
             throw e;
         } catch (IOException e) {
             log.warn(
@@ -423,14 +425,15 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Ends the commits, and leaves their rest to the next {@link #open}: content that is not durable in staging is
-     * made so. May be called by several; {@link #close} follows.
+     * Has the commits end, and leaves their rest to the next {@link #open}: content that is not durable in staging is
+     * made so, without waiting for commits of other files. An interrupt ends that, and the flag is set again. May be called
+     * by several; {@link #close} follows.
      *
      * @return the keys of the files of which that was not possible: their writes since they were committed, or last
      *     fsynced, are lost
      */
     public List<String> leave() {
-        context.background().close();
+        context.background().cancel();
         return files.stage();
     }
 

@@ -118,6 +118,16 @@ final class FileStateTest {
         assertThat(state.isUndecided()).isFalse();
     }
 
+    /** As at the end of a mount: a name that has not gone yet is found again. */
+    @Test
+    void withdraw_ofAChangedFile_leavesItToBeFoundAgainUntilItIsDetached() {
+        state.withdraw();
+        assertThat(state.isDirty()).isFalse();
+        assertThat(state.isFoundAgain()).isTrue();
+        state.detach();
+        assertThat(state.isFoundAgain()).isFalse();
+    }
+
     @Test
     void reinstate_afterDetach_changesNothing() {
         state.withdraw();

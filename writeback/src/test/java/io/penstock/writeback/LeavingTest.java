@@ -12,6 +12,9 @@ import io.penstock.testing.InMemoryObjectStore;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -82,6 +85,57 @@ final class LeavingTest {
             file.release();
             mount.assertNothingLeaks();
         }
+    }
+
+    /** As where a disk of the cache hangs, or a name is being resolved while the network is down. */
+    @Test
+    void leave_whileACommitOfAnotherFileHangs_isNotKeptFromStaging() throws Exception {
+        CountDownLatch hangs = new CountDownLatch(1);
+        CompletableFuture<Boolean> goesOn = new CompletableFuture<>();
+        CommittedPages pages = (_, _) -> {
+            hangs.countDown();
+            goesOn.join(); // no interrupt ends it
+        };
+        try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(4), pages).start()) {
+            WrittenFile open = write(mount, "open");
+            write(mount, "hanging").release();
+            hangs.await();
+            CompletableFuture<List<String>> lost = CompletableFuture.supplyAsync(mount.writeback::leave);
+            while (open.progress() != WrittenFile.Progress.STAGED) {
+                Thread.onSpinWait();
+            }
+            goesOn.complete(true);
+            assertThat(lost.get()).isEmpty();
+        }
+    }
+
+    @Test
+    void leave_interruptedWhenAllIsStaged_losesNothing() throws Exception {
+        try (TestMount mount = new TestMount(away, files, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = write(mount, "open");
+            assertThat(file.leave()).isTrue();
+            Thread.currentThread().interrupt();
+            assertThat(file.leave()).isTrue();
+            assertThat(Thread.interrupted()).isTrue();
+            file.write(0, ByteBuffer.wrap("more".getBytes(UTF_8)));
+            Thread.currentThread().interrupt();
+            assertThat(file.leave()).isFalse();
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    /** A crash would find it, too: whether its name was removed decides the store. */
+    @Test
+    void close_whileANameIsAboutToGo_leavesItToTheNextRun() throws Exception {
+        try (TestMount first = new TestMount(away, files, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = write(first, "a");
+            assertThat(file.leave()).isTrue();
+            file.withdraw();
+        }
+        try (TestMount second = new TestMount(store, files, TestConfig.withMemory(4)).start()) {
+            second.assertNothingLeaks();
+        }
+        assertThat(store.head("a").version().size()).isEqualTo("content of a".length());
     }
 
     @Test

@@ -40,6 +40,7 @@ import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -743,6 +744,18 @@ final class StagingTest {
                     .hasMessageContaining("staging folder " + config.staging() + " is in use by process")
                     .hasMessageContaining("write.staging");
             first.close();
+            open(config, cache).close();
+        }
+    }
+
+    /** A signal that ends the process must not have it mount without the staged files. */
+    @Test
+    void open_interrupted_isRefusedRatherThanWithoutStaging() throws Exception {
+        WritebackConfig config = TestConfig.in(directory.resolve("staging"), 4);
+        try (PageCache cache = PageCache.open(new CacheConfig(directory.resolve("cache"), 1L << 30, 0, 32 << 20))) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> open(config, cache)).isInstanceOf(ClosedByInterruptException.class);
+            assertThat(Thread.interrupted()).isTrue();
             open(config, cache).close();
         }
     }

@@ -101,7 +101,7 @@ final class Backlog {
         /** Stages the data that is only in memory. */
         void stage();
 
-        /** The same, after the uploads have ended. @return the keys of lost files */
+        /** The same, and has the uploads end. @return the keys of lost files */
         List<String> end();
     }
 

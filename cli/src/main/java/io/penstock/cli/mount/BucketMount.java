@@ -148,7 +148,6 @@ public final class BucketMount implements AutoCloseable {
                     tree.changing();
                 }
                 backlog = new Backlog(writeback);
-                closers.push(backlog::await);
             }
             Writing writing = writeback == null
                     ? null
@@ -160,7 +159,7 @@ public final class BucketMount implements AutoCloseable {
                             InstantSource.system(),
                             plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
-            closers.push(files::close);
+            closers.push(files::close); // for a mount that is refused
             CallLatencies calls = new CallLatencies();
             CallObserver observer =
                     access == null ? calls : CallObserver.all(List.of(calls, access.observer(files::pathOf)));
@@ -168,13 +167,15 @@ public final class BucketMount implements AutoCloseable {
                     .mount(
                             () -> KernelBinding.mount(files, plan.mount(), observer),
                             () -> JnrBinding.mount(files, plan.mount(), observer));
-            closers.push(taken.mount()::close);
+            Backlog awaited = backlog;
+            closers.push(() -> end(taken.mount(), files, awaited));
             SharePlan share = plan.share();
             Sharing sharing = share == null ? null : new Sharing(plan, share, store, fetcher);
             if (sharing != null) {
                 closers.push(sharing::close);
             }
             closers.push(jobs::close); // before the backlog is awaited, which may take hours
+            closers.push(tree::endPreload);
             times.done("mount");
             tree.preload(index);
             Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), writeback, sharing);
@@ -183,6 +184,15 @@ public final class BucketMount implements AutoCloseable {
         } catch (Throwable e) {
             close(closers);
             throw e;
+        }
+    }
+
+    /** What lies in staging is awaited only if it was mounted: a mount that is refused leaves it to the next. */
+    private static void end(Mount mount, FileSystem files, @Nullable Backlog backlog) {
+        mount.close();
+        files.close(); // it adds to the backlog
+        if (backlog != null) {
+            backlog.await();
         }
     }
 

@@ -29,6 +29,7 @@ import io.penstock.fuse.MountTable;
 import io.penstock.inventory.IndexException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -90,6 +91,8 @@ public final class Serving {
         checkOutside(WriteSettings.STAGING);
         checkSharing();
         startLog();
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) ->
+                log.error("The thread {} has ended unexpectedly: this is a mistake in Penstock", thread.getName(), e));
         HeapWatch.start();
         DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);
@@ -193,6 +196,8 @@ public final class Serving {
             throw refused(e.getMessage(), SERVER);
         } catch (IndexException e) {
             throw refused(e.getMessage(), List.of(Settings.INDEX));
+        } catch (ClosedByInterruptException e) {
+            throw new InterruptedException(); // by StopSignal, while a folder was opened
         } catch (IOException e) {
             throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }

@@ -99,11 +99,11 @@ final class Sharing implements AutoCloseable {
             group.limit(bandwidth); // it may have changed while the group was joined
             log.info("This node shares its cache at {}", address());
             return true;
-        } catch (ShareException e) {
+        } catch (ShareException | RuntimeException e) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            String why = String.valueOf(e.getMessage());
+            String why = String.valueOf(e instanceof ShareException ? e.getMessage() : e);
             if (!(state instanceof State.Failed(String before) && before.equals(why))) {
                 log.warn("This node does not share its cache now, and tries again: {}", why);
                 log.debug("It does not because of this", e);

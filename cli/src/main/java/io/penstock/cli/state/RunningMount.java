@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 
 /**
  * The state that a serving process leaves in the runtime folder for other commands: one small file for each process,
- * named by its number and removed at its end.
+ * named by its number and removed at its end; where files could not be uploaded, once penstock umount has read that.
  *
  * @param pid the serving process
  * @param started when that process started, in the kernel's ticks since the boot
@@ -246,11 +246,11 @@ public record RunningMount(
                 .max(Comparator.comparing(RunningMount::since));
     }
 
-    /** Removes the files of killed processes whose mounts are gone too. */
+    /** Removes the files of ended processes whose mounts are gone too. */
     public static void forgetEnded(Host host, List<MountTable.Entry> table) throws IOException {
         Set<Path> mounted = table.stream().map(MountTable.Entry::mountPoint).collect(Collectors.toSet());
         for (RunningMount running : list(host)) {
-            if (!running.isAlive() && !mounted.contains(running.mountPoint())) {
+            if (!running.isAlive() && (running.unmounted() || !mounted.contains(running.mountPoint()))) {
                 running.delete(host);
             }
         }

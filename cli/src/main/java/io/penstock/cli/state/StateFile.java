@@ -47,10 +47,13 @@ public final class StateFile implements AutoCloseable {
         }
     }
 
-    /** Deletes it. */
+    /** Deletes it, unless files could not be uploaded: penstock umount reads their number after the process has ended. */
     @Override
     public synchronized void close() {
         closed = true;
+        if (running.unmounted() && running.failed() > 0) {
+            return;
+        }
         try {
             running.delete(host);
         } catch (IOException e) {

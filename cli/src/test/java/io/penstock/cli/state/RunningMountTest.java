@@ -166,6 +166,26 @@ class RunningMountTest {
         assertThat(ours()).isEmpty();
     }
 
+    /** Another mount may be there by then. */
+    @Test
+    void forgetEnded_unmountedProcess_removedAlsoWhereOneIsMounted() throws IOException {
+        mount("/mnt/a", NO_PROCESS, Instant.now()).withBacklog("", 1, true).save(host);
+        MountTable.Entry entry = new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE);
+        RunningMount.forgetEnded(host, List.of(entry));
+        assertThat(ours()).isEmpty();
+    }
+
+    @Test
+    void close_stateFile_staysForPenstockUmountIfFilesCouldNotBeUploaded() throws IOException {
+        long pid = ProcessHandle.current().pid();
+        new StateFile(mount("/mnt/a", pid, Instant.now()).withBacklog("", 0, true), host).close();
+        assertThat(ours()).isEmpty();
+        RunningMount failed = mount("/mnt/a", pid, Instant.now()).withBacklog("", 1, true);
+        new StateFile(failed, host).close();
+        assertThat(ours()).containsExactly(failed);
+        failed.delete(host);
+    }
+
     @Test
     void newest_predecessorStillUploads_theOneThatServes() {
         long pid = ProcessHandle.current().pid();

@@ -54,6 +54,6 @@ final class JnrMount implements Mount {
 
     @Override
     public void close() {
-        kernel.detach();
+        kernel.detach(session.ended());
     }
 }

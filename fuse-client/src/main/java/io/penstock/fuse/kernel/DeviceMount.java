@@ -93,6 +93,6 @@ final class DeviceMount implements Mount {
 
     @Override
     public void close() {
-        kernel.detach();
+        kernel.detach(session.ended());
     }
 }

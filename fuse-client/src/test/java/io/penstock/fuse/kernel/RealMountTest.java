@@ -110,6 +110,17 @@ class RealMountTest {
         mount.unmount(Duration.ofSeconds(10)); // again: nothing happens
     }
 
+    /** The kernel gives the later one the same device number. */
+    @Test
+    void close_afterItHasEnded_leavesALaterMountAtItsPoint() throws Exception {
+        DeviceMount earlier = mount();
+        earlier.unmount(Duration.ofSeconds(10));
+        try (DeviceMount _ = mount()) {
+            earlier.close();
+            assertThat(MountTable.read().at(mountPoint)).isPresent();
+        }
+    }
+
     @Test
     void unmount_busy_saysWhoHoldsIt() throws Exception {
         try (DeviceMount mount = mount()) {
