@@ -23,8 +23,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens and closes directories, and hands their entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that stood for something else
- * here than in the store when the directory was opened or rewound, and then the listing's, but for those.
+ * Opens and closes directories, and hands their entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that
+ * stood for something else here than in the store when the directory was opened or rewound, and then the listing's, but for
+ * those. A rename of the directory between two calls, and the kernel's copy of its entries, change each of these steps: hence
+ * its length.
  */
 final class Directories {
     private static final int FIRST_ENTRY = 2;
