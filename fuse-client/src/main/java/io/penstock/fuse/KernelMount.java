@@ -120,7 +120,7 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** Detaches a mount that is known not to have ended. Does nothing if it is not mounted. */
+    /** Detaches a mount that has not ended, or has just now. Does nothing if it is not mounted. */
     public void detach() {
         try {
             detachOrFail();

@@ -101,7 +101,9 @@ final class WarmIT {
         try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
             assertThat(penstock(mount, "warm", "set/small", "set/large/?.tar").orThrow())
                     .contains("64 fetched");
-            assertThat(gets()).isEqualTo(GETS);
+            assertThat(gets())
+                    .as("and one or two that are slow and sent once more")
+                    .isBetween(GETS, GETS + 2);
             assertThat(onNvme(mount, "set")).isEqualTo(100);
             front.treat(_ -> Treatment.answer(503, "SlowDown"));
             verify(mount, set);

@@ -45,6 +45,7 @@ final class JnrMount implements Mount {
     @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
+        kernel.detach(); // one that the kernel has aborted is still in the mount table
     }
 
     @Override

@@ -61,6 +61,7 @@ final class DeviceMount implements Mount {
     @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
+        kernel.detach(); // one that the kernel has aborted is still in the mount table
     }
 
     @Override
