@@ -14,7 +14,8 @@ class ObjectVersionTest {
             strings = {
                 "\"5d41402abc4b2a76b9719d911017c592\"",
                 "\"5d41402abc4b2a76b9719d911017c592-17\"",
-                "5d41402abc4b2a76b9719d911017c592"
+                "5d41402abc4b2a76b9719d911017c592",
+                "5d41402abc4b2a76b9719d911017c592-9\""
             })
     void identity_etagOfContent_isThat(String etag) {
         assertThat(version(etag, 5, TIME).identity()).isEqualTo(etag);
@@ -26,6 +27,11 @@ class ObjectVersionTest {
                 "\"\"",
                 "\"gateway\"",
                 "\"-CKih16GjycICEAE=\"",
+                "\"",
+                "\"5D41402ABC4B2A76B9719D911017C592\"",
+                "\"5d41402abc4b2a76b9719d911017c59g\"",
+                "\"5d41402abc4b2a76b9719d911017c592-1a\"",
+                "\"5d41402abc4b2a76b9719d911017c592+17\"",
                 "\"5d41402abc4b2a76b9719d911017c5921\"",
                 "\"5d41402abc4b2a76b9719d911017c592-\""
             })

@@ -4,10 +4,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tasks that run after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
 final class BackgroundTasks implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundTasks.class);
+
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("background-", 0).factory());
 
@@ -16,9 +19,11 @@ final class BackgroundTasks implements AutoCloseable {
 
     void start(Runnable task) {
         running.add(task);
-        Future<?> _ = threads.submit(() -> {
+        threads.execute(() -> {
             try {
                 task.run();
+            } catch (RuntimeException | Error e) {
+                LOG.error("A task in the background has failed: this is a bug", e);
             } finally {
                 ended(task);
             }

@@ -69,7 +69,7 @@ final class Directories {
         PageCachePolicy policy = requireNonNull(kernel.open(inode, new KernelContent.Listing(shown.generation()), null))
                 .policy();
         boolean cached = policy != PageCachePolicy.BYPASS;
-        return new OpenFile(handles.add(new OpenDirectory(inode, directory, shown, cached)), policy);
+        return new OpenFile(handles.add(new OpenDirectory(inode, shown, cached)), policy);
     }
 
     void close(OpenDirectory directory) {
@@ -100,39 +100,50 @@ final class Directories {
         if (offset <= 1 && !sink.add("..", parentOf(open.inode()), FIRST_ENTRY)) {
             return;
         }
-        View view = open.view();
+        List<String> shown = inPlace(open).shown();
         int index = (int) Math.max(0, offset - FIRST_ENTRY);
         boolean any = offset < FIRST_ENTRY;
-        for (; index < view.shown().size(); index++) {
-            String name = view.shown().get(index);
-            Answer now = tree.lookupNow(open.directory(), name);
+        while (index < shown.size()) {
+            String name = shown.get(index);
+            Directory directory = open.directory();
+            Answer now = tree.lookupNow(directory, name);
             if (now == null && any) {
                 return; // it is no longer shown, and has to be asked for
             }
-            if ((now == null ? ask(open.directory(), name) : now) instanceof Node node) {
-                if (any && kept(open.directory(), node, counted) == null) {
-                    return;
-                }
-                if (!add(open.directory(), name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)) {
-                    return;
-                }
-                any = true;
+            Answer answer = now == null ? ask(directory, name) : now;
+            if (answer instanceof Node node && any && kept(directory, node, counted) == null) {
+                return;
             }
+            Added added = answer instanceof Node node
+                    ? add(open, directory, name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)
+                    : Added.SKIPPED;
+            if (added == Added.FULL) {
+                return;
+            }
+            any |= added == Added.TAKEN;
+            index += added == Added.MOVED ? 0 : 1;
         }
         readListing(open, index, sink, counted, any);
     }
 
     private void readListing(OpenDirectory open, int from, DirectorySink sink, boolean counted, boolean some)
             throws ErrnoException {
-        View view = open.view();
-        Map<String, Answer> shown = tree.overlaid(open.directory());
-        int first = view.shown().size();
         int index = from;
         boolean any = some;
-        while (any ? view.listing().has(index - first) : await(view.listing(), index - first)) {
-            Listing.Entry entry = view.listing().get(index - first);
-            if (entry == null && view.listing().hasDropped(index - first)) {
-                view = listAnew(open, view);
+        while (true) {
+            View view = inPlace(open);
+            Listing listing = view.listing();
+            Directory directory = listing.directory();
+            int listed = index - view.shown().size();
+            if (!(any ? listing.has(listed) : await(listing, listed))) {
+                if (any || open.isInPlace()) {
+                    return;
+                }
+                continue; // it was renamed meanwhile
+            }
+            Listing.Entry entry = listing.get(listed);
+            if (entry == null && listing.hasDropped(listed)) {
+                listAnew(open);
                 continue;
             }
             if (entry == null || view.isShown().contains(entry.name())) {
@@ -140,20 +151,21 @@ final class Directories {
                 continue;
             }
             // It may have come to stand for something else since.
-            Answer now = shown.getOrDefault(entry.name(), entry.node());
-            if (now instanceof Node node && kept(open.directory(), node, counted) == null) {
+            Answer now = tree.overlaid(directory).getOrDefault(entry.name(), entry.node());
+            if (now instanceof Node node && kept(directory, node, counted) == null) {
                 if (any) {
                     return; // the next call waits for it
                 }
-                expect(open.directory(), view.listing(), index - first, counted);
+                expect(directory, listing, listed, counted);
             }
-            index++;
-            if (now instanceof Node node) {
-                if (!add(open.directory(), entry.name(), node, (long) index + FIRST_ENTRY, sink, counted)) {
-                    return;
-                }
-                any = true;
+            Added added = now instanceof Node node
+                    ? add(open, directory, entry.name(), node, (long) index + 1 + FIRST_ENTRY, sink, counted)
+                    : Added.SKIPPED;
+            if (added == Added.FULL) {
+                return;
             }
+            any |= added == Added.TAKEN;
+            index += added == Added.MOVED ? 0 : 1;
         }
     }
 
@@ -164,14 +176,20 @@ final class Directories {
         return View.of(shown, tree.list(directory));
     }
 
-    /** The view over another listing, as this one has dropped the entries that are wanted. Offsets go on. */
-    private View listAnew(OpenDirectory open, View view) {
-        View fresh = view.over(tree.list(open.directory()));
-        open.rewind(fresh);
+    /** The view that offsets count in, of the directory as it is called now. */
+    private View inPlace(OpenDirectory open) {
+        if (!open.isInPlace()) {
+            listAnew(open);
+        }
+        return open.view();
+    }
+
+    /** Reads on in another listing, as this one has dropped the entries that are wanted, or is of an old name. Offsets go on. */
+    private void listAnew(OpenDirectory open) {
+        open.rewind(open.view().over(tree.list(open.directory())));
         if (open.isCached()) {
             kernel.mixed(open.inode()); // its copy is of two listings
         }
-        return fresh;
     }
 
     /** Entries read next may end up in the kernel's copy: of the listing that was opened, or of an unknown mix. */
@@ -205,13 +223,34 @@ final class Directories {
         view.expect(directory, next);
     }
 
-    private boolean add(Directory directory, String name, Node node, long next, DirectorySink sink, boolean counted)
+    /** What has become of an entry. */
+    private enum Added {
+        /** The sink has it. */
+        TAKEN,
+        /** The sink has no room for it. */
+        FULL,
+        /** It stands for nothing any more. */
+        SKIPPED,
+        /** The directory was renamed: this is the entry of the old name. */
+        MOVED
+    }
+
+    private Added add(
+            OpenDirectory open,
+            Directory directory,
+            String name,
+            Node node,
+            long next,
+            DirectorySink sink,
+            boolean counted)
             throws ErrnoException {
         if (!counted) {
-            ObjectAttributes kind = view.kindNow(directory, node);
-            Inode known = inodes.find(directory, name);
-            return sink.add(
-                    name, view.of(number(known), node, kind == null ? view.kept(directory, node) : kind, 0), next);
+            ObjectAttributes now = view.kindNow(directory, node);
+            ObjectAttributes kind = now == null ? view.kept(directory, node) : now;
+            if (!directory.equals(open.directory())) {
+                return Added.MOVED;
+            }
+            return added(sink.add(name, view.of(number(inodes.find(directory, name)), node, kind, 0), next));
         }
         // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
         // only what nothing better is known of, and that is not to be believed.
@@ -224,11 +263,17 @@ final class Directories {
         }
         ObjectAttributes kept = view.kept(directory, now);
         Inode inode = named.acquire(directory, name, now);
-        boolean taken = sink.add(name, view.of(inode.number(), now, kept, validNanos), next);
-        if (!taken) {
+        Added added = directory.equals(open.directory()) // after the inode was acquired: a later rename moves it
+                ? added(sink.add(name, view.of(inode.number(), now, kept, validNanos), next))
+                : Added.MOVED;
+        if (added != Added.TAKEN) {
             inodes.release(inode, 1);
         }
-        return taken;
+        return added;
+    }
+
+    private static Added added(boolean isTaken) {
+        return isTaken ? Added.TAKEN : Added.FULL;
     }
 
     private Answer ask(Directory directory, String name) throws ErrnoException {

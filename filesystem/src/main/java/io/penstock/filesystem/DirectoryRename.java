@@ -170,6 +170,9 @@ final class DirectoryRename {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             leave(begun, "is not undone", e);
+        } catch (RuntimeException | Error e) {
+            leave(begun, "is not undone", e);
+            throw e;
         }
     }
 
@@ -198,7 +201,7 @@ final class DirectoryRename {
                 .toList();
     }
 
-    private void leave(RenameJournal begun, String what, Exception failure) {
+    private void leave(RenameJournal begun, String what, Throwable failure) {
         moving.leaveToNextMount(move, begun);
         LOG.error(
                 "The rename of '{}' to '{}' {}: {}. Some objects have both names. The next mount goes on with it if"
@@ -225,7 +228,7 @@ final class DirectoryRename {
                         Printable.text(others.getFirst().key()),
                         Printable.text(move.from().prefix()));
             }
-        } catch (ObjectStoreException | IOException | InterruptedException e) {
+        } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException | Error e) {
             leave(begun, "is not finished", e);
             throw e;
         }

@@ -157,6 +157,10 @@ final class DirectoryRenames {
                 action.run();
             } catch (ErrnoException e) {
                 failure = e;
+            } catch (RuntimeException | Error e) {
+                failure = new ErrnoException(
+                        Errno.EIO, "the rename of '" + move.from().prefix() + "' has failed", e);
+                throw e;
             } finally {
                 moving.end(move);
                 ended.complete(Optional.ofNullable(failure));

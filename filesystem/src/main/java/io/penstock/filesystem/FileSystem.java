@@ -274,10 +274,9 @@ public final class FileSystem implements AutoCloseable {
     /**
      * Returns once the written data would survive a crash of this machine.
      *
-     * @param dataOnly fdatasync(2)
      * @throws ErrnoException EBADF, and as {@link #flush}
      */
-    public void fsync(long handle, boolean dataOnly) throws ErrnoException {
+    public void fsync(long handle) throws ErrnoException {
         OpenObject open = handles.object(handle);
         if (changes != null) {
             changes.contents().fsync(open);
@@ -290,7 +289,7 @@ public final class FileSystem implements AutoCloseable {
      *
      * @throws ErrnoException EIO if one of those could not be deleted
      */
-    public void fsyncdir(long handle, boolean dataOnly) throws ErrnoException {
+    public void fsyncdir(long handle) throws ErrnoException {
         Directory directory = handles.directory(handle).inode().directory();
         if (changes != null && directory != null && !changes.names().awaitRemovals(directory)) {
             throw new ErrnoException(Errno.EIO, "some files of '" + directory.prefix() + "' could not be deleted");

@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
@@ -64,7 +66,6 @@ sealed interface OpenHandle {
     /** A directory, and what its offsets count in. */
     final class OpenDirectory implements OpenHandle {
         private final Inode inode;
-        private final Directory directory;
         private final boolean cached;
 
         /** The generation that the kernel believes its copy to be, if the handle is cached. */
@@ -104,9 +105,8 @@ sealed interface OpenHandle {
         }
 
         /** @param cached whether the kernel may keep what it reads through this handle */
-        OpenDirectory(Inode inode, Directory directory, View view, boolean cached) {
+        OpenDirectory(Inode inode, View view, boolean cached) {
             this.inode = inode;
-            this.directory = directory;
             this.view = view;
             this.generation = view.generation();
             this.cached = cached;
@@ -117,8 +117,14 @@ sealed interface OpenHandle {
             return inode;
         }
 
+        /** The directory as it is called now: a rename may move it at any moment. */
         Directory directory() {
-            return directory;
+            return requireNonNull(inode.directory());
+        }
+
+        /** Whether the view is of that. */
+        boolean isInPlace() {
+            return view.listing().directory().equals(directory());
         }
 
         View view() {

@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
@@ -22,8 +23,8 @@ import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * written since. Each step is undone by what knows the others: hence the length. Safe for use by any number of threads.
  */
 final class Renames {
+    private static final int MOST_INTERRUPTED = 1_000;
+
     private final Tree tree;
     private final ObjectStore store;
     private final Writeback writeback;
@@ -46,8 +49,13 @@ final class Renames {
     private final Removals removals;
     private final Deletions deletions;
 
-    /** By the old names whose deletion was interrupted. */
-    private final ConcurrentMap<Place, Copied> interrupted = new ConcurrentHashMap<>();
+    /** By the old names whose deletion was interrupted. A program that repeats the call does so at once. */
+    private final ConcurrentMap<Place, Copied> interrupted = Caffeine.newBuilder()
+            .maximumSize(MOST_INTERRUPTED)
+            .expireAfterWrite(Duration.ofMinutes(5))
+            .executor(Runnable::run)
+            .<Place, Copied>build()
+            .asMap();
 
     Renames(
             Writing writing,

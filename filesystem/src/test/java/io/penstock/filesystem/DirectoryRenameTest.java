@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -515,6 +516,92 @@ class DirectoryRenameTest extends OverOneCache {
         }
     }
 
+    // ---- an open directory
+
+    @Test
+    void readdir_renamedSinceOpendir_showsTheEntriesOfTheNewName() throws Exception {
+        putTree();
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+
+        m.rename("d", "new", 0);
+
+        assertThat(m.ls(handle, 0, 100)).containsExactly(".", "..", "sub", "a", "b");
+        assertThat(m.ls(handle, 0, 100)).as("rewound").containsExactly(".", "..", "sub", "a", "b");
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_renamedOnceReadInPart_goesOnWithTheNextEntry() throws Exception {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 2_500; i++) {
+            names.add("%04d".formatted(i));
+            m.bucket.put("d/" + names.getLast(), "");
+        }
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        List<String> seen = new ArrayList<>();
+        long[] offset = {2};
+        m.fs.readdir(handle, offset[0], (name, attributes, next) -> {
+            if (seen.size() == 10) {
+                return false;
+            }
+            offset[0] = next;
+            return seen.add(name);
+        });
+
+        m.rename("d", "new", 0);
+
+        seen.addAll(m.ls(handle, offset[0], 100));
+        assertThat(seen).isEqualTo(names);
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdirplus_renamedWhileItWaits_looksUpTheNewName() throws Exception {
+        putTree();
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        Map<String, Long> seen = new TreeMap<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate asking = m.delays.hold(call ->
+                        call instanceof Call.Describe describe && describe.key().equals("d/"))) {
+            Future<?> reader = threads.submit(() -> {
+                m.fs.readdirplus(handle, 2, (name, attributes, next) -> {
+                    seen.put(name, attributes.inode());
+                    return true;
+                });
+                return true;
+            });
+            asking.awaitHeld(1);
+            m.rename("d", "new", 0);
+            asking.open();
+            assertThat(reader.get()).isEqualTo(true);
+        }
+
+        assertThat(seen).containsOnlyKeys("a", "b", "sub");
+        for (Map.Entry<String, Long> each : seen.entrySet()) {
+            assertThat(m.lookup("new/" + each.getKey()).inode()).isEqualTo(each.getValue());
+            m.fs.forget(each.getValue(), 1);
+        }
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void rename_aBugWhileItDeletes_isEioAndTheNextMountGoesOn() throws Exception {
+        putTree();
+        Predicate<Call> bug = call -> {
+            if (call instanceof Call.Delete) {
+                throw new IllegalStateException("a bug of the test");
+            }
+            return false;
+        };
+        m.faults.always(bug, Fault.fail(ObjectStoreException.Unavailable::new));
+
+        assertErrno(Errno.EIO, () -> m.rename("d", "new", 0));
+
+        m.faults.heal();
+        remount();
+        assertThat(bucket()).isEqualTo(tree("new"));
+    }
+
     // ---- what others do meanwhile
 
     @Test
@@ -866,7 +953,7 @@ class DirectoryRenameTest extends OverOneCache {
             Future<Boolean> rename = threads.submit(this::tryToRename);
             copying.awaitHeld(1);
             m.write(writer, 0, "changed");
-            m.fs.fsync(writer.handle(), false);
+            m.fs.fsync(writer.handle());
             copyStaged("*", found);
             copying.open();
             deleting.awaitHeld(1);

@@ -295,8 +295,8 @@ class FilesTest extends OverOneCache {
         long root = m.fs.opendir(FileSystem.ROOT).handle();
 
         m.fs.flush(a);
-        m.fs.fsync(a, true);
-        m.fs.fsyncdir(root, false);
+        m.fs.fsync(a);
+        m.fs.fsyncdir(root);
 
         assertThat(m.fs.inodeOf(a)).isEqualTo(m.lookup("a").inode());
         assertThat(m.fs.inodeOf(root)).isEqualTo(FileSystem.ROOT);
@@ -312,8 +312,8 @@ class FilesTest extends OverOneCache {
                         () -> m.fs.read(99, 0, ByteBuffer.allocate(1)),
                         () -> m.fs.lseek(root, 0, SEEK_DATA),
                         () -> m.fs.flush(99),
-                        () -> m.fs.fsync(root, false),
-                        () -> m.fs.fsyncdir(99, false),
+                        () -> m.fs.fsync(root),
+                        () -> m.fs.fsyncdir(99),
                         () -> m.fs.inodeOf(99)))
                 .allSatisfy(call -> assertErrno(Errno.EBADF, call));
         m.fs.releasedir(root);

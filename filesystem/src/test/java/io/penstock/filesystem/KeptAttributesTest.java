@@ -252,7 +252,7 @@ class KeptAttributesTest {
         m.fs.setxattr(m.lookup("a").inode(), "user.k", new byte[] {'v'}, 0);
         OpenFile truncated = m.open("a", O_WRONLY | O_TRUNC);
         m.write(truncated, 0, "new");
-        m.fs.fsync(truncated.handle(), false);
+        m.fs.fsync(truncated.handle());
 
         m = m.crash(cache, Files.createDirectory(staging()));
 
@@ -707,7 +707,7 @@ class KeptAttributesTest {
         OpenFile writer = m.create("a", Mounted.O_RDWR | O_TRUNC);
         m.fs.setattr(m.fs.inodeOf(writer.handle()), writer.handle(), mode(0700));
         m.write(writer, 0, "new");
-        m.fs.fsync(writer.handle(), false);
+        m.fs.fsync(writer.handle());
         m.bucket.put("a", "new");
         Path staging = staging();
         Files.createDirectories(staging);

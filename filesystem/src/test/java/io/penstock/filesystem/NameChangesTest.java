@@ -284,7 +284,7 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.stored("a")).isNull();
         assertThat(m.read(file)).isEqualTo("12");
         m.write(file, 1, "x3");
-        m.fs.fsync(file.handle(), false);
+        m.fs.fsync(file.handle());
         assertThat(m.read(file)).isEqualTo("1x3");
         m.close(file);
         m.drain();
@@ -362,7 +362,7 @@ class NameChangesTest extends OverWritableMount {
 
         m.write(file, 1, "2");
         assertThat(m.read(file)).isEqualTo("12");
-        m.fs.fsync(file.handle(), false);
+        m.fs.fsync(file.handle());
         m.close(file);
         m.drain();
         assertThat(m.stored("a")).isNull();
@@ -737,8 +737,8 @@ class NameChangesTest extends OverWritableMount {
             m.unlink("d/" + i);
         }
         m.fs.awaitBackgroundTasks(); // a program may take its time
-        assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle, false));
-        m.fs.fsyncdir(handle, false); // which is told once
+        assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle));
+        m.fs.fsyncdir(handle); // which is told once
         assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
         assertThat(m.cat("d/19")).isEqualTo("1");
         assertThat(m.lookup("d/19").inode()).isEqualTo(last);
@@ -783,7 +783,7 @@ class NameChangesTest extends OverWritableMount {
             gate.awaitHeld(1);
             FutureTask<Void> waiting = task(() -> assertErrno(Errno.EINTR, () -> {
                 if (byFsync) {
-                    m.fs.fsyncdir(handle, false);
+                    m.fs.fsyncdir(handle);
                 } else {
                     m.rmdir("d");
                 }
@@ -795,7 +795,7 @@ class NameChangesTest extends OverWritableMount {
             waiter.interrupt();
             waiting.get();
         }
-        m.fs.fsyncdir(handle, false);
+        m.fs.fsyncdir(handle);
         m.fs.releasedir(handle);
         m.rmdir("d");
     }

@@ -410,7 +410,7 @@ final class NamesRun implements AutoCloseable {
     private void fsync(int slot) throws Exception {
         OpenFile handle = open.get(slot);
         if (handle != null) {
-            m.fs.fsync(handle.handle(), false);
+            m.fs.fsync(handle.handle());
             reference.fsync(slot);
             check();
         }

@@ -73,7 +73,7 @@ class ObjectFactsTest extends OverWritableMount {
         m.write(file, 0, "hello");
         assertThat(facts(inode)).isEqualTo("{\"bucket\":\"bucket\",\"key\":\"a\",\"state\":\"dirty\",\"size\":5}");
 
-        m.fs.fsync(file.handle(), false);
+        m.fs.fsync(file.handle());
         assertThat(facts(inode)).contains("\"state\":\"staged\"");
 
         try (Gate sending = m.delays.hold(Call.Put.class::isInstance)) {

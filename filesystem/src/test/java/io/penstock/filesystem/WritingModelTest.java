@@ -416,7 +416,7 @@ class WritingModelTest {
             ReferenceFiles.File written = file.reference.file;
             m.drainCalls();
             try {
-                m.fs.fsync(file.file.handle(), false);
+                m.fs.fsync(file.file.handle());
             } catch (ErrnoException e) {
                 assertThat(e.errno()).isEqualTo(Errno.ESTALE);
                 assertThat(reference.commit(written)).isEqualTo(Errno.ESTALE);

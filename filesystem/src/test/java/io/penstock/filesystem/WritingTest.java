@@ -447,7 +447,7 @@ class WritingTest extends OverWritableMount {
 
         m.write(file, 0, "1");
 
-        m.fs.fsync(file.handle(), false);
+        m.fs.fsync(file.handle());
         m.close(file);
         assertThat(m.stored("a")).isEqualTo("1");
     }

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +27,17 @@ public final class Calls {
             }
         });
         return result;
+    }
+
+    /**
+     * The same within the deadline of this thread's call, if it has one. A wait of the call for its turn counts from now on.
+     *
+     * @param own the deadline otherwise
+     */
+    public static <T> CompletableFuture<T> start(Executor executor, Deadline own, StoreCall<T> call) {
+        Deadline outer = Deadline.current();
+        Deadline deadline = outer == null ? own : outer;
+        return start(executor, () -> deadline.call(call::call));
     }
 
     /** @throws InterruptedException if this thread was interrupted, or the call was because the tree was closed */

@@ -38,6 +38,7 @@ public final class Listing {
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     private final long number = NUMBERS.incrementAndGet();
+    private final Directory directory;
     private final PageSource source;
     private final Executor executor;
     private final LongSupplier nanoClock;
@@ -121,6 +122,7 @@ public final class Listing {
             EmptiedDirectories emptied,
             PageListener onPage,
             int mostHeld) {
+        this.directory = directory;
         this.source = source;
         this.executor = executor;
         this.nanoClock = nanoClock;
@@ -179,6 +181,11 @@ public final class Listing {
         return entries.indexOf(name);
     }
 
+    /** The directory whose entries these are. */
+    public Directory directory() {
+        return directory;
+    }
+
     /** One above the last index by now. */
     public synchronized int size() {
         return entries.size();
@@ -210,14 +217,22 @@ public final class Listing {
                 : asOf - entry.asOf() < 0;
     }
 
-    /** Whether all of the directory was listed, not too long ago, and it has no object of its own. */
-    synchronized boolean hasNoMarker(long now, long ttlNanos) {
-        return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos;
+    /**
+     * When the directory had no object of its own, on the tree's clock: nanoseconds. Null if it has one, or if not all of it
+     * was listed, or too long ago.
+     */
+    synchronized @Nullable Long hadNoMarker(long now, long ttlNanos) {
+        return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos ? (Long) startedAt : null;
     }
 
     /** The number of entries that it holds, and that were fetched ahead. */
     synchronized int held() {
         return entries.held() + source.held();
+    }
+
+    /** Whether answers and changes have made it larger than pages ever do. */
+    synchronized boolean isOvergrown() {
+        return entries.held() > mostHeld || newer.size() > mostHeld;
     }
 
     /** A reader stops: drops the pages fetched ahead, unless another reader goes on. */

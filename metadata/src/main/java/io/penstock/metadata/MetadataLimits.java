@@ -19,9 +19,9 @@ public final class MetadataLimits {
         return TimeUnit.NANOSECONDS.convert(values.ttl());
     }
 
-    /** For names that do not exist: nanoseconds. */
+    /** For names that do not exist: nanoseconds, of which twice as many are still a long. */
     long negativeTtlNanos() {
-        return TimeUnit.NANOSECONDS.convert(values.negativeTtl());
+        return Math.min(Long.MAX_VALUE / 2, TimeUnit.NANOSECONDS.convert(values.negativeTtl()));
     }
 
     Duration ttl() {

@@ -33,7 +33,9 @@ public final class Names {
 
     /** Whether both a path and a key can have this name in the directory. */
     static boolean canBe(Directory directory, String name) {
-        return objection(name) == null && !isReserved(name) && utf8Length(directory.key(name)) <= MAX_KEY_BYTES;
+        return objection(name) == null
+                && !isReserved(name)
+                && utf8Length(directory.prefix()) + utf8Length(name) <= MAX_KEY_BYTES;
     }
 
     /** Why no path can reach the key in the directory; null if one can. */

@@ -45,6 +45,8 @@ final class TableSnapshot {
             table.close();
         } catch (NoSuchFileException e) {
             // there is none
+        } catch (ClosedByInterruptException e) {
+            // the tree is closed: the file stays
         } catch (IOException e) {
             drop(e);
         }
@@ -91,10 +93,11 @@ final class TableSnapshot {
 
     /** Deletes the file durably: it is gone when this returns, also after a crash of the machine. */
     synchronized void delete() {
+        boolean isInterrupted = Thread.interrupted();
         try {
             if (Files.deleteIfExists(path)) {
-                try (FileChannel folder = FileChannel.open(path.resolveSibling("."), StandardOpenOption.READ)) {
-                    folder.force(true);
+                while (!isFolderSynced()) {
+                    isInterrupted |= Thread.interrupted(); // its program may end: the file must not come back
                 }
             }
         } catch (IOException e) {
@@ -102,6 +105,20 @@ final class TableSnapshot {
                     "{} is out of date and cannot be deleted; delete it before the next mount: {}",
                     path,
                     e.getMessage());
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** @return false if the thread was interrupted */
+    private boolean isFolderSynced() throws IOException {
+        try (FileChannel folder = FileChannel.open(path.resolveSibling("."), StandardOpenOption.READ)) {
+            folder.force(true);
+            return true;
+        } catch (ClosedByInterruptException e) {
+            return false;
         }
     }
 }

@@ -189,15 +189,15 @@ public final class Tree implements AutoCloseable {
      */
     private @Nullable CachedLookup listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
-        // In this order: a listing that is completed in between is not expired.
-        CachedLookup stillValid = listing.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
-        CachedLookup listed = listing.find(name, now, limits.ttlNanos(), limits.negativeTtlNanos());
-        if (listed != null) {
-            return listed;
-        }
+        long negativeTtl = limits.negativeTtlNanos();
+        CachedLookup stillValid = listing.find(name, now, limits.ttlNanos(), 2 * negativeTtl);
         if (stillValid == null) {
             Listing old = former.get(directory);
-            return old == null ? null : old.find(name, now, limits.ttlNanos(), 2 * limits.negativeTtlNanos());
+            return old == null ? null : old.find(name, now, limits.ttlNanos(), 2 * negativeTtl);
+        } else if (stillValid.answer() instanceof Node) {
+            return stillValid;
+        } else if (stillValid.nanos() > negativeTtl) {
+            return new CachedLookup(Absent.ABSENT, stillValid.nanos() - negativeTtl);
         }
         AtomicInteger asked = askedOneByOne.getIfPresent(directory);
         if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
@@ -365,21 +365,21 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Whether the directory is known to have no object of its own, which marks it: a listing that is still valid has
-     * none. Never waits.
+     * When the directory had no object of its own, which marks it, as a listing shows that is still valid: nanoseconds on
+     * the tree's clock. Null if no listing shows that. Never waits.
      */
-    public boolean hasNoMarker(Directory directory) {
+    public @Nullable Long hadNoMarker(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
-        if (listing != null && listing.hasNoMarker(nanoClock.getAsLong(), limits.ttlNanos())) {
-            return true;
-        }
-        if (directory.prefix().isEmpty()) {
-            return false; // what marks it has another name
+        Long listedAt = listing == null ? null : listing.hadNoMarker(nanoClock.getAsLong(), limits.ttlNanos());
+        if (listedAt != null || directory.prefix().isEmpty()) { // what marks the root of a bucket has another name
+            return listedAt;
         }
         DatedPage first = flat.page(new ListRequest(directory.prefix(), "", null, null, 1));
-        return first != null
-                && first.page().objects().stream()
-                        .noneMatch(object -> object.version().key().equals(directory.prefix()));
+        return first == null
+                        || first.page().objects().stream()
+                                .anyMatch(object -> object.version().key().equals(directory.prefix()))
+                ? null
+                : (Long) first.asOf();
     }
 
     /** The object that marks the directory has been changed here. */
@@ -553,7 +553,28 @@ public final class Tree implements AutoCloseable {
         } else if (emptied.contains(name.directory(), name.name())) {
             return; // the directory still exists
         }
-        forListings(name.directory(), listing -> listing.correct(name.name(), answer));
+        forListings(name.directory(), listing -> {
+            listing.correct(name.name(), answer);
+            grown(name.directory(), listing);
+        });
+    }
+
+    /**
+     * Names that are made here add to a listing, and those that are removed keep their places in it: one that has become too
+     * large gives way to another, which has neither.
+     */
+    private void grown(Directory directory, Listing listing) {
+        if (listing.isOvergrown()) {
+            listings.asMap().remove(directory, listing);
+            askedOneByOne.invalidate(directory); // counts anew
+        } else if (listing.held() % ListRequest.MAX_KEYS == 0) {
+            weigh(directory, listing);
+        }
+    }
+
+    /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
+    private void weigh(Directory directory, Listing listing) {
+        listings.asMap().replace(directory, listing, listing);
     }
 
     private void listWhereManyAsk(Directory directory) {
@@ -583,9 +604,8 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Weighs a listing that has grown and restarts its time to live, if it is still the directory's listing. */
     private void keep(Directory directory, Listing listing, int from) {
-        listings.asMap().replace(directory, listing, listing);
+        weigh(directory, listing);
         NameListener listener = nameListener;
         if (listener != null) {
             for (int i = from; listing.has(i); i++) {

@@ -352,6 +352,48 @@ class ListingTest {
         }
     }
 
+    @Test
+    void changed_moreNamesThanAListingHolds_areNotHeld() throws Exception {
+        bucket.put("a", "");
+        try (Tree small = small()) {
+            Listing listing = small.list(small.root());
+            assertThat(Listings.names(listing)).containsExactly("a");
+
+            for (int i = 0; i < MOST_LISTED; i++) {
+                small.changed(small.root(), "temporary" + i, new Directory("temporary" + i + "/"));
+                small.changed(small.root(), "temporary" + i, Absent.ABSENT);
+            }
+
+            assertThat(listing.held()).isLessThanOrEqualTo(MOST_LISTED / 2 + 1);
+            assertThat(Listings.names(small.list(small.root()))).containsExactly("a");
+        }
+    }
+
+    @Test
+    void changed_moreNamesThanAllListingsHold_areNotHeld() throws Exception {
+        List<Directory> directories = new ArrayList<>();
+        try (Tree small = small()) {
+            for (int i = 0; i < 20; i++) {
+                bucket.put(i + "/a", "");
+                directories.add(new Directory(i + "/"));
+                assertThat(Listings.names(small.list(directories.getLast()))).hasSize(1);
+            }
+
+            for (int i = 0; i < PAGE; i++) {
+                for (Directory each : directories) {
+                    small.changed(each, "new" + i, each.child("new" + i));
+                }
+            }
+
+            int held = 0;
+            for (Directory each : directories) {
+                Listing listing = small.listNow(each);
+                held += listing == null ? 0 : listing.held();
+            }
+            assertThat(held).isLessThanOrEqualTo(MOST_LISTED);
+        }
+    }
+
     private Tree tree(ObjectStore of) {
         return new Tree(of, "", new MetadataConfig(Duration.ofSeconds(60), Duration.ofSeconds(60)), clock::nanoTime);
     }

@@ -158,7 +158,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
     @Override
     public int fsync(String path, int dataOnly, FuseFileInfo file) {
         return guard.call(KernelCall.FSYNC, file.fh.get(), () -> {
-            fileSystem.fsync(file.fh.get(), dataOnly != 0);
+            fileSystem.fsync(file.fh.get());
             return 0;
         });
     }

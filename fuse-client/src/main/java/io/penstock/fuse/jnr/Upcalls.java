@@ -175,7 +175,7 @@ final class Upcalls extends ChangeUpcalls {
     private int fsyncdir(long path, int dataOnly, long directory) {
         long handle = CallbackMemory.number(directory + FileInfo.HANDLE);
         return guard.call(KernelCall.FSYNCDIR, handle, () -> {
-            fileSystem.fsyncdir(handle, dataOnly != 0);
+            fileSystem.fsyncdir(handle);
             return 0;
         });
     }

@@ -120,11 +120,11 @@ final class ChangeOperations {
                 yield 0;
             }
             case FSYNC -> {
-                fileSystem.fsync(request.u64(FsyncIn.FH), isDataOnly(request));
+                fileSystem.fsync(request.u64(FsyncIn.FH));
                 yield 0;
             }
             case FSYNCDIR -> {
-                fileSystem.fsyncdir(request.u64(FsyncIn.FH), isDataOnly(request));
+                fileSystem.fsyncdir(request.u64(FsyncIn.FH));
                 yield 0;
             }
             case null, default -> -Errno.ENOSYS.number();
@@ -194,10 +194,6 @@ final class ChangeOperations {
                 // The copying program goes on with the rest.
                 Math.min(request.u64(CopyFileRangeIn.LEN), LONGEST_COPY));
         return replies.written(reply, (int) copied);
-    }
-
-    private static boolean isDataOnly(Request request) throws ErrnoException {
-        return (request.u32(FsyncIn.FLAGS) & FsyncIn.FDATASYNC) != 0;
     }
 
     private static Creator creator(Request request) throws ErrnoException {

@@ -240,11 +240,7 @@ final class Layouts {
     /** Also of FSYNCDIR. */
     static final class FsyncIn {
         static final int FH = 0;
-        static final int FLAGS = 8;
         static final int SIZE = 16;
-
-        /** A bit of FLAGS: fdatasync(2). */
-        static final int FDATASYNC = 1;
     }
 
     static final class LseekIn {

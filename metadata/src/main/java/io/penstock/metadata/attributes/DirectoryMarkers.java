@@ -7,6 +7,7 @@ import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
@@ -15,7 +16,6 @@ import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,8 @@ import org.slf4j.LoggerFactory;
  * in the directory may have some: only then is an object asked for its attributes. So a bucket without kept
  * attributes costs at most one HEAD a directory, and none where a listing shows that there is no marker.
  *
- * <p>Answers are cached for the time to live of names. Safe for use by any number of threads.
+ * <p>Answers are cached for the time to live of names. Questions and changes share what is remembered of a marker: hence the
+ * length. Safe for use by any number of threads.
  */
 public final class DirectoryMarkers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryMarkers.class);
@@ -50,18 +52,18 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** For which the store is waited for where it need not be. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** Locks of the directories whose markers are rewritten here. */
-    private static final int LOCKS = 64;
-
     private final ObjectStore store;
     private final Tree tree;
     private final LongSupplier nanoClock;
-    private final Object[] locks = new Object[LOCKS];
+
+    /** One thread at a time changes a directory's marker. A turn is there for as long as a thread has it, or waits for it. */
+    private final Cache<String, ReentrantLock> turns =
+            Caffeine.newBuilder().weakValues().executor(Runnable::run).build();
 
     /** Kept beyond their time: the last known marker is better than none while the store is away. */
     private final Cache<String, Dated> markers;
 
-    private final ConcurrentMap<String, CompletableFuture<Marker>> asked = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, CompletableFuture<Dated>> asked = new ConcurrentHashMap<>();
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
     /**
@@ -88,7 +90,6 @@ public final class DirectoryMarkers implements AutoCloseable {
                 .maximumSize(MOST_CACHED)
                 .executor(Runnable::run)
                 .build();
-        Arrays.setAll(locks, _ -> new Object());
     }
 
     /** How long an answer is believed: nanoseconds. */
@@ -104,11 +105,13 @@ public final class DirectoryMarkers implements AutoCloseable {
             return null;
         } else if (known != null && nanoClock.getAsLong() - known.asOf < validNanos()) {
             return known.marker;
-        } else if (tree.hasNoMarker(directory)) {
-            remember(directory.prefix(), Marker.NONE, nanoClock.getAsLong());
-            return Marker.NONE;
         }
-        return null;
+        Long asOf = tree.hadNoMarker(directory);
+        if (asOf == null) {
+            return null;
+        }
+        remember(directory.prefix(), new Dated(Marker.NONE, asOf, false));
+        return Marker.NONE;
     }
 
     /** The marker as it was known last, however long ago. */
@@ -128,7 +131,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             return known;
         }
         try {
-            return Calls.await(ask(directory));
+            return Calls.await(ask(directory)).marker;
         } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
             LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
             return last(directory);
@@ -142,7 +145,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             return known;
         }
         try {
-            return ask(directory).get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            return ask(directory).get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).marker;
         } catch (TimeoutException | ExecutionException e) {
             LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
             return last(directory);
@@ -150,12 +153,8 @@ public final class DirectoryMarkers implements AutoCloseable {
     }
 
     /** The marker that was asked for later counts. */
-    private void remember(String prefix, Marker marker, long asOf) {
-        markers.asMap()
-                .merge(
-                        prefix,
-                        new Dated(marker, asOf, false),
-                        (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
+    private void remember(String prefix, Dated marker) {
+        markers.asMap().merge(prefix, marker, (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
     }
 
     /** A change of the marker has failed, and may have been made for all that: the store is asked before it is believed again. */
@@ -172,22 +171,27 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<Marker> ask(Directory directory) {
-        return asked.computeIfAbsent(
-                directory.prefix(),
-                prefix -> Calls.start(executor, () -> {
-                    try {
-                        long asOf = nanoClock.getAsLong();
-                        Marker found = marker(description(directory));
-                        asked.computeIfPresent(prefix, (_, running) -> {
-                            remember(prefix, found, asOf);
-                            return running;
-                        });
-                        return found;
-                    } finally {
-                        asked.remove(prefix);
+    @SuppressWarnings("ReferenceEquality") // whether it is still this very request
+    private CompletableFuture<Dated> ask(Directory directory) {
+        String prefix = directory.prefix();
+        CompletableFuture<Dated> running = asked.computeIfAbsent(
+                prefix, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(directory)));
+        return running.whenComplete((found, _) -> {
+            if (found != null) {
+                asked.computeIfPresent(prefix, (_, current) -> {
+                    if (current == running) {
+                        remember(prefix, found);
                     }
-                }));
+                    return current;
+                });
+            }
+            asked.remove(prefix, running);
+        });
+    }
+
+    private Dated askNow(Directory directory) throws ObjectStoreException, InterruptedException {
+        long asOf = nanoClock.getAsLong();
+        return new Dated(marker(description(directory)), asOf, false);
     }
 
     private @Nullable ObjectDescription description(Directory directory)
@@ -225,14 +229,37 @@ public final class DirectoryMarkers implements AutoCloseable {
     private void changed(Directory directory, Marker marker) {
         tree.markerChanged(directory);
         asked.remove(directory.prefix()); // that was asked before
-        remember(directory.prefix(), marker, nanoClock.getAsLong());
+        remember(directory.prefix(), new Dated(marker, nanoClock.getAsLong(), false));
     }
 
-    /** Sees to it that objects in the directory are asked for their attributes, here and on other nodes. */
+    /**
+     * Sees to it that objects in the directory are asked for their attributes, here and on other nodes.
+     *
+     * @throws ObjectStoreException.AccessDenied if the store takes no marker, as {@link ObjectStoreException.Refused}: here
+     *     the directory counts as marked, and the store is not asked again within the time to live
+     */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
+        if (!isMarked(directory)) {
+            inTurn(directory, () -> {
+                if (!isMarked(directory)) { // by the thread before
+                    markNow(directory);
+                }
+            });
+        }
+    }
+
+    private boolean isMarked(Directory directory) {
         Marker known = now(directory);
-        if (known == null || !known.isBelow()) {
+        return known != null && known.isBelow();
+    }
+
+    private void markNow(Directory directory) throws ObjectStoreException, InterruptedException {
+        try {
             rewrite(directory, before -> before.isBelow() ? Map.of() : AttributeHeaders.below());
+        } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused e) {
+            Marker asIfMarked = new Marker(true, last(directory).attributes());
+            remember(directory.prefix(), new Dated(asIfMarked, nanoClock.getAsLong(), false));
+            throw e;
         }
     }
 
@@ -240,10 +267,31 @@ public final class DirectoryMarkers implements AutoCloseable {
     public void change(Directory directory, UnaryOperator<ObjectAttributes> change)
             throws ObjectStoreException, InterruptedException {
         Directory parent = directory.parent();
-        if (!directory.equals(tree.root()) && parent != null) {
-            markBelow(parent);
+        store.retries().forWriting().callUnlessWithin(() -> {
+            if (!directory.equals(tree.root()) && parent != null) {
+                markBelow(parent);
+            }
+            inTurn(
+                    directory,
+                    () -> rewrite(directory, before -> AttributeHeaders.of(change.apply(before.attributes()))));
+            return null;
+        });
+    }
+
+    /** Changes a marker. */
+    private interface Change {
+        void run() throws ObjectStoreException, InterruptedException;
+    }
+
+    /** Empty objects have one ETag, so that no condition of the store holds two changes apart. */
+    private void inTurn(Directory directory, Change change) throws ObjectStoreException, InterruptedException {
+        ReentrantLock turn = turns.get(directory.prefix(), _ -> new ReentrantLock());
+        Deadline.standInLine(turn::lockInterruptibly);
+        try {
+            change.run();
+        } finally {
+            turn.unlock();
         }
-        rewrite(directory, before -> AttributeHeaders.of(change.apply(before.attributes())));
     }
 
     /** Headers to be changed, by what the marker says; none if it stays as it is. */
@@ -254,10 +302,7 @@ public final class DirectoryMarkers implements AutoCloseable {
     private void rewrite(Directory directory, Rewriting rewriting) throws ObjectStoreException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             try {
-                // Empty objects have one ETag, so that no condition holds two changes apart.
-                synchronized (locks[Math.floorMod(directory.prefix().hashCode(), LOCKS)]) {
-                    rewriteOnce(directory, rewriting);
-                }
+                rewriteOnce(directory, rewriting);
                 return;
             } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
                 if (attempt == ATTEMPTS) {
@@ -271,9 +316,9 @@ public final class DirectoryMarkers implements AutoCloseable {
             throws ObjectStoreException, InterruptedException {
         String key = Names.marker(directory);
         ObjectDescription before = description(directory);
+        changed(directory, marker(before)); // or others have changed it
         Map<String, String> headers = rewriting.headers(marker(before));
         if (headers.isEmpty()) {
-            changed(directory, marker(before));
             return;
         }
         ObjectProperties properties =

@@ -9,6 +9,7 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.AttributesSnapshot.Known;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class KeptAttributes implements AutoCloseable {
     /** Of heap, for each. */
     private static final int CACHED_BYTES = 500;
 
-    /** Objects that are asked at once for one directory's readers. */
+    /** Objects that are asked at once. */
     private static final int CONCURRENCY = 64;
 
     private final ObjectStore store;
@@ -188,7 +189,11 @@ public final class KeptAttributes implements AutoCloseable {
         }
         return switch (node) {
             case Directory root when parent == null -> markers.soon(root).attributes();
-            case Directory directory -> isMarked(parent) ? markers.of(directory).attributes() : ObjectAttributes.NONE;
+            case Directory directory ->
+                store.retries()
+                        .forReading()
+                        .callUnlessWithin(
+                                () -> isMarked(parent) ? markers.of(directory).attributes() : ObjectAttributes.NONE);
             case FileEntry(var object) -> of(parent, object.version());
             default -> ObjectAttributes.NONE;
         };
@@ -197,11 +202,12 @@ public final class KeptAttributes implements AutoCloseable {
     /** {@link #of(Directory, Node)} of a file of this version. */
     public ObjectAttributes of(@Nullable Directory parent, ObjectVersion version)
             throws ObjectStoreException, InterruptedException {
-        if (keeping == Keeping.IGNORE || !isMarked(parent)) {
-            return ObjectAttributes.NONE;
-        }
-        ObjectAttributes found = of(version);
-        return found == null ? Calls.await(start(version)).attributes() : found;
+        return keeping == Keeping.IGNORE
+                ? ObjectAttributes.NONE
+                : store.retries().forReading().callUnlessWithin(() -> {
+                    ObjectAttributes known = isMarked(parent) ? of(version) : ObjectAttributes.NONE;
+                    return known == null ? Calls.await(start(version)).attributes() : known;
+                });
     }
 
     private boolean isMarked(@Nullable Directory parent) throws ObjectStoreException, InterruptedException {
@@ -249,14 +255,14 @@ public final class KeptAttributes implements AutoCloseable {
 
     private CompletableFuture<Known> start(ObjectVersion version) {
         String key = version.key();
-        CompletableFuture<Known> running =
-                asked.computeIfAbsent(key, _ -> Calls.start(executor, () -> askNow(version)));
+        CompletableFuture<Known> running = asked.computeIfAbsent(
+                key, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(version)));
         CompletableFuture<Known> _ = running.whenComplete((_, _) -> asked.remove(key, running));
         return running;
     }
 
     private Known askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
-        turns.acquire();
+        Deadline.standInLine(turns::acquire);
         try {
             ObjectAttributes attributes =
                     AttributeHeaders.read(store.describe(version.key()).headers());

@@ -1,10 +1,12 @@
 package io.penstock.metadata.attributes;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
@@ -19,9 +21,9 @@ import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,8 +37,15 @@ public final class MarkingObjectStore implements ObjectStore {
     private final ObjectStore store;
     private final DirectoryMarkers markers;
 
+    /** Beyond this number a warning may be logged once more. */
+    private static final int MOST_WARNED = 10_000;
+
     /** Prefixes of directories that a warning was logged for. */
-    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    private final Set<String> warned = Collections.newSetFromMap(Caffeine.newBuilder()
+            .maximumSize(MOST_WARNED)
+            .executor(Runnable::run)
+            .<String, Boolean>build()
+            .asMap());
 
     /** @param markers of the same store */
     public MarkingObjectStore(ObjectStore store, DirectoryMarkers markers) {
@@ -44,13 +53,17 @@ public final class MarkingObjectStore implements ObjectStore {
         this.markers = markers;
     }
 
-    private void mark(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
-        if (AttributeHeaders.areKept(properties)) {
-            Directory parent = Directory.of(key);
-            if (parent != null) {
-                mark(parent);
-            }
+    /** Marks the directory first, if need be. One deadline is for both. */
+    private <T, E extends Exception> T marked(String key, ObjectProperties properties, Deadline.Work<T, E> write)
+            throws ObjectStoreException, InterruptedException, E {
+        Directory parent = AttributeHeaders.areKept(properties) ? Directory.of(key) : null;
+        if (parent == null) {
+            return write.run();
         }
+        return store.retries().forWriting().callUnlessWithin(() -> {
+            mark(parent);
+            return write.run();
+        });
     }
 
     /** A store that takes no marker takes objects all the same: their attributes show where all are asked. */
@@ -74,15 +87,14 @@ public final class MarkingObjectStore implements ObjectStore {
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
-        mark(key, properties);
-        return store.put(key, body, properties, condition);
+        return this.<ObjectVersion, IOException>marked(
+                key, properties, () -> store.put(key, body, properties, condition));
     }
 
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
-        mark(key, properties);
-        return store.createUpload(key, properties);
+        return marked(key, properties, () -> store.createUpload(key, properties));
     }
 
     @Override
@@ -93,8 +105,7 @@ public final class MarkingObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        mark(key, properties);
-        return store.copy(source, key, properties, condition, listener);
+        return marked(key, properties, () -> store.copy(source, key, properties, condition, listener));
     }
 
     // ---- passed on

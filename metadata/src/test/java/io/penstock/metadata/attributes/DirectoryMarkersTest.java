@@ -1,0 +1,196 @@
+package io.penstock.metadata.attributes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Directory;
+import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Content;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
+import io.penstock.testing.Gate;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
+import io.penstock.testing.RecordingObjectStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When directories are marked, and how long an answer about a marker counts. */
+@Timeout(60)
+class DirectoryMarkersTest {
+    private static final Duration TTL = Duration.ofSeconds(60);
+    private static final Directory D = new Directory("d/");
+
+    private final ManualClock clock = new ManualClock();
+    private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
+    private final DelayingObjectStore delays = new DelayingObjectStore(bucket);
+    private final FaultyObjectStore faults = new FaultyObjectStore(delays);
+    private final RecordingObjectStore store = new RecordingObjectStore(faults);
+    private final Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 8000), clock::nanoTime);
+    private final DirectoryMarkers markers = new DirectoryMarkers(store, tree, clock::nanoTime);
+
+    @AfterEach
+    void close() {
+        markers.close();
+        tree.close();
+    }
+
+    /** A call of a program, which a signal can interrupt. */
+    private record Program<T>(Thread thread, FutureTask<T> call) {
+        interface Work<T> {
+            T run() throws Exception;
+        }
+
+        static <T> Program<T> start(Work<T> work) {
+            FutureTask<T> call = new FutureTask<>(work::run);
+            return new Program<>(Thread.ofPlatform().start(call), call);
+        }
+
+        void awaitWaitingOrEnded() {
+            while (thread.getState() == Thread.State.NEW || thread.getState() == Thread.State.RUNNABLE) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private Program<Boolean> markBelow(Directory directory) {
+        return Program.start(() -> {
+            markers.markBelow(directory);
+            return true;
+        });
+    }
+
+    private static boolean isPut(Call call) {
+        return call instanceof Call.Put;
+    }
+
+    @Test
+    void markBelow_whileAnotherWaitsForTheStore_canBeInterrupted() throws Exception {
+        try (Gate gate = delays.hold(DirectoryMarkersTest::isPut)) {
+            Program<Boolean> first = markBelow(D);
+            gate.awaitHeld(1);
+            Program<Boolean> second = markBelow(D);
+            second.awaitWaitingOrEnded();
+
+            second.thread().interrupt();
+
+            assertThatThrownBy(second.call()::get).hasCauseInstanceOf(InterruptedException.class);
+            gate.open();
+            assertThat(first.call().get()).isTrue();
+        }
+    }
+
+    @Test
+    void markBelow_whileThatOfAnotherDirectoryWaitsForTheStore_doesNotWait() throws Exception {
+        try (Gate gate =
+                delays.hold(call -> call instanceof Call.Put put && put.key().equals("d/"))) {
+            Program<Boolean> first = markBelow(D);
+            gate.awaitHeld(1);
+
+            for (int i = 0; i < 1_000; i++) {
+                markers.markBelow(new Directory("d" + i + "/"));
+            }
+
+            gate.open();
+            assertThat(first.call().get()).isTrue();
+        }
+    }
+
+    @Test
+    void markBelow_byManyAtOnce_asksOnce() throws Exception {
+        List<Program<Boolean>> all = new ArrayList<>();
+        try (Gate gate = delays.hold(DirectoryMarkersTest::isPut)) {
+            all.add(markBelow(D));
+            gate.awaitHeld(1);
+            for (int i = 0; i < 8; i++) {
+                all.add(markBelow(D));
+                all.getLast().awaitWaitingOrEnded();
+            }
+        }
+        for (Program<Boolean> each : all) {
+            assertThat(each.call().get()).isTrue();
+        }
+        assertThat(store.drain()).hasSize(2); // a HEAD and a PUT
+    }
+
+    @Test
+    void markBelow_refused_isTriedAgainAfterTheTtl() throws Exception {
+        bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+        faults.always(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        store.drain();
+
+        markers.markBelow(D);
+
+        assertThat(store.drain()).isEmpty();
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+        clock.advance(TTL);
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    @Test
+    void of_anotherCallEndsThatWasAskedBefore_isStillShared() throws Exception {
+        Gate first = delays.hold(Call.Describe.class::isInstance);
+        Program<?> before = Program.start(() -> markers.of(D));
+        first.awaitHeld(1);
+        markers.doubt(D);
+        try (Gate second = delays.hold(Call.Describe.class::isInstance)) {
+            Program<?> now = Program.start(() -> markers.of(D));
+            first.awaitHeld(2);
+            first.open();
+            second.awaitHeld(1);
+            assertThat(before.call().get()).isNotNull();
+
+            Program<?> joining = Program.start(() -> markers.of(D));
+            joining.awaitWaitingOrEnded();
+            second.open();
+
+            assertThat(now.call().get()).isEqualTo(joining.call().get());
+        }
+        assertThat(store.drain()).hasSize(2);
+    }
+
+    @Test
+    void of_whatAListingHasShown_countsFromItsTime() throws Exception {
+        bucket.put("d/a", "1");
+        assertThat(tree.list(D).await(0)).isTrue();
+        clock.advance(TTL.dividedBy(2));
+        assertThat(markers.of(D).isBelow()).isFalse();
+        store.drain();
+        clock.advance(TTL.dividedBy(2));
+
+        assertThat(markers.of(D).isBelow()).isFalse();
+
+        assertThat(store.drain()).hasSize(1);
+    }
+
+    @Test
+    void attributesOf_inAMarkedDirectory_areAskedWithinOneDeadline() throws Exception {
+        markers.markBelow(D);
+        ObjectVersion version = bucket.put(
+                "d/a", Content.of(new byte[1]), properties("d/a", ObjectAttributes.NONE.withPermissions(0600)));
+        clock.advance(TTL);
+        store.drain();
+        try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {
+            assertThat(kept.of(D, version).permissions()).isEqualTo(0600);
+        }
+        assertThat(store.deadlines()).hasSize(1);
+        assertThat(store.drain()).hasSize(2);
+    }
+
+    private static ObjectProperties properties(String key, ObjectAttributes attributes) {
+        return ObjectProperties.ofNew(key).with(AttributeHeaders.of(attributes));
+    }
+}
