@@ -117,7 +117,7 @@ final class JobWatch {
                     .append(" left");
         }
         if (now.waitsFor() != null) {
-            text.append(", waits for ").append(now.waitsFor());
+            text.append(", waits for ").append(Printable.text(now.waitsFor()));
         }
         if (now.problemCount() > 0) {
             text.append(", ").append(Figures.count(now.problemCount(), "problem"));

@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.Json;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.core.Printable;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -140,8 +141,9 @@ final class MountsCommand implements Callable<Integer> {
     }
 
     static String table(List<Row> rows) {
-        List<List<String>> lines =
-                new ArrayList<>(rows.stream().map(MountsCommand::line).toList());
+        List<List<String>> lines = new ArrayList<>(rows.stream()
+                .map(row -> line(row).stream().map(Printable::text).toList())
+                .toList());
         lines.addFirst(HEADINGS);
         StringBuilder table = new StringBuilder();
         for (List<String> line : lines) {

@@ -65,7 +65,7 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  penstock recover my-bucket",
-            "  penstock recover my-bucket --export /tmp/rescued",
+            "  penstock recover my-bucket --export ~/rescued",
             "  penstock recover my-bucket --commit checkpoints/step-1000.pt"
         })
 final class RecoverCommand implements Callable<Integer> {

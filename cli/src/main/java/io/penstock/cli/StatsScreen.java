@@ -8,6 +8,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.ShareStatus;
+import io.penstock.core.Printable;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
@@ -219,7 +220,7 @@ final class StatsScreen {
         List<String> lines = new ArrayList<>();
         for (MountStatistics.Renaming rename : now.renames()) {
             lines.add("Renaming %-15.15s %8d  of %d objects, %s"
-                    .formatted(rename.from(), rename.done(), rename.all(), rename.step()));
+                    .formatted(Printable.text(rename.from()), rename.done(), rename.all(), rename.step()));
         }
         if (!lines.isEmpty()) {
             lines.add("");

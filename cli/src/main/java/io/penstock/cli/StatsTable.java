@@ -4,6 +4,7 @@ import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.ShareStatus;
+import io.penstock.core.Printable;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -176,7 +177,12 @@ final class StatsTable {
                     text,
                     "renaming",
                     "%s to %s: %s, %d of %d objects"
-                            .formatted(rename.from(), rename.to(), rename.step(), rename.done(), rename.all()));
+                            .formatted(
+                                    Printable.text(rename.from()),
+                                    Printable.text(rename.to()),
+                                    rename.step(),
+                                    rename.done(),
+                                    rename.all()));
         }
         MountStatistics.Names names = all.names();
         if (names != null) {

@@ -191,7 +191,7 @@ final class AttributeChanges {
 
     /** @param value null to remove it */
     void setExtended(long inode, String name, byte @Nullable [] value, int flags) throws ErrnoException {
-        if (!kept.areKept() || !name.startsWith(AttributeView.USER) || name.startsWith(AttributeView.OWN)) {
+        if (!kept.areKept() || !AttributeHeaders.isOfUsers(name)) {
             throw new ErrnoException(Errno.EOPNOTSUPP, "the attribute " + name + " cannot be set");
         }
         Node node = lookups.node(inode);

@@ -6,7 +6,6 @@ import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
-import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.ObjectAttributes;
@@ -62,7 +61,12 @@ final class FileChanges {
         this.writes = writes;
     }
 
-    /** The new file, joined to write and its inode looked up; or the one that is there, unless {@code mustBeNew}. */
+    /**
+     * The new file, joined to write and its inode looked up.
+     *
+     * @throws ErrnoException ESTALE if there is one: the kernel has taken the name for absent, and so has checked no
+     *     permission. It looks the name up afresh then, and opens the file if its mode lets the caller
+     */
     SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
         return moving.in(() -> List.of(resolver.directory(parent)), () -> createHere(parent, name, flags, attributes));
     }
@@ -72,18 +76,9 @@ final class FileChanges {
         boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
         Directory directory = resolver.existingDirectory(parent);
         NodeResolver.checkNew(directory, name, "");
-        Node node = resolver.find(directory, name);
-        if (node != null) {
-            if (mustBeNew) {
-                throw new ErrnoException(Errno.EEXIST, "there is a '" + directory.key(name) + "' already");
-            }
-            Inode inode = named.acquire(directory, name, node);
-            try {
-                return openHere(inode.number(), flags);
-            } catch (ErrnoException e) {
-                inodes.release(inode, 1);
-                throw e;
-            }
+        if (resolver.find(directory, name) != null) {
+            throw new ErrnoException(
+                    mustBeNew ? Errno.EEXIST : Errno.ESTALE, "there is a '" + directory.key(name) + "' already");
         }
         names.awaitRemoval(directory, name);
         named.makeRoom(directory, name);

@@ -330,8 +330,8 @@ public final class FileSystem implements AutoCloseable {
      * A new file, looked up and open.
      *
      * @param mode permission bits of the new file
-     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL, as {@link Exclusive} has it; EISDIR,
-     *     ENAMETOOLONG
+     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL, as {@link Exclusive} has it; ESTALE if there
+     *     is one and they do not: the kernel then looks it up and opens it, as far as its mode lets the caller; ENAMETOOLONG
      */
     public CreatedFile create(long parent, String name, int mode, Creator creator, int flags) throws ErrnoException {
         return changes().create(parent, name, mode, creator, flags);

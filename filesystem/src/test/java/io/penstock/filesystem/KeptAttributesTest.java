@@ -552,6 +552,27 @@ class KeptAttributesTest {
         assertThat(m.lookup("d").mode()).isEqualTo(0040755);
     }
 
+    /** What is private must not show with the usual mode, which the kernel would go by. */
+    @Test
+    void lookup_whileTheStoreHasNeverSaid_isEioOrEacces() throws Exception {
+        m.mkdir("d");
+        m.save("d/a", "1");
+        setattr("d/a", mode(0600));
+        remount();
+
+        m.faults.always(Call.Describe.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertErrno(Errno.EIO, () -> m.fs.getattr(FileSystem.ROOT));
+        assertErrno(Errno.EIO, () -> m.lookup("d"));
+        m.faults.heal();
+        m.lookup("d");
+        m.faults.always(
+                call -> call instanceof Call.Describe describe && describe.key().equals("d/a"),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+        assertErrno(Errno.EACCES, () -> m.lookup("d/a"));
+        m.faults.heal();
+        assertThat(m.lookup("d/a").mode()).isEqualTo(0100600);
+    }
+
     @Test
     void create_whereNoMarkerIsTaken_keepsTheAttributesAllTheSame() throws Exception {
         m.faults.always(

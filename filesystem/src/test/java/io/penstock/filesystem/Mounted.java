@@ -301,9 +301,17 @@ final class Mounted implements AutoCloseable {
         return opened(walked(() -> fs.open(lookup(path).inode(), flags)), flags);
     }
 
-    /** Makes a file and leaves it open. */
+    /** Makes a file and leaves it open. Opens the one that exists, as the kernel does on ESTALE. */
     OpenFile create(String path, int flags) throws ErrnoException {
-        CreatedFile created = walked(() -> fs.create(parent(path), name(path), 0644, CREATOR, flags));
+        CreatedFile created;
+        try {
+            created = fs.create(parent(path), name(path), 0644, CREATOR, flags);
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.ESTALE) {
+                throw e;
+            }
+            return open(path, flags);
+        }
         lookups.add(created.attributes().inode());
         return opened(created.open(), flags);
     }

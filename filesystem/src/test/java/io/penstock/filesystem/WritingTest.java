@@ -174,6 +174,23 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("1");
     }
 
+    /** The kernel has checked no permission for an open of a file that it took for absent. */
+    @Test
+    void create_existsWithoutExcl_isEstaleAndOpensNothing() throws Exception {
+        assertErrno(Errno.ENOENT, () -> m.lookup("a"));
+        m.bucket.put("a", "1");
+        m.clock.advance(Mounted.TTL);
+        int before = m.fs.inodesInUse();
+
+        assertErrno(
+                Errno.ESTALE,
+                () -> m.fs.create(FileSystem.ROOT, "a", 0644, Mounted.CREATOR, O_RDWR | O_TRUNC | O_CREAT));
+
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo("1");
+        assertThat(m.fs.inodesInUse()).isEqualTo(before);
+    }
+
     @Test
     void create_exclAndSomebodyElseWasFaster_isEstaleOnClose() throws Exception {
         OpenFile file = m.create("a", O_WRONLY | O_EXCL);

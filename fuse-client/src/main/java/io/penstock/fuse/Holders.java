@@ -3,6 +3,7 @@ package io.penstock.fuse;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -36,7 +37,8 @@ final class Holders {
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
             for (Path process : processes) {
                 use(process, mountPoint)
-                        .ifPresent(use -> found.add(command(process) + " (pid " + process.getFileName() + ") " + use));
+                        .ifPresent(use -> found.add(
+                                Printable.text(command(process) + " (pid " + process.getFileName() + ") " + use)));
             }
         } catch (IOException e) {
             // The message has the processes found so far.

@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
+import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.AllowedUsers;
+import io.penstock.filesystem.CreatedFile;
+import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.Exclusive;
 import io.penstock.filesystem.FetchedContent;
 import io.penstock.filesystem.FileSystem;
@@ -43,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 final class WritableBucket implements AutoCloseable {
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final long MIB = 1 << 20;
+    private static final int O_WRONLY = 1;
 
     final InMemoryObjectStore bucket;
     final Path mountPoint;
@@ -128,6 +132,16 @@ final class WritableBucket implements AutoCloseable {
         public void filled(int bytes) {
             content.position(content.position() + bytes);
         }
+    }
+
+    /** Makes a file that Penstock knows of and the kernel does not: to the kernel it looks like one of another node. */
+    void makeUnseen(String name, String content) throws ErrnoException {
+        CreatedFile made = fileSystem.create(FileSystem.ROOT, name, 0644, new Creator(0, 0), O_WRONLY);
+        long handle = made.open().handle();
+        int _ = fileSystem.write(handle, 0, ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8)), O_WRONLY, false);
+        fileSystem.flush(handle);
+        fileSystem.release(handle);
+        fileSystem.forget(made.attributes().inode(), 1);
     }
 
     /** Requests of the kernel so far. */

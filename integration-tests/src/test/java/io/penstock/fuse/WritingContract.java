@@ -83,6 +83,19 @@ abstract class WritingContract {
         }
     }
 
+    /** It has taken the name for absent, and so has checked no permission: on ESTALE it looks again, and opens what it finds. */
+    @Test
+    void openToCreate_existsUnknownToTheKernel_opensIt() throws Exception {
+        b.sh("! test -e file && ! test -e other");
+        b.makeUnseen("file", "theirs ");
+        b.makeUnseen("other", "theirs ");
+
+        b.sh("echo mine >> file && echo mine > other"); // with O_APPEND, and with O_TRUNC
+
+        assertThat(b.storedText("file")).isEqualTo("theirs mine\n");
+        assertThat(b.storedText("other")).isEqualTo("mine\n");
+    }
+
     @Test
     void write_inPlaceAndAppended_keepsTheRest() throws Exception {
         byte[] bytes = new TestData("x", 5 * MIB, 0).bytes();

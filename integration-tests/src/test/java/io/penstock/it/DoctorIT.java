@@ -192,7 +192,7 @@ final class DoctorIT {
     void disk_fullAndInMemory_isNamed() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount a small disk");
         Path disk = Files.createDirectory(scratch.resolve("cache"));
-        Program.shell(scratch, "mount -t tmpfs -o size=4m penstock-it \"$1\"", disk)
+        Program.shell(scratch, "mount -t tmpfs -o size=4m,mode=755 penstock-it \"$1\"", disk)
                 .orThrow();
         try {
             Program.shell(scratch, "head -c 8M /dev/zero > \"$1\"/filler || true", disk)

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -20,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * a user presses Ctrl-C. So a transfer that finds its channel closed opens it again, and passes the interrupt on later.
  */
 public final class LocalFile implements DataFile {
-    private static final Set<OpenOption> BUFFERED = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final Set<OpenOption> BUFFERED =
+            Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     private static final Set<OpenOption> DIRECT =
-            Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DirectIo.OPTION);
+            Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS, DirectIo.OPTION);
 
     /** From here on the page cache costs more than it gives: ADR 3. */
     private static final int LARGE = 128 << 10;
@@ -39,7 +41,7 @@ public final class LocalFile implements DataFile {
     private boolean closed;
 
     /**
-     * Opens a file that is there.
+     * Opens a file that is there, and is no symbolic link.
      *
      * @param direct whether aligned transfers go past the kernel's page cache: see {@link DirectIo#isSupported}
      */

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collections;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Files and folders that only their owner can read: they hold what the owner's credentials may read. */
 public final class PrivateFiles {
@@ -17,7 +19,28 @@ public final class PrivateFiles {
     private static final FileAttribute<Set<PosixFilePermission>> FOLDER =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
+    private static final Set<PosixFilePermission> WRITABLE_BY_OTHERS =
+            Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+
     private PrivateFiles() {}
+
+    /**
+     * How other users could replace files of this process in the folder, such as by links to any file, and what to do; null
+     * if they could not. It follows the folder's name: "chmod go-w /x".
+     */
+    public static @Nullable String exposure(Path folder) throws IOException {
+        int owner = userOf(folder);
+        if (userOf(Path.of("/proc/self")) == 0 && owner != 0) {
+            return "belongs to user " + owner + ", who could mislead root there: chown it to root";
+        } else if (!Collections.disjoint(Files.getPosixFilePermissions(folder), WRITABLE_BY_OTHERS)) {
+            return "can be written to by other users, who could mislead Penstock there: chmod go-w " + folder;
+        }
+        return null;
+    }
+
+    private static int userOf(Path path) throws IOException {
+        return (int) Files.getAttribute(path, "unix:uid");
+    }
 
     /** @throws java.nio.file.FileAlreadyExistsException if there is a file of this name */
     public static void create(Path file) throws IOException {

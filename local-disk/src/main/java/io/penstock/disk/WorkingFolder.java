@@ -79,13 +79,17 @@ public final class WorkingFolder implements AutoCloseable {
      * Makes the folder if it does not exist, and locks it.
      *
      * @throws ForeignException if it holds something that is not Penstock's, or another kind of Penstock's folders, or if
-     *     this process is root's and the folder another user's
+     *     other users may write to it
      * @throws FolderLock.TakenException if another process, or something else in this one, has it
      * @throws IOException if it cannot be made, read or written
      */
     public static WorkingFolder open(Path path, Kind kind) throws IOException {
         PrivateFiles.createFolders(path);
-        checkOwner(path, kind);
+        String exposure = PrivateFiles.exposure(path);
+        if (exposure != null) {
+            throw new ForeignException("the " + kind.name() + " " + path + " " + exposure + ", or"
+                    + kind.advice().substring(1));
+        }
         check(path, kind, WorkingFolder::isLock);
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
         try {
@@ -108,21 +112,6 @@ public final class WorkingFolder implements AutoCloseable {
     @Override
     public void close() throws IOException {
         lock.close();
-    }
-
-    /** A file that root writes into another user's folder can be replaced by that user with a link to any file. */
-    private static void checkOwner(Path path, Kind kind) throws IOException {
-        int user = userOf(Path.of("/proc/self"));
-        int owner = userOf(path);
-        if (user == 0 && owner != 0) {
-            throw new ForeignException("the " + kind.name() + " " + path + " belongs to user " + owner
-                    + ", who could mislead root there: chown it to root, or"
-                    + kind.advice().substring(1));
-        }
-    }
-
-    private static int userOf(Path path) throws IOException {
-        return (int) Files.getAttribute(path, "unix:uid");
     }
 
     /**

@@ -182,4 +182,17 @@ final class WorkingFolderTest {
                 .hasMessageContaining("belongs to user 4711");
         assertThat(folder()).isEmptyDirectory();
     }
+
+    /** A file there can be replaced by a link to any other file. */
+    @ParameterizedTest
+    @ValueSource(strings = {"rwxrwxr-x", "rwxr-x-wx", "rwxrwxrwx"})
+    void open_writableByOthers_isRefused(String mode) throws Exception {
+        Files.setPosixFilePermissions(makeFolder(), PosixFilePermissions.fromString(mode));
+        assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
+                .isInstanceOf(WorkingFolder.ForeignException.class)
+                .hasMessage("the staging folder " + folder() + " can be written to by other users, who could mislead"
+                        + " Penstock there: chmod go-w " + folder() + ", or choose another staging folder (setting"
+                        + " write.staging, option --write-staging)");
+        assertThat(folder()).isEmptyDirectory();
+    }
 }

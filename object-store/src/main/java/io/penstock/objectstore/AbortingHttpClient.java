@@ -8,13 +8,17 @@ import software.amazon.awssdk.http.ExecutableHttpRequest;
 import software.amazon.awssdk.http.HttpExecuteRequest;
 import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.SdkHttpRequest;
 
 /**
  * An HTTP client that closes an unfinished body at once by breaking its connection. The client below it would read the
  * rest first, which takes until the read timeout when the body stalls. The SDK closes a body when its thread is
- * interrupted.
+ * interrupted. A document is broken off too if it is longer than any of S3: the SDK would read all of it into memory.
  */
 final class AbortingHttpClient implements SdkHttpClient {
+    /** Bytes of a document. What S3 says of 1,000 deleted keys of 1,024 bytes, all of them encoded, takes half of it. */
+    private static final int LONGEST_DOCUMENT = 16 << 20;
+
     private final SdkHttpClient client;
 
     AbortingHttpClient(SdkHttpClient client) {
@@ -28,10 +32,11 @@ final class AbortingHttpClient implements SdkHttpClient {
             @Override
             public HttpExecuteResponse call() throws IOException {
                 HttpExecuteResponse response = prepared.call();
+                long limit = isHandedOn(request, response) ? Long.MAX_VALUE : LONGEST_DOCUMENT;
                 return HttpExecuteResponse.builder()
                         .response(response.httpResponse())
                         .responseBody(response.responseBody()
-                                .map(body -> AbortableInputStream.create(new Body(body), body))
+                                .map(body -> AbortableInputStream.create(new Body(body, limit), body))
                                 .orElse(null))
                         .build();
             }
@@ -41,6 +46,17 @@ final class AbortingHttpClient implements SdkHttpClient {
                 prepared.abort();
             }
         };
+    }
+
+    /**
+     * Whether the SDK hands the body on unread: an object's, of which each GET names a range, or a page of a listing, which
+     * {@link ListingInterceptor} limits.
+     */
+    private static boolean isHandedOn(HttpExecuteRequest request, HttpExecuteResponse response) {
+        SdkHttpRequest sent = request.httpRequest();
+        return response.httpResponse().isSuccessful()
+                && (sent.firstMatchingHeader("Range").isPresent()
+                        || sent.firstMatchingRawQueryParameter("list-type").isPresent());
     }
 
     @Override
@@ -56,26 +72,37 @@ final class AbortingHttpClient implements SdkHttpClient {
     /** Confined to the reading thread; any thread may abort. */
     private static final class Body extends FilterInputStream {
         private final AbortableInputStream body;
+        private long left;
         private boolean ended;
 
-        Body(AbortableInputStream body) {
+        /** @param limit in bytes: a longer body is an error */
+        Body(AbortableInputStream body, long limit) {
             super((InputStream) body);
             this.body = body;
+            this.left = limit;
         }
 
         @Override
         public int read() throws IOException {
-            return noted(body.read());
+            int read = body.read();
+            noted(read < 0 ? -1 : 1);
+            return read;
         }
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            return noted(body.read(target, offset, length));
+            int read = body.read(target, offset, length);
+            noted(read);
+            return read;
         }
 
-        private int noted(int read) {
+        /** @param read bytes; negative at the end */
+        private void noted(int read) throws IOException {
             ended |= read < 0;
-            return read;
+            left -= Math.max(0, read);
+            if (left < 0) {
+                throw new IOException("the response has more than " + (LONGEST_DOCUMENT >> 20) + " MiB");
+            }
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import io.penstock.disk.PrivateFiles;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,18 +65,27 @@ public final class KeptFile {
     }
 
     /**
-     * Writes the content to a new file below this folder, with the key as its path, and leaves it where it is.
+     * Writes the content to a new file below this folder, with the key as its path, and leaves it where it is. The file, and
+     * folders that are missing, are for this user alone: its kept mode may say so.
      *
      * @return the file
-     * @throws IOException also if there is a file of this name already
+     * @throws IOException also if there is a file of this name already, or if other users may write to the folder
      */
     public Path export(Path folder) throws ObjectStoreException, IOException, InterruptedException {
+        Path parent = folder;
         Path target = folder;
         for (String name : key().split("/", -1)) {
+            parent = target;
             target = target.resolve(name.isEmpty() || name.equals(".") || name.equals("..") ? "_" : name);
         }
-        Files.createDirectories(target.getParent());
-        try (FileChannel to = FileChannel.open(target, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        PrivateFiles.createFolders(folder);
+        String exposure = PrivateFiles.exposure(folder);
+        if (exposure != null) {
+            throw new IOException("the folder " + folder + " " + exposure + ", or choose another one");
+        }
+        PrivateFiles.createFolders(parent);
+        try (FileChannel to = FileChannel.open(
+                target, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PrivateFiles.FILE)) {
             copy(to);
         } catch (FileAlreadyExistsException e) {
             throw e;

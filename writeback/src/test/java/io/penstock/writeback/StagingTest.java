@@ -43,6 +43,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
@@ -206,6 +207,14 @@ final class StagingTest {
             assertThat(kept.reason()).contains("a/x");
             Path exported = kept.export(directory.resolve("out"));
             assertThat(exported).hasFileName("x").hasContent("mine");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(exported)))
+                    .isEqualTo("rw-------");
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(exported.getParent())))
+                    .isEqualTo("rwx------");
+            Path shared = Files.createDirectory(directory.resolve("shared"));
+            Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
+            assertThatThrownBy(() -> kept.export(shared)).hasMessageContaining("chmod go-w " + shared);
+            assertThat(shared).isEmptyDirectory();
             assertThatThrownBy(() -> kept.export(directory.resolve("out")))
                     .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
         }

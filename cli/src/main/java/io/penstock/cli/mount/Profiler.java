@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.text.ParseException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +39,13 @@ final class Profiler implements AutoCloseable {
 
     /** How long {@link #close} waits for the recording to be written. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /**
+     * Events that are left out: profiles are attached to reports, and these hold the environment, with the secrets of AWS in
+     * it, properties, and the command lines of all the machine's processes.
+     */
+    private static final List<String> LEFT_OUT =
+            List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.SystemProcess");
 
     private final Path mountPoint;
 
@@ -108,6 +116,7 @@ final class Profiler implements AutoCloseable {
         String failure = null;
         boolean shortened = false;
         try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
+            LEFT_OUT.forEach(recording::disable);
             recording.setDestination(output);
             recording.setDumpOnExit(true); // by JFR itself, if a signal ends the process first
             recording.start();

@@ -21,6 +21,7 @@ import io.penstock.cli.process.StartTimes;
 import io.penstock.cli.process.StopSignal;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.cli.state.StateFile;
+import io.penstock.core.Printable;
 import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
@@ -259,7 +260,7 @@ public final class Serving {
         List<String> recovered = bucket.recovered();
         if (!recovered.isEmpty()) {
             log.info("Uploading files that an earlier mount did not upload: {}", recovered);
-            news.add("Uploading files that an earlier mount did not upload: " + recovered.getFirst()
+            news.add("Uploading files that an earlier mount did not upload: " + Printable.text(recovered.getFirst())
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {

@@ -194,6 +194,14 @@ public final class AttributeHeaders {
         return URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 
+    /**
+     * Whether this is the name of an extended attribute that an object may keep. Of others programs like cp would make
+     * capabilities and ACLs of local files, or would take them for facts that Penstock tells.
+     */
+    public static boolean isOfUsers(String name) {
+        return name.startsWith("user.") && !name.startsWith("user.penstock.") && name.indexOf('\0') < 0;
+    }
+
     /** {@code name=value} by name, with commas between them: the name encoded as in an address, the value in Base64. */
     private static String extended(Map<String, byte[]> attributes) {
         StringBuilder text = new StringBuilder();
@@ -209,9 +217,11 @@ public final class AttributeHeaders {
         SortedMap<String, byte[]> read = value(headers, EXTENDED, text -> {
             for (String attribute : text.split(",", -1)) {
                 int equals = attribute.indexOf('=');
-                attributes.put(
-                        decoded(attribute.substring(0, Math.max(0, equals))),
-                        Base64.getUrlDecoder().decode(attribute.substring(equals + 1)));
+                String name = decoded(attribute.substring(0, Math.max(0, equals)));
+                byte[] content = Base64.getUrlDecoder().decode(attribute.substring(equals + 1));
+                if (isOfUsers(name)) {
+                    attributes.put(name, content);
+                }
             }
             return attributes;
         });

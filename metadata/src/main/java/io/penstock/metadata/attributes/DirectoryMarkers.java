@@ -124,7 +124,19 @@ public final class DirectoryMarkers implements AutoCloseable {
         return known == null ? Marker.NONE : known.marker;
     }
 
-    /** While the store is away, the marker that was known last. */
+    /** The same; null if nothing is known of it that could stand in for the store. */
+    private @Nullable Marker lastKnown(Directory directory) {
+        Dated known = markers.getIfPresent(directory.prefix());
+        if (known == null || (known.isDoubted && known.marker.equals(Marker.NONE))) {
+            return null;
+        }
+        return known.marker;
+    }
+
+    /**
+     * While the store is away, the marker that was known last. If none was, the failure: what is private must not show as if
+     * nothing were kept.
+     */
     Marker of(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker known = now(directory);
         if (known != null) {
@@ -133,22 +145,26 @@ public final class DirectoryMarkers implements AutoCloseable {
         try {
             return Calls.await(ask(directory)).marker;
         } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+            Marker last = lastKnown(directory);
+            if (last == null) {
+                throw e;
+            }
             LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
-            return last(directory);
+            return last;
         }
     }
 
-    /** The same within a second, else the last known one: a program may enter a mount while the store is away. */
-    Marker soon(Directory directory) throws InterruptedException {
-        Marker known = now(directory);
-        if (known != null) {
-            return known;
+    /** The same; the last known one after a second, as a program may enter a mount while the store is away. */
+    Marker soon(Directory directory) throws ObjectStoreException, InterruptedException {
+        Marker last = lastKnown(directory);
+        if (last == null || now(directory) != null) {
+            return of(directory);
         }
         try {
             return ask(directory).get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).marker;
         } catch (TimeoutException | ExecutionException e) {
             LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
-            return last(directory);
+            return last;
         }
     }
 
@@ -191,7 +207,15 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     private Dated askNow(Directory directory) throws ObjectStoreException, InterruptedException {
         long asOf = nanoClock.getAsLong();
-        return new Dated(marker(description(directory)), asOf, false);
+        try {
+            return new Dated(marker(store.describe(Names.marker(directory))), asOf, false);
+        } catch (ObjectStoreException.NotFound _) {
+            return new Dated(Marker.NONE, asOf, false);
+        } catch (
+                ObjectStoreException.AccessDenied
+                        _) { // a missing one, for want of s3:ListBucket; or credentials have expired
+            return new Dated(last(directory), asOf, false);
+        }
     }
 
     private @Nullable ObjectDescription description(Directory directory)

@@ -278,9 +278,6 @@ public final class KeptAttributes implements AutoCloseable {
                                     : found);
             isToSave = true;
             return found;
-        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied e) {
-            LOG.debug("The attributes of '{}' cannot be read now", version.key(), e);
-            return new Known(version, ObjectAttributes.NONE);
         } finally {
             turns.release();
         }

@@ -108,6 +108,16 @@ class AttributeHeadersTest {
         assertThat(rclone.modified()).isEqualTo(Instant.ofEpochSecond(1_595_002_920, 123_456_789));
     }
 
+    /** cp -a would make a program with capabilities of it; and what Penstock itself tells cannot be kept. */
+    @Test
+    void read_extendedAttributesThatNoUserMaySet_areLeftOut() {
+        ObjectAttributes read = AttributeHeaders.read(new TreeMap<>(Map.of(
+                META + "penstock-xattrs",
+                "security.capability=AQ,user.penstock.key=AQ,user.a%00b=AQ,user.kept=AQ,trusted.x=AQ,=AQ")));
+
+        assertThat(read.extended()).containsOnlyKeys("user.kept");
+    }
+
     @Test
     void read_garbage_countsAsMissing() {
         ObjectAttributes read = AttributeHeaders.read(new TreeMap<>(Map.of(

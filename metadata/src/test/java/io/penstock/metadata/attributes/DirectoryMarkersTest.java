@@ -140,6 +140,17 @@ class DirectoryMarkersTest {
         assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
+    /** Credentials that have expired look like this. */
+    @Test
+    void of_deniedLater_isWhatItWas() throws Exception {
+        markers.markBelow(D);
+        clock.advance(TTL);
+        faults.always(Call.Describe.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThat(markers.of(D).isBelow()).isTrue();
+        assertThat(markers.of(new Directory("other/")).isBelow()).isFalse();
+    }
+
     @Test
     void of_anotherCallEndsThatWasAskedBefore_isStillShared() throws Exception {
         Gate first = delays.hold(Call.Describe.class::isInstance);
