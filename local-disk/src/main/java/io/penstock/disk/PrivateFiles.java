@@ -22,6 +22,8 @@ public final class PrivateFiles {
     private static final Set<PosixFilePermission> WRITABLE_BY_OTHERS =
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
+    private static final int STICKY = 01000;
+
     private PrivateFiles() {}
 
     /**
@@ -36,6 +38,24 @@ public final class PrivateFiles {
             return "can be written to by other users, who could mislead Penstock there: chmod go-w " + folder;
         }
         return null;
+    }
+
+    /**
+     * Takes the right to write to the folder from other users: volumes of containers come with it. One with the sticky bit is
+     * shared on purpose, and stays.
+     *
+     * @return how other users could still replace files in it: see {@link #exposure}
+     */
+    static @Nullable String close(Path folder) throws IOException {
+        boolean isOwn = userOf(folder) == userOf(Path.of("/proc/self"));
+        boolean isShared = ((int) Files.getAttribute(folder, "unix:mode") & STICKY) != 0;
+        if (isOwn && !isShared) {
+            Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(folder);
+            if (permissions.removeAll(WRITABLE_BY_OTHERS)) {
+                Files.setPosixFilePermissions(folder, permissions);
+            }
+        }
+        return exposure(folder);
     }
 
     private static int userOf(Path path) throws IOException {

@@ -85,12 +85,12 @@ public final class WorkingFolder implements AutoCloseable {
      */
     public static WorkingFolder open(Path path, Kind kind) throws IOException {
         PrivateFiles.createFolders(path);
-        String exposure = PrivateFiles.exposure(path);
+        check(path, kind, WorkingFolder::isLock);
+        String exposure = PrivateFiles.close(path);
         if (exposure != null) {
             throw new ForeignException("the " + kind.name() + " " + path + " " + exposure + ", or"
                     + kind.advice().substring(1));
         }
-        check(path, kind, WorkingFolder::isLock);
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
         try {
             // Another process may have made it by now. The lock is not opened any more: closing it would give it up.

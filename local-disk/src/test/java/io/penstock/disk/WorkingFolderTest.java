@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.TreeMap;
@@ -183,11 +184,20 @@ final class WorkingFolderTest {
         assertThat(folder()).isEmptyDirectory();
     }
 
-    /** A file there can be replaced by a link to any other file. */
+    /** A file there could be replaced by a link to any other file. */
     @ParameterizedTest
     @ValueSource(strings = {"rwxrwxr-x", "rwxr-x-wx", "rwxrwxrwx"})
-    void open_writableByOthers_isRefused(String mode) throws Exception {
+    void open_writableByOthers_isClosedToThem(String mode) throws Exception {
         Files.setPosixFilePermissions(makeFolder(), PosixFilePermissions.fromString(mode));
+        WorkingFolder.open(folder(), KIND).close();
+        assertThat(Files.getPosixFilePermissions(folder()))
+                .doesNotContain(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE)
+                .contains(PosixFilePermission.OWNER_WRITE, PosixFilePermission.OTHERS_EXECUTE);
+    }
+
+    @Test
+    void open_sharedByTheStickyBit_isRefused() throws Exception {
+        Files.setAttribute(makeFolder(), "unix:mode", 01777);
         assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
                 .isInstanceOf(WorkingFolder.ForeignException.class)
                 .hasMessage("the staging folder " + folder() + " can be written to by other users, who could mislead"
