@@ -301,17 +301,32 @@ final class Mounted implements AutoCloseable {
         return opened(walked(() -> fs.open(lookup(path).inode(), flags)), flags);
     }
 
-    /** Makes a file and leaves it open. Opens the one that exists, as the kernel does on ESTALE. */
+    /** Makes a file and leaves it open. */
     OpenFile create(String path, int flags) throws ErrnoException {
-        CreatedFile created;
+        return create(path, 0644, CREATOR, flags);
+    }
+
+    /** The same. On ESTALE the kernel looks the path up anew, and opens the file if it exists. */
+    OpenFile create(String path, int mode, Creator creator, int flags) throws ErrnoException {
         try {
-            created = fs.create(parent(path), name(path), 0644, CREATOR, flags);
+            return made(path, mode, creator, flags);
         } catch (ErrnoException e) {
             if (e.errno() != Errno.ESTALE) {
                 throw e;
             }
-            return open(path, flags);
         }
+        try {
+            return open(path, flags);
+        } catch (ErrnoException e) {
+            if (e.errno() != Errno.ENOENT) {
+                throw e;
+            }
+            return made(path, mode, creator, flags);
+        }
+    }
+
+    private OpenFile made(String path, int mode, Creator creator, int flags) throws ErrnoException {
+        CreatedFile created = fs.create(parent(path), name(path), mode, creator, flags);
         lookups.add(created.attributes().inode());
         return opened(created.open(), flags);
     }

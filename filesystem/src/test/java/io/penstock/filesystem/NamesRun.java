@@ -332,12 +332,6 @@ final class NamesRun implements AutoCloseable {
         return !isOther && reference.slot(path) == null;
     }
 
-    private OpenFile create(String path, int mode, Creator creator) throws ErrnoException {
-        CreatedFile created = m.fs.create(parent(path), name(path), mode, creator, O_RDWR | O_TRUNC);
-        forget(created.attributes());
-        return created.open();
-    }
-
     private void save(NamesStep.Save save) throws Exception {
         if (!isToBeOpened(save.path())) {
             return;
@@ -355,7 +349,7 @@ final class NamesRun implements AutoCloseable {
                     return errno;
                 },
                 () -> {
-                    OpenFile file = create(save.path(), save.mode(), save.creator());
+                    OpenFile file = m.create(save.path(), save.mode(), save.creator(), O_RDWR | O_TRUNC);
                     try {
                         m.write(file, 0, content);
                     } finally {
@@ -368,7 +362,9 @@ final class NamesRun implements AutoCloseable {
         close(slot);
         if (isToBeOpened(path)) {
             ReferenceEntry entry = ReferenceEntry.of(Attributes.S_IFREG | mode, Mounted.CREATOR, "");
-            call(tree -> tree.create(slot, path, entry), () -> open.put(slot, create(path, mode, Mounted.CREATOR)));
+            call(
+                    tree -> tree.create(slot, path, entry),
+                    () -> open.put(slot, m.create(path, mode, Mounted.CREATOR, O_RDWR | O_TRUNC)));
         }
     }
 
