@@ -278,8 +278,8 @@ final class Renames {
             throws ErrnoException, ObjectStoreException, InterruptedException {
         Directory to = rename.to.parent();
         String name = rename.to.name();
-        // A HEAD: no listing tells the encryption, which a copy would lose, and a type that is to follow the name (ADR
-        // 26).
+        // A HEAD (ADR 26): no listing tells the encryption, which a copy would lose, and the type, which may follow the
+        // name.
         ObjectProperties properties = store.properties(original.key()).renamed(to.key(name));
         WriteCondition condition = rename.mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
         try {

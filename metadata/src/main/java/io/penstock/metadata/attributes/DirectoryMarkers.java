@@ -211,9 +211,8 @@ public final class DirectoryMarkers implements AutoCloseable {
             return new Dated(marker(store.describe(Names.marker(directory))), asOf, false);
         } catch (ObjectStoreException.NotFound _) {
             return new Dated(Marker.NONE, asOf, false);
-        } catch (
-                ObjectStoreException.AccessDenied
-                        _) { // a missing one, for want of s3:ListBucket; or credentials have expired
+        } catch (ObjectStoreException.AccessDenied _) {
+            // A missing one, for want of s3:ListBucket; or credentials have expired.
             return new Dated(last(directory), asOf, false);
         }
     }
