@@ -229,7 +229,9 @@ final class WarmIT {
         try (MountedBucket mount = mount("-o", "warm_paths=set/small:set/large/0.tar,warm_pin")) {
             Await.until(
                     "all is there", () -> onNvme(mount, "set/small") == 100 && onNvme(mount, "set/large/0.tar") == 100);
-            assertThat(gets()).isEqualTo(SMALL + 2);
+            assertThat(gets())
+                    .as("and one or two that are slow and sent once more")
+                    .isBetween(SMALL + 2, SMALL + 4);
             assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
         }
     }
