@@ -117,7 +117,8 @@ final class StatsScreen {
         double forDisk = rate(all -> all.cache().diskNanos() / NANOS);
         double forLimits = rate(all -> all.limitWaitNanos() / NANOS);
         return List.of(
-                "Page reads a second      %8s         %8s in calls".formatted(count(pages), bytes(StatsScreen::kernel)),
+                "Page reads a second      %8s         %8s in calls"
+                        .formatted(count(pages), bytes(all -> MountStatistics.readBytes(all.calls()))),
                 pageReads("from memory", memory, pages, all -> all.cache().memoryReadBytes()),
                 pageReads("from NVMe", nvme, pages, all -> all.cache().diskReadBytes()),
                 pageReads(
@@ -145,12 +146,6 @@ final class StatsScreen {
 
     private String pageReads(String source, double reads, double all, ToDoubleFunction<MountStatistics> bytes) {
         return "  %-22s %8s  %5s  %8s".formatted(source, count(reads), percent(reads, all), bytes(bytes));
-    }
-
-    /** Those of files that are being written are among them. */
-    private static double kernel(MountStatistics all) {
-        CallStatistics read = all.calls().get("read");
-        return read == null ? 0 : read.bytes();
     }
 
     private List<String> fetches() {

@@ -35,7 +35,7 @@ final class LiveCommandsIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
-    /** Not of the files that are read. Large enough for a file of its own in the cache: a pin does not fetch it anew. */
+    /** Not of the files that are read. */
     private static final TestData SPARE = TestData.of("spare", 3L << 20);
 
     @TempDir

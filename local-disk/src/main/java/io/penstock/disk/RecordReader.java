@@ -57,10 +57,8 @@ final class RecordReader<R> {
     void read(Consumer<R> records) throws IOException {
         try {
             readAll(records);
-        } catch (RecordLog.UnreadableException e) {
-            throw e;
         } catch (IOException e) {
-            if (format.durable()) {
+            if (format.durable()) { // only of one that is are records unreadable
                 throw e;
             }
             log.warn("A log cannot be read from byte {} on, and ends there", end, e);

@@ -96,6 +96,12 @@ public record MountStatistics(
      */
     public record Names(long objects, double share) {}
 
+    /** Bytes that programs have read, as far as the kernel asked for them; those of files that are being written, too. */
+    public static long readBytes(Map<String, CallStatistics> calls) {
+        CallStatistics read = calls.get("read");
+        return read == null ? 0 : read.bytes();
+    }
+
     /** How long readers waited for bytes of the store, or of other nodes: nanoseconds. */
     public long storeWaitNanos() {
         return Math.max(0, cache.waitNanos() - readahead.turnNanos());

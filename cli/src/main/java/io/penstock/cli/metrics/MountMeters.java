@@ -141,21 +141,11 @@ final class MountMeters {
     }
 
     private void pageReads(String from, ToLongFunction<CacheStatistics> value) {
-        counter(
-                "page.reads",
-                null,
-                "Page reads, by their source",
-                Tags.of("from", from),
-                all -> value.applyAsLong(all.cache()));
+        ofCache("page.reads", null, "Page reads, by their source", Tags.of("from", from), value);
     }
 
     private void readBytes(String from, ToLongFunction<CacheStatistics> value) {
-        counter(
-                "page.read",
-                BYTES,
-                "Bytes of page reads, by their source",
-                Tags.of("from", from),
-                all -> value.applyAsLong(all.cache()));
+        ofCache("page.read", BYTES, "Bytes of page reads, by their source", Tags.of("from", from), value);
     }
 
     private void waited(String cause, ToLongFunction<MountStatistics> nanos) {
@@ -168,7 +158,12 @@ final class MountMeters {
     }
 
     private void pages(String what, String help, ToLongFunction<CacheStatistics> value) {
-        counter("pages." + what, null, help, Tags.empty(), all -> value.applyAsLong(all.cache()));
+        ofCache("pages." + what, null, help, Tags.empty(), value);
+    }
+
+    private void ofCache(
+            String name, @Nullable String unit, String help, Tags tags, ToLongFunction<CacheStatistics> value) {
+        counter(name, unit, help, tags, all -> value.applyAsLong(all.cache()));
     }
 
     private void cached(String tier, ToLongFunction<CacheStatistics> value) {

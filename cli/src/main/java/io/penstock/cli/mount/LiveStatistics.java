@@ -44,7 +44,6 @@ final class LiveStatistics implements Supplier<MountStatistics> {
         ReadaheadStatistics readahead = bucket.readaheadStatistics();
         RequestStatistics requests = bucket.requestStatistics();
         Map<String, CallStatistics> calls = bucket.callStatistics();
-        CallStatistics read = calls.get("read");
         return new MountStatistics(
                 running.source(),
                 running.mountPoint().toString(),
@@ -60,7 +59,7 @@ final class LiveStatistics implements Supplier<MountStatistics> {
                         configuration.get(CostSettings.PUTS),
                         configuration.get(CostSettings.TRANSFER)),
                 Saved.of(
-                        read == null ? 0 : read.bytes(),
+                        MountStatistics.readBytes(calls),
                         readahead,
                         configuration.get(Settings.RANGE_SIZE),
                         configuration.get(CostSettings.GETS),

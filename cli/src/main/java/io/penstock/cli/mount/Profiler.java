@@ -138,7 +138,7 @@ final class Profiler implements AutoCloseable {
         try {
             return closed.await(seconds, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            throw new IllegalStateException("no one interrupts the recorder", e);
+            throw new IllegalStateException("the recorder is never interrupted", e);
         }
     }
 
