@@ -133,7 +133,7 @@ final class LiveCommandsIT {
                         bucket.name(),
                         scratch,
                         "-o",
-                        "metadata.ttl=1h,fuse.passthrough=off,s3.retry-deadline=5s,readahead.concurrency=96");
+                        "metadata.ttl=1h,metadata.negative-ttl=0,fuse.passthrough=off,s3.retry-deadline=5s,readahead.concurrency=96");
                 ExecutorService threads = Executors.newCachedThreadPool()) {
             assertThat(penstock(List.of("warm", mount.path().toString(), ".")).exit())
                     .isZero();
