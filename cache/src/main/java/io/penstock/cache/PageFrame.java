@@ -3,7 +3,10 @@ package io.penstock.cache;
 import io.penstock.cache.Slab.Chunk;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +56,9 @@ final class PageFrame implements LentBytes.Loan {
         CANCELLED
     }
 
+    /** A reader and the bytes that it waits for, counted from the page's start. */
+    private record Waiter(Thread thread, int bytes) {}
+
     private final Owner owner;
     private final int page;
     private final int length;
@@ -65,14 +71,10 @@ final class PageFrame implements LentBytes.Loan {
     /** Bytes there, from the page's start. Written by the one thread that fills. */
     private volatile int arrived;
 
-    /** The least number of bytes that a reader waits for. Guarded by this for writing. */
-    private volatile int awaitedBytes = Integer.MAX_VALUE;
-
-    /** Readers that wait. Guarded by this for writing. */
-    private volatile int waiting;
-
-    /** Guarded by this for writing. */
     private volatile Stage stage = Stage.ARRIVING;
+
+    /** Readers that wait. */
+    private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
 
     /** Set before {@link #stage} turns FAILED. */
     private @Nullable Exception failure;
@@ -146,33 +148,40 @@ final class PageFrame implements LentBytes.Loan {
         int now = arrived + bytes;
         arrived = now;
         if (now == length) {
-            enter(Stage.COMPLETE);
-        } else if (awaitedBytes <= now) { // a reader registers before it looks at arrived: see await
-            wakeAll();
+            stage = Stage.COMPLETE;
         }
+        wake();
     }
 
     void fail(Exception cause) {
         failure = cause;
-        enter(Stage.FAILED);
+        stage = Stage.FAILED;
+        wake();
     }
 
     void cancel() {
-        enter(Stage.CANCELLED);
+        stage = Stage.CANCELLED;
+        wake();
     }
 
-    private synchronized void enter(Stage last) {
-        stage = last;
-        notifyAll();
-    }
-
-    private synchronized void wakeAll() {
-        awaitedBytes = Integer.MAX_VALUE; // a reader that waits for more registers again
-        notifyAll();
+    /**
+     * Wakes the readers that have what they wait for. Unparked, not notified: a virtual thread that is notified has to
+     * wait for a thread of the JVM that hands it on.
+     */
+    private void wake() {
+        for (Waiter each : waiters) {
+            if (!isMissing(each.bytes())) {
+                LockSupport.unpark(each.thread());
+            }
+        }
     }
 
     boolean isAwaited() {
-        return waiting > 0;
+        return !waiters.isEmpty();
+    }
+
+    private boolean isMissing(int bytes) {
+        return !has(bytes) && stage == Stage.ARRIVING;
     }
 
     boolean has(int bytes) {
@@ -185,30 +194,25 @@ final class PageFrame implements LentBytes.Loan {
      * @return false if the page was cancelled
      */
     boolean await(int bytes) throws FillFailedException, InterruptedException {
-        synchronized (this) {
-            waiting++;
-            owner.readerWaits();
-            long begun = System.nanoTime();
-            try {
-                while (true) {
-                    awaitedBytes = Math.min(awaitedBytes, bytes);
-                    if (has(bytes) || stage != Stage.ARRIVING) {
-                        break;
-                    }
-                    wait();
+        Waiter self = new Waiter(Thread.currentThread(), bytes);
+        waiters.add(self); // before it looks at what wake() looks at after it was written
+        owner.readerWaits();
+        long begun = System.nanoTime();
+        try {
+            while (isMissing(bytes)) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException("while it waited for page " + page);
                 }
-            } finally {
-                waiting--;
-                owner.readerWaited(System.nanoTime() - begun);
+                LockSupport.park(this);
             }
+        } finally {
+            waiters.remove(self);
+            owner.readerWaited(System.nanoTime() - begun);
         }
-        if (has(bytes)) {
-            return true;
-        }
-        if (failure != null) {
+        if (!has(bytes) && failure != null) {
             throw new FillFailedException(failure);
         }
-        return false;
+        return has(bytes);
     }
 
     /** Copies as many bytes as the buffer takes; they have arrived. */
@@ -260,12 +264,7 @@ final class PageFrame implements LentBytes.Loan {
 
     /** False if the memory is gone or going; then the page is not current either. */
     boolean tryRetain() {
-        for (int count = references.get(); count > 0; count = references.get()) {
-            if (references.compareAndSet(count, count + 1)) {
-                return true;
-            }
-        }
-        return false;
+        return references.getAndUpdate(count -> count > 0 ? count + 1 : count) > 0;
     }
 
     /** For a caller that has a reference already. */
