@@ -11,10 +11,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** bin/penstock with a Java of paper: a shell script that does what the real one would do at its worst. */
 @Timeout(60)
@@ -27,10 +30,21 @@ class LauncherTest {
     private static final String TRAINING =
             "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew >\"$file\"; exit;; esac";
 
+    /** A Maven that builds a new version. */
+    private static final String MAVEN = """
+        echo mvn "$@"
+        for option; do
+            case $option in -Dpenstock.lib=*) lib=${option#*=} ;; esac
+        done
+        mkdir -p "$lib/demo"
+        touch "$lib/demo/server-2.jar" "$lib/library-2.jar" "$lib/penstock-cli-2.jar" "$lib/picocli-2.jar"
+        """;
+
     @TempDir
     private Path folder;
 
     private Path launcher;
+    private Path lib;
     private Path java;
     private Path aotCache;
 
@@ -42,7 +56,7 @@ class LauncherTest {
         for (String script : List.of("lib/java.bash", "lib/memory.bash")) {
             Files.copy(Path.of("../bin").resolve(script), launcher.resolveSibling(script));
         }
-        Path lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
+        lib = Files.createDirectories(folder.resolve("home/cli/target/penstock/lib"));
         Files.createFile(lib.resolve("penstock-cli-1.jar"));
         Files.createFile(lib.resolve("picocli-1.jar"));
         java = folder.resolve("jdk/bin/java");
@@ -159,30 +173,87 @@ class LauncherTest {
 
     @Test
     void install_ofAnUpdatedCheckout_buildsItFirst() throws Exception {
+        Map<String, String> environment = makeCheckout(MAVEN);
+
+        assertThat(launch(environment, "install").err()).isEmpty();
+        update("cli/src/main/Main.java");
+        assertThat(launch(environment, "mounts").err()).isEmpty();
+        assertThat(launch(environment, "install").err()).contains("penstock: building", "mvn -B -q");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pom.xml", "cli/pom.xml", "benchmarks/src/main/Bench.java"})
+    void install_anyOtherSourceIsNewer_buildsOnce(String source) throws Exception {
+        Map<String, String> environment = makeCheckout(MAVEN);
+        update(source);
+
+        assertThat(launch(environment, "install").err()).contains("penstock: building");
+        assertThat(launch(environment, "install").err()).isEmpty();
+    }
+
+    @Test
+    void install_ofAnUpdatedCheckout_leavesNoJarOfAnEarlierVersion() throws Exception {
+        Map<String, String> environment = makeCheckout(MAVEN);
+        Files.createDirectory(lib.resolve("demo"));
+        Files.createFile(lib.resolve("library-1.jar"));
+        Files.createFile(lib.resolve("demo/server-1.jar"));
+        update("cli/src/main/Main.java");
+
+        assertThat(launch(environment, "install").exitCode()).isZero();
+        assertThat(names(lib))
+                .containsExactlyInAnyOrder("demo", "library-2.jar", "penstock-cli-2.jar", "picocli-2.jar");
+        assertThat(names(lib.resolve("demo"))).containsExactly("server-2.jar");
+    }
+
+    @Test
+    void install_theBuildFails_keepsTheEarlierOne() throws Exception {
+        Map<String, String> environment = makeCheckout("echo no network >&2; exit 1");
+        update("cli/src/main/Main.java");
+
+        Outcome outcome = launch(environment, "install");
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.err()).contains("no network", "the build failed");
+        assertThat(names(lib)).containsExactlyInAnyOrder("penstock-cli-1.jar", "picocli-1.jar");
+        assertThat(launch(environment, "umount", "/mnt").err()).isEmpty();
+    }
+
+    /**
+     * Sources that are older than the build, and a Maven of paper.
+     *
+     * @return the launcher's environment
+     */
+    private Map<String, String> makeCheckout(String maven) throws IOException {
         java("echo \"$@\"");
-        Path source =
-                Files.createDirectories(folder.resolve("home/cli/src/main")).resolve("Main.java");
-        Files.createFile(folder.resolve("home/pom.xml"));
-        Files.createFile(folder.resolve("home/cli/pom.xml"));
-        Files.createFile(source);
+        for (String each :
+                List.of("pom.xml", "cli/pom.xml", "cli/src/main/Main.java", "benchmarks/src/main/Bench.java")) {
+            Path source = folder.resolve("home").resolve(each);
+            Files.createDirectories(source.getParent());
+            Files.createFile(source);
+            Files.setLastModifiedTime(source, FileTime.fromMillis(built().toMillis() - 5000));
+        }
         Path mvn = Files.createDirectories(folder.resolve("path")).resolve("mvn");
-        Files.writeString(mvn, "#!/bin/sh\necho mvn \"$@\"\n");
+        Files.writeString(mvn, "#!/bin/sh\n" + maven + "\n");
         Files.setPosixFilePermissions(mvn, PosixFilePermissions.fromString("rwx------"));
         Files.createFile(java.resolveSibling("javac"));
         Files.setPosixFilePermissions(java.resolveSibling("javac"), PosixFilePermissions.fromString("rwx------"));
-        Map<String, String> environment =
-                Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", mvn.getParent() + ":/usr/bin:/bin");
-        FileTime built =
-                Files.getLastModifiedTime(launcher.resolveSibling("../cli/target/penstock/lib/penstock-cli-1.jar"));
+        return Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", mvn.getParent() + ":/usr/bin:/bin");
+    }
 
-        for (String each : List.of("pom.xml", "cli/pom.xml", "cli/src/main/Main.java")) {
-            Files.setLastModifiedTime(
-                    folder.resolve("home").resolve(each), FileTime.fromMillis(built.toMillis() - 5000));
+    /** Makes a source newer than the build, and older than the next one. */
+    private void update(String source) throws IOException {
+        Files.setLastModifiedTime(lib.resolve("penstock-cli-1.jar"), FileTime.fromMillis(built().toMillis() - 2000));
+        Files.setLastModifiedTime(
+                folder.resolve("home").resolve(source), FileTime.fromMillis(built().toMillis() + 1000));
+    }
+
+    private FileTime built() throws IOException {
+        return Files.getLastModifiedTime(lib.resolve("penstock-cli-1.jar"));
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).toList();
         }
-        assertThat(launch(environment, "install").err()).isEmpty();
-        Files.setLastModifiedTime(source, FileTime.fromMillis(built.toMillis() + 5000));
-        assertThat(launch(environment, "mounts").err()).isEmpty();
-        assertThat(launch(environment, "install").err()).contains("penstock: building", "mvn -B -q");
     }
 
     @Test
