@@ -42,10 +42,14 @@ final class Profiler implements AutoCloseable {
 
     /**
      * Events that are left out: profiles are attached to reports, and these hold the environment, with the secrets of AWS in
-     * it, properties, and the command lines of all the machine's processes.
+     * it, properties, and the command lines of this process, of those that it starts, and of all others.
      */
-    private static final List<String> LEFT_OUT =
-            List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty", "jdk.SystemProcess");
+    private static final List<String> LEFT_OUT = List.of(
+            "jdk.InitialEnvironmentVariable",
+            "jdk.InitialSystemProperty",
+            "jdk.JVMInformation",
+            "jdk.ProcessStart",
+            "jdk.SystemProcess");
 
     private final Path mountPoint;
 

@@ -8,11 +8,15 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.penstock.cli.control.ProfileState;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Objects;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.RecordingState;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,6 +73,28 @@ class ProfilerTest {
         assertThat(RecordingFile.readAllEvents(output)).isNotEmpty();
         profiler.close();
         assertThat(folder).isDirectoryContaining(output::equals);
+    }
+
+    /** JFR writes text as it is: what is nowhere in the file is in no field of any event. */
+    @Test
+    void profile_anyEvent_hasNoCommandLine() throws Exception {
+        Profiler profiler = new Profiler(folder.resolve("mnt"));
+        Path output = folder.resolve("a.jfr");
+        run(profiler, "profile", Map.of("seconds", 3600, "output", output.toString()));
+        while (FlightRecorder.getFlightRecorder().getRecordings().stream()
+                .noneMatch(each -> output.equals(each.getDestination()) && each.getState() == RecordingState.RUNNING)) {
+            Thread.onSpinWait();
+        }
+        Thread.ofPlatform().name("name-of-a-thread").start(() -> {}).join();
+        assertThat(new ProcessBuilder("echo", "secret-of-a-child").start().waitFor())
+                .isZero();
+
+        profiler.close();
+
+        assertThat(Files.readString(output, StandardCharsets.ISO_8859_1))
+                .contains("name-of-a-thread")
+                .doesNotContain("secret-of-a-child", System.getProperty("sun.java.command", ""))
+                .doesNotContain(ManagementFactory.getRuntimeMXBean().getInputArguments());
     }
 
     @ParameterizedTest
