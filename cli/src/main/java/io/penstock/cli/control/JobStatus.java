@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param outcomes the number of files by outcome
  * @param problemCount files and paths that it could not do
  * @param problems the first of them
- * @param residencies the result of {@code residency}, a row for each path; empty while it runs
+ * @param residencies the result of {@code residency}, a row for each path; empty while it runs, in lists of jobs, and
+ *     once several jobs have ended after it
  */
 public record JobStatus(
         int job,

@@ -156,7 +156,22 @@ abstract class Job {
         return state == State.RUNNING;
     }
 
+    /** Its progress, without the rows of its result, of which there may be very many. */
     synchronized JobStatus status(int number) {
+        return status(number, List.of());
+    }
+
+    /** Its progress, and its result once it has ended. */
+    synchronized JobStatus result(int number) {
+        return status(number, state == State.RUNNING ? List.of() : List.copyOf(residencies));
+    }
+
+    synchronized void forgetResult() {
+        residencies.clear();
+    }
+
+    @GuardedBy("this")
+    private JobStatus status(int number, List<PathResidency> rows) {
         long until = state == State.RUNNING ? System.nanoTime() : ended;
         return new JobStatus(
                 number,
@@ -173,6 +188,6 @@ abstract class Job {
                 Map.copyOf(outcomes),
                 problemCount,
                 List.copyOf(problems),
-                state == State.RUNNING ? List.of() : List.copyOf(residencies));
+                rows);
     }
 }

@@ -18,6 +18,9 @@ final class Jobs implements AutoCloseable {
     private static final int MOST_RUNNING = 8;
     private static final int MOST_ENDED = 32;
 
+    /** Of the jobs that ended last: each has a row for each of its paths. */
+    private static final int MOST_RESULTS = MOST_RUNNING;
+
     /** For all jobs together. An interrupted job gives back its share; it waits for nothing else. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -59,30 +62,31 @@ final class Jobs implements AutoCloseable {
         });
         jobs.put(number, new Running(job, thread));
         thread.start();
-        List<Integer> ended = jobs.entrySet().stream()
-                .filter(each -> !each.getValue().job().isRunning())
-                .map(Map.Entry::getKey)
-                .toList();
-        jobs.keySet().removeAll(ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)));
+        List<Running> ended =
+                jobs.values().stream().filter(each -> !each.job().isRunning()).toList();
+        ended.subList(0, Math.max(0, ended.size() - MOST_RESULTS))
+                .forEach(each -> each.job().forgetResult());
+        jobs.values().removeAll(ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)));
         return number;
     }
 
-    /** All of them, the last one at the end. */
+    /** All of them without their results, the last one at the end. */
     synchronized List<JobStatus> all() {
         List<JobStatus> all = new ArrayList<>();
         jobs.forEach((number, each) -> all.add(each.job().status(number)));
         return all;
     }
 
+    /** With its result, unless many have ended since. */
     synchronized JobStatus status(int number) throws RefusedException {
-        return find(number).job().status(number);
+        return find(number).job().result(number);
     }
 
     /** Ends it soon; one that has ended stays as it is. */
     synchronized JobStatus cancel(int number) throws RefusedException {
         Running found = find(number);
         found.thread().interrupt();
-        return found.job().status(number);
+        return found.job().result(number);
     }
 
     @GuardedBy("this")

@@ -3,6 +3,7 @@ package io.penstock.cli.mount;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.cli.process.RefusedException;
 import java.util.ArrayList;
@@ -36,6 +37,55 @@ class JobsTest {
                     .isInstanceOf(RefusedException.class)
                     .hasMessage("there is no job 99; none runs");
         }
+    }
+
+    @Test
+    void all_jobsWithResults_hasNoneOfTheirRows() throws Exception {
+        PathResidency row = new PathResidency("a", 1, 2, 3, 4, 5, null);
+        try (Jobs jobs = new Jobs()) {
+            int first = ended(jobs, row);
+
+            assertThat(jobs.status(first).residencies()).containsExactly(row);
+            assertThat(jobs.all()).singleElement().satisfies(job -> {
+                assertThat(job.job()).isEqualTo(first);
+                assertThat(job.residencies()).isEmpty();
+            });
+        }
+    }
+
+    @Test
+    void start_manyJobsWithResults_keepsTheLastOnes() throws Exception {
+        PathResidency row = new PathResidency("a", 1, 2, 3, 4, 5, null);
+        try (Jobs jobs = new Jobs()) {
+            List<Integer> numbers = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                numbers.add(ended(jobs, row));
+            }
+
+            assertThat(jobs.status(numbers.getFirst()).residencies()).isEmpty();
+            assertThat(jobs.status(numbers.getFirst()).state()).isEqualTo(State.DONE);
+            assertThat(jobs.status(numbers.get(8)).residencies()).containsExactly(row);
+            assertThat(jobs.status(numbers.getLast()).residencies()).containsExactly(row);
+        }
+    }
+
+    /** The number of a job that has ended. */
+    private static int ended(Jobs jobs, PathResidency result) throws RefusedException {
+        int number = jobs.start(new Job("residency", List.of()) {
+            @Override
+            void work() {
+                found(result);
+            }
+
+            @Override
+            long bytes() {
+                return 0;
+            }
+        });
+        while (jobs.status(number).state() == State.RUNNING) {
+            Thread.onSpinWait();
+        }
+        return number;
     }
 
     @Test
