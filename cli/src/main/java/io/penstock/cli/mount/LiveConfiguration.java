@@ -10,6 +10,7 @@ import io.penstock.cli.config.Settings;
 import io.penstock.cli.process.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -39,6 +40,9 @@ public final class LiveConfiguration {
     private final Source source;
     private final Consumer<Configuration> apply;
     private final Configuration mounted;
+
+    /** Held by the one {@link #reload}: its file system may hang, and what it read earlier must not hold later. */
+    private final ReentrantLock reading = new ReentrantLock();
 
     /** Written under the monitor. */
     private volatile Configuration current;
@@ -98,16 +102,22 @@ public final class LiveConfiguration {
     /**
      * Takes the settings that the file and the command line have now; changes by {@link #set} are undone.
      *
-     * @throws RefusedException with every problem; then nothing changes
+     * @throws RefusedException with every problem, or if another thread is reading the file; then nothing changes
      */
     List<Change> reload() throws RefusedException {
+        if (!reading.tryLock()) {
+            throw new RefusedException("the configuration file is being read already: try again once it has been read;"
+                    + " if that takes long, its file system hangs");
+        }
         try {
-            Configuration next = source.read(); // without the monitor: its file system may hang
+            Configuration next = source.read(); // without the monitor
             synchronized (this) {
                 return change(next, mounted);
             }
         } catch (ConfigurationException e) {
             throw new RefusedException(String.join("\n", e.problems()));
+        } finally {
+            reading.unlock();
         }
     }
 

@@ -225,7 +225,7 @@ final class LiveConfigurationTest {
 
     @Timeout(60)
     @Test
-    void get_whileTheFileIsReadAgain_doesNotWait() throws Exception {
+    void getAndReload_whileTheFileIsReadAgain_doNotWait() throws Exception {
         CountDownLatch isRead = new CountDownLatch(1);
         CompletableFuture<Configuration> file = new CompletableFuture<>();
         LiveConfiguration hung = new LiveConfiguration(
@@ -248,7 +248,11 @@ final class LiveConfigurationTest {
         assertThat(hung.set(List.of("log.level=debug"))).hasSize(1);
         assertThat(hung.get(Settings.LOG_LEVEL)).isEqualTo(LogLevel.DEBUG);
         assertThat(hung.show()).isNotEmpty();
+        assertThatThrownBy(hung::reload)
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("is being read already");
         file.complete(read());
         assertThat(reloaded.get()).extracting(LiveConfiguration.Change::before).containsExactly("debug");
+        assertThat(hung.reload()).isEmpty();
     }
 }
