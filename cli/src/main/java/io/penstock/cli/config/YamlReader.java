@@ -180,7 +180,7 @@ final class YamlReader {
             throws IOException {
         List<String> elements = new ArrayList<>();
         for (JsonToken each = parser.nextToken(); each != JsonToken.END_ARRAY; each = parser.nextToken()) {
-            String text = each.isScalarValue() ? parser.getText() : "";
+            String text = each.isScalarValue() && !isAlias() ? parser.getText() : "";
             if (text.isBlank() || text.contains(allowed.separator())) {
                 problem(setting.key(), found(each) + ", allowed is " + allowed.allowed());
                 parser.skipChildren();

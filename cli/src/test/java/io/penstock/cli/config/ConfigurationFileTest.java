@@ -166,6 +166,10 @@ class ConfigurationFileTest {
                 .singleElement()
                 .asString()
                 .contains("cache.size: found an alias");
+        assertThat(problems("defaults: {log: {file: &sets /log}, warm: {paths: [train, *sets]}}\n"))
+                .singleElement()
+                .asString()
+                .contains("warm.paths: found an alias");
         assertThat(problems("defaults: &m {memory: 1GiB}\nbuckets: {data: *m}\n"))
                 .containsExactly("2: buckets.data: found an alias, allowed is a mapping of settings");
     }
