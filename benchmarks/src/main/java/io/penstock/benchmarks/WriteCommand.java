@@ -130,10 +130,10 @@ final class WriteCommand implements Callable<Integer> {
     }
 
     private void measure(List<WriteScenario> scenarios, WriteRig rig, Resources resources) throws Exception {
-        AutoCloseable _ = resources.add(rig::removeAll);
         for (WriteScenario scenario : scenarios) {
             scenario.prepare(rig);
         }
+        AutoCloseable _ = resources.add(rig::removeAll); // not before it is known what to keep
         for (int round = 1; round <= run.rounds(); round++) {
             System.err.println("round " + round + " of " + run.rounds());
             for (WriteScenario scenario : scenarios) {
