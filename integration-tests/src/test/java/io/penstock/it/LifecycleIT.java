@@ -249,6 +249,7 @@ final class LifecycleIT {
     @Timeout(120)
     void mount_overWhatAKilledProcessLeft_saysSoAndTakesItAway() throws Exception {
         try (MountedBucket killed = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            killed.awaitLog("is mounted on");
             killed.killAndLeave();
             assertThat(Program.shell(scratch, "ls \"$1\"", killed.path()).out())
                     .contains("Transport endpoint is not connected");
@@ -257,6 +258,9 @@ final class LifecycleIT {
                 assertThat(mount.log())
                         .contains(
                                 "had the dead mount of an ended Penstock process", "s3://" + bucket.name(), "removed");
+                assertThat(Path.of("/run/penstock", killed.process().pid() + ".properties"))
+                        .as("its state, where it is root's")
+                        .doesNotExist();
                 mount.terminate();
                 assertNothingLeft(mount);
             }

@@ -99,6 +99,7 @@ public final class Serving {
             log.warn("{}", found);
             System.out.println(found);
         });
+        forgetEnded();
         // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 Metrics metrics = Metrics.open(configuration);
@@ -111,6 +112,15 @@ public final class Serving {
                 stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
             }
             serve(bucket, metrics);
+        }
+    }
+
+    /** Of mounts that were killed, and of those with failed uploads that no penstock umount has waited for. */
+    private static void forgetEnded() {
+        try {
+            RunningMount.forgetEnded(Host.current(), MountTable.read().entries());
+        } catch (IOException e) {
+            log.debug("The state files of ended processes stay", e);
         }
     }
 

@@ -156,8 +156,8 @@ public record RunningMount(
         properties.setProperty(FAILED, Integer.toString(failed));
         properties.setProperty(NAMES, names);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
-        Path file = file(RuntimeFolder.open(host));
-        Path next = file.resolveSibling(file.getFileName() + ".next");
+        Path folder = RuntimeFolder.open(host);
+        Path next = next(folder);
         Files.deleteIfExists(next); // left by a killed process with this number
         try (Writer writer = Files.newBufferedWriter(next, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             properties.store(writer, null);
@@ -165,7 +165,7 @@ public record RunningMount(
         if (host.isRoot()) {
             Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rw-r--r--"));
         }
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        Files.move(next, file(folder), StandardCopyOption.ATOMIC_MOVE);
     }
 
     /** The file's present contents; empty if the file is gone. */
@@ -173,9 +173,10 @@ public record RunningMount(
         return load(file(host.runtimeFolder()));
     }
 
-    /** Removes the state, and the socket that a killed process has left. */
+    /** Removes the state, and what a killed process has left beside it. */
     public void delete(Host host) throws IOException {
         Files.deleteIfExists(file(host.runtimeFolder()));
+        Files.deleteIfExists(next(host.runtimeFolder()));
         Files.deleteIfExists(socket(host));
     }
 
@@ -291,5 +292,10 @@ public record RunningMount(
 
     private Path file(Path folder) {
         return folder.resolve(pid + SUFFIX);
+    }
+
+    /** Where {@link #save} writes first. */
+    private Path next(Path folder) {
+        return folder.resolve(pid + SUFFIX + ".next");
     }
 }

@@ -162,8 +162,10 @@ class RunningMountTest {
         MountTable.Entry entry = new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE);
         RunningMount.forgetEnded(host, List.of(entry));
         assertThat(ours()).hasSize(1);
+        Files.createFile(host.runtimeFolder().resolve(NO_PROCESS + ".properties.next")); // killed while it wrote
         RunningMount.forgetEnded(host, List.of());
         assertThat(ours()).isEmpty();
+        assertThat(host.runtimeFolder()).isEmptyDirectory();
     }
 
     /** Another mount may be there by then. */
