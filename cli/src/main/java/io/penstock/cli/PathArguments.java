@@ -73,13 +73,16 @@ final class PathArguments {
     JsonNode ask(ServingMount mount, String command, @Nullable String manifest, Map<String, Object> options)
             throws IOException, RefusedException {
         Map<String, Object> request = new HashMap<>(options);
-        boolean isLong = paths.stream().mapToInt(String::length).sum() > MOST_SENT;
+        List<String> named = paths.stream()
+                .map(path -> below(mount.mount().mountPoint(), path))
+                .toList();
+        boolean isLong = named.stream().mapToInt(String::length).sum() > MOST_SENT;
         boolean isInput = "-".equals(manifest);
-        request.put("paths", isLong ? List.of() : paths);
+        request.put("paths", isLong ? List.of() : named);
         if (isLong && manifest != null && !isInput) {
             throw new RefusedException("these are many paths: write them into the manifest");
         } else if (isLong || isInput) {
-            return askByList(mount, command, request, isLong ? paths : List.of(), isInput);
+            return askByList(mount, command, request, isLong ? named : List.of(), isInput);
         } else if (manifest != null) {
             Path list = Host.current().path(manifest);
             if (!Files.isReadable(list)) {
@@ -88,6 +91,15 @@ final class PathArguments {
             request.put("list", list.toString());
         }
         return mount.ask(command, request);
+    }
+
+    /** The path of the mount that one outside of it leads to by a symbolic link; any other as it is. */
+    private static String below(Path mountPoint, String path) {
+        if (!path.startsWith("/")) {
+            return path;
+        }
+        Path resolved = ServingMount.resolve(Path.of(path), List.of(mountPoint));
+        return resolved.startsWith(mountPoint) ? resolved.toString() : path;
     }
 
     /** By a file, which the mount deletes once it has read it, unless it refuses the command. */

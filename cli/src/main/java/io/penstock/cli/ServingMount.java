@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The mount of a command, and its process's responses. */
@@ -52,12 +53,35 @@ record ServingMount(RunningMount mount) {
                 "nothing is mounted on " + given + "; penstock mounts lists the mounts"));
     }
 
+    /**
+     * A file in a mount.
+     *
+     * @param path without symbolic links before the mount point
+     */
+    record MountedFile(ServingMount mount, Path path) {}
+
     /** Finds the process that serves the mount in which the file is. */
-    static ServingMount around(Path file) throws IOException, RefusedException {
-        return new ServingMount(Mounts.read()
-                .newest(
-                        each -> file.startsWith(each.mountPoint()),
-                        file + " is in no mount of Penstock; penstock mounts lists the mounts"));
+    static MountedFile around(Path file) throws IOException, RefusedException {
+        Mounts mounts = Mounts.read();
+        Path path = resolve(
+                file,
+                Stream.concat(mounts.served().stream(), mounts.dead().stream())
+                        .map(RunningMount::mountPoint)
+                        .toList());
+        RunningMount found = mounts.newest(
+                each -> path.startsWith(each.mountPoint()),
+                file + " is in no mount of Penstock; penstock mounts lists the mounts");
+        return new MountedFile(new ServingMount(found), path);
+    }
+
+    /** The same path, without symbolic links before the first of these mount points. Below it nothing is looked up. */
+    static Path resolve(Path path, List<Path> mountPoints) {
+        Path resolved = Path.of("/");
+        for (Path name : path) {
+            Path next = resolved.resolve(name);
+            resolved = mountPoints.stream().anyMatch(next::startsWith) ? next : UmountCommand.realPath(next);
+        }
+        return resolved;
     }
 
     /**

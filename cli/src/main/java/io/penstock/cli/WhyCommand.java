@@ -9,7 +9,6 @@ import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -41,9 +40,9 @@ final class WhyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, RefusedException {
-        Path path = Host.current().path(file);
-        ServingMount mount = ServingMount.around(path);
-        JsonNode answer = mount.ask("why", Map.of("path", path.toString()));
+        ServingMount.MountedFile found = ServingMount.around(Host.current().path(file));
+        ServingMount mount = found.mount();
+        JsonNode answer = mount.ask("why", Map.of("path", found.path().toString()));
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(answer);

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(30)
 class ServingMountTest {
@@ -45,6 +47,25 @@ class ServingMountTest {
                 .hasMessageStartingWith("/mnt/a is dead, as the process that served it has ended: mount it again");
         ServingMount.Mounts removed = ServingMount.Mounts.of(List.of(mount), List.of());
         assertThatThrownBy(() -> removed.newest(_ -> true, "none")).hasMessage("none");
+    }
+
+    @Test
+    void resolve_aLinkToTheMountOrIntoIt_isThePathBelowTheMountPoint(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mount = folder.resolve("mnt");
+        Files.createDirectories(mount.resolve("train"));
+        Files.createSymbolicLink(mount.resolve("link"), Path.of("train"));
+        Path data = Files.createSymbolicLink(folder.resolve("data"), mount);
+        Path train = Files.createSymbolicLink(folder.resolve("train"), Path.of("mnt/train"));
+        List<Path> mounts = List.of(mount);
+
+        assertThat(ServingMount.resolve(data, mounts)).isEqualTo(mount);
+        assertThat(ServingMount.resolve(data.resolve("train/*.tar"), mounts)).isEqualTo(mount.resolve("train/*.tar"));
+        assertThat(ServingMount.resolve(train.resolve("a"), mounts)).isEqualTo(mount.resolve("train/a"));
+        assertThat(ServingMount.resolve(mount.resolve("link/a"), mounts))
+                .as("the mount looks up its own links")
+                .isEqualTo(mount.resolve("link/a"));
+        assertThat(ServingMount.resolve(folder.resolve("none/a"), mounts)).isEqualTo(folder.resolve("none/a"));
     }
 
     @Test
