@@ -68,6 +68,9 @@ final class UmountCommand implements Callable<Integer> {
         Optional<RunningMount> serving = RunningMount.newest(all, folder, false);
         KernelMount mount = KernelMount.at(folder);
         int failed = 0;
+        if (!lazy && serving.isPresent() && serving.get().isStopped()) {
+            throw new RefusedException(ServingMount.silence(serving.get(), true, ""));
+        }
         if (lazy || (serving.isEmpty() && DeadMount.isAt(folder))) {
             mount.detachOrFail();
         } else if (serving.isEmpty()) {

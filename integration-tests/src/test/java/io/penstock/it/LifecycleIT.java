@@ -211,6 +211,29 @@ final class LifecycleIT {
         }
     }
 
+    @Tag("long")
+    @Test
+    @Timeout(120)
+    void penstockUmount_ofAStoppedProcess_saysSo() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            List<String> command = new ArrayList<>(MountedBucket.penstock());
+            command.addAll(List.of("umount", mount.path().toString()));
+            mount.awaitLog("is mounted on");
+            long pid = mount.process().pid();
+            Program.shell(scratch, "kill -STOP $1", pid).orThrow();
+            try {
+                Program.Result refused = Program.run(scratch, command);
+                assertThat(refused.exit()).isEqualTo(1);
+                assertThat(refused.out()).contains("is stopped").contains("kill -CONT " + pid);
+                assertThat(MountedBucket.isMounted(mount.path())).isTrue();
+            } finally {
+                Program.shell(scratch, "kill -CONT $1", pid).orThrow();
+            }
+            Program.run(scratch, command).orThrow();
+            assertThat(mount.awaitEnd()).isTrue();
+        }
+    }
+
     @Tag("binding")
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT", "HUP"})
