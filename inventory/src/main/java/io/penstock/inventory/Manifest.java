@@ -94,13 +94,10 @@ final class Manifest {
 
     private IndexException noManifest(@Nullable Exception e) {
         return new IndexException(
-                "'" + path + "' is neither a Parquet file nor the manifest.json of an S3 Inventory"
-                        + (e == null ? "" : ": " + reason(e)),
+                "'" + path
+                        + "' is neither a Parquet file nor a complete manifest.json of an S3 Inventory: name a file"
+                        + " that penstock index export has made, or copy the manifest.json anew",
                 e);
-    }
-
-    private static @Nullable String reason(Exception e) {
-        return e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
     }
 
     private String need(@Nullable String value, String name) throws IndexException {

@@ -89,6 +89,18 @@ class IndexFormatsTest {
                 .hasMessageContainingAll("none", "penstock index export");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"junk\nof two lines", "[]", "{\"sourceBucket\": \"a\"", "\u0000"})
+    void open_neitherOfTheFormats_saysInALineWhatToName(String content) throws Exception {
+        Path file = Files.writeString(folder.resolve("junk"), content);
+
+        assertThatThrownBy(() -> Index.open(file, BUCKET, ""))
+                .isInstanceOf(IndexException.class)
+                .hasMessage(
+                        "'" + file + "' is neither a Parquet file nor a complete manifest.json of an S3 Inventory: name"
+                                + " a file that penstock index export has made, or copy the manifest.json anew");
+    }
+
     @Test
     void read_csv_hasTheObjectsToTheLetter() throws Exception {
         Path manifest = csvManifest(versions(ODD_KEYS));
