@@ -82,6 +82,12 @@ public record MountOptionList(
                 configurationFile = value;
             } else if (key.equals("ro")) {
                 source.read(Settings.READ_ONLY, "true", new Origin.MountOption(option, where));
+            } else if (key.equals("remount")) {
+                source.problem(
+                        new Origin.MountOption(option, where),
+                        key,
+                        "change settings with penstock set or penstock reload; for those that need a new mount, unmount"
+                                + " and mount again");
             } else {
                 read(key, value, new Origin.MountOption(option, where), source);
             }

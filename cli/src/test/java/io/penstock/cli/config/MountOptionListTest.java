@@ -59,6 +59,15 @@ class MountOptionListTest {
                         "/etc/fstab:3: option 'wsize=4': wsize: no such option");
     }
 
+    @Test
+    void parse_remount_saysWhatToDoInstead() {
+        assertThat(MountOptionList.parse(List.of("remount,ro"), "-o").settings().problems())
+                .singleElement()
+                .asString()
+                .startsWith("-o: option 'remount': remount: ")
+                .contains("penstock set", "penstock reload");
+    }
+
     private static List<String> parse(String options) {
         SettingSource source = MountOptionList.parse(List.of(options), "-o").settings();
         assertThat(source.problems()).isEmpty();
