@@ -79,7 +79,8 @@ final class MountCheck implements Check<MountFacts> {
             findings.error(
                     cache.diskErrors() + " reads and writes of the cache folder failed",
                     "Reads go to the store instead",
-                    "See the log, dmesg and smartctl; set cache.dir to a folder on a sound disk");
+                    "The log says why. Free space if the disk is full; else see dmesg and smartctl, and set cache.dir"
+                            + " to a folder on a sound disk");
         }
         if (cache.corruptPages() > 0) {
             findings.error(
