@@ -65,7 +65,7 @@ final class BatchDeletions {
         ListRequest request =
                 new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, ListRequest.MAX_KEYS);
         for (int left = 1 + versions.size() / SingleDeletions.CONCURRENCY; left > 0 && !wanted.isEmpty(); left--) {
-            ListPage page = reader.list(request);
+            ListPage page = reader.page(request);
             for (StoredObject object : page.objects()) {
                 ObjectVersion there = object.version();
                 ObjectVersion version = wanted.remove(there.key());

@@ -12,6 +12,7 @@ import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -48,17 +49,19 @@ final class ConditionalWritesTest {
     @BeforeEach
     void connect() throws Exception {
         server = new ScriptedServer();
+        store = connect(HttpClient.SDK, Integrity.DEFAULT, RetryPolicy.DEFAULT); // which makes each request once
+    }
+
+    private S3ObjectStore connect(HttpClient client, Integrity integrity, RetryPolicy retries) throws Exception {
         server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
-        store = S3ObjectStore.connect(
-                new S3Config(
-                        "bucket",
-                        at(server.uri("")),
-                        REQUESTER,
-                        HttpClient.SDK, // so that each request is made once
-                        Limits.DEFAULT,
-                        Integrity.DEFAULT,
-                        RetryPolicy.DEFAULT),
+        return S3ObjectStore.connect(
+                new S3Config("bucket", at(server.uri("")), REQUESTER, client, Limits.DEFAULT, integrity, retries),
                 "mounted/");
+    }
+
+    private void reconnect(HttpClient client, Integrity integrity, RetryPolicy retries) throws Exception {
+        store.close();
+        store = connect(client, integrity, retries);
     }
 
     @AfterEach
@@ -239,6 +242,21 @@ final class ConditionalWritesTest {
         assertThat(firstLines().getLast()).startsWith("DELETE /bucket/mounted/z");
     }
 
+    /** That the store lists before each attempt is no progress. */
+    @Test
+    void deleteAll_onlyListingsSucceed_endsByItsDeadline() throws Exception {
+        RetryPolicy retries = new RetryPolicy(RetryPolicy.DEFAULT.reading(), Duration.ofMillis(300));
+        reconnect(HttpClient.SDK, Integrity.DEFAULT, retries);
+        answerProbesOfIgnoredDeletions();
+        for (int i = 0; i < 1_000; i++) {
+            server.answers(listing("a", MINE, "b", MINE), error("500 Internal Server Error", "InternalError"));
+        }
+
+        assertThatThrownBy(() -> store.deleteAll(two()))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("write.retry-deadline");
+    }
+
     /** What is listed once says nothing of the time before the next attempt. */
     @Test
     void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
@@ -290,6 +308,11 @@ final class ConditionalWritesTest {
 
     private static List<UploadedPart> parts() {
         return List.of(new UploadedPart(1, MINE, 5));
+    }
+
+    private static List<ObjectVersion> two() {
+        ObjectVersion a = version(MINE);
+        return List.of(a, new ObjectVersion("mounted/b", MINE, a.size(), a.lastModified()));
     }
 
     private static ObjectVersion version(String etag) {
