@@ -142,6 +142,33 @@ class DirectoryMarkersTest {
 
     /** Credentials that have expired look like this. */
     @Test
+    void markBelow_theLookIsDeniedToo_leavesWhatIsKnown() throws Exception {
+        bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+        clock.advance(TTL);
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        assertThat(markers.of(D).isBelow()).isTrue();
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+    }
+
+    @Test
+    void of_deniedAndNeverKnown_failsUnlessTheDirectoryCanBeListed() throws Exception {
+        bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        faults.heal();
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+    }
+
+    /** Credentials that have expired look like this. */
+    @Test
     void of_deniedLater_isWhatItWas() throws Exception {
         markers.markBelow(D);
         clock.advance(TTL);
