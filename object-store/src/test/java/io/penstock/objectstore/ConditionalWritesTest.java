@@ -257,6 +257,30 @@ final class ConditionalWritesTest {
                 .hasMessageContaining("write.retry-deadline");
     }
 
+    /** Only the code says whether it is the condition that has kept the object. */
+    @ParameterizedTest
+    @ValueSource(strings = {"InternalError", "SlowDownWrite"})
+    void deleteAll_theStoreIsInTroubleDuringTheProbe_probesAgain(String trouble) throws Exception {
+        server.answers(STORED, kept(trouble), kept("PreconditionFailed"), DONE);
+        server.answers(DELETED);
+
+        assertThat(store.deleteAll(two())).isEmpty();
+
+        assertThat(server.requests().getLast().getLast()).contains("<ETag>");
+    }
+
+    @Test
+    void deleteAll_deletingIsDeniedDuringTheProbe_probesWithTheNextCall() throws Exception {
+        server.answers(STORED, kept("AccessDenied"), DONE);
+        assertThatThrownBy(() -> store.deleteAll(two())).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        answerProbesOfIgnoredDeletions();
+        server.answers(listing("a", MINE, "b", MINE), DELETED);
+        assertThat(store.deleteAll(two())).isEmpty();
+
+        assertThat(server.requests().getLast().getLast()).doesNotContain("<ETag>");
+    }
+
     /** What is listed once says nothing of the time before the next attempt. */
     @Test
     void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
@@ -347,6 +371,14 @@ final class ConditionalWritesTest {
     private static String there(String etag) {
         return "HTTP/1.1 200 OK\r\nETag: " + etag
                 + "\r\nContent-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
+    }
+
+    /** The response to DeleteObjects that has not deleted an object. */
+    private static String kept(String code) {
+        return withBody(
+                "200 OK",
+                "<DeleteResult><Error><Key>mounted/a</Key><Code>" + code
+                        + "</Code><Message>No</Message></Error></DeleteResult>");
     }
 
     private static String error(String status, String code) {
