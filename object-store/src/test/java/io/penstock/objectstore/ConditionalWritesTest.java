@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
 import java.time.Duration;
@@ -147,6 +149,20 @@ final class ConditionalWritesTest {
 
         assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
                 .isInstanceOf(PreconditionFailed.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void put_ignored_isLookedForOnceForOneAttempt(boolean signedPayloads) throws Exception {
+        Integrity integrity = new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, signedPayloads);
+        reconnect(HttpClient.DIRECT, integrity, RetryPolicy.DEFAULT);
+        server.answers(STORED, DONE, NOTHING_THERE, STORED);
+
+        store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
+
+        assertThat(firstLines())
+                .filteredOn(line -> line.contains("/mounted/a "))
+                .containsExactly("HEAD /bucket/mounted/a HTTP/1.1", "PUT /bucket/mounted/a HTTP/1.1");
     }
 
     @Test
