@@ -1,5 +1,7 @@
 package io.penstock.metadata.attributes;
 
+import static java.util.Objects.requireNonNull;
+
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
@@ -53,6 +55,9 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     /** For which the store is waited for where it need not be. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** Of calls that make one attempt each, which the timeouts of the connection end. */
+    private static final Duration NO_LIMIT = Duration.ofNanos(Long.MAX_VALUE);
 
     private final ObjectStore store;
     private final Tree tree;
@@ -282,10 +287,13 @@ public final class DirectoryMarkers implements AutoCloseable {
      */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         if (!isMarked(directory)) {
-            inTurn(directory, () -> {
-                if (!isMarked(directory)) { // by the thread before
-                    markNow(directory);
-                }
+            store.retries().forWriting().callUnlessWithin(() -> {
+                inTurn(directory, () -> {
+                    if (!isMarked(directory)) { // by the thread before
+                        markNow(directory);
+                    }
+                });
+                return null;
             });
         }
     }
@@ -328,10 +336,16 @@ public final class DirectoryMarkers implements AutoCloseable {
         void run() throws ObjectStoreException, InterruptedException;
     }
 
-    /** Empty objects have one ETag, so that no condition of the store holds two changes apart. */
+    /**
+     * Empty objects have one ETag, so that no condition of the store holds two changes apart. The wait for the turn is part of
+     * the call's time: the changes before it may all wait for a store that takes none.
+     */
     private void inTurn(Directory directory, Change change) throws ObjectStoreException, InterruptedException {
+        Deadline deadline = requireNonNull(Deadline.current(), "no deadline");
         ReentrantLock turn = turns.get(directory.prefix(), _ -> new ReentrantLock());
-        Deadline.standInLine(turn::lockInterruptibly);
+        if (!turn.tryLock(deadline.atMost(NO_LIMIT).toNanos(), TimeUnit.NANOSECONDS)) {
+            throw deadline.overdue("'" + Names.marker(directory) + "' is still being changed by other calls");
+        }
         try {
             change.run();
         } finally {

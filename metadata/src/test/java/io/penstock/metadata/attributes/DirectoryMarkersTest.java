@@ -8,8 +8,10 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.DelayingObjectStore;
@@ -123,6 +125,26 @@ class DirectoryMarkersTest {
             assertThat(each.call().get()).isTrue();
         }
         assertThat(store.drain()).hasSize(2); // a HEAD and a PUT
+    }
+
+    @Test
+    void markBelow_whileAnotherWaitsForTheStore_endsByItsDeadline() throws Exception {
+        Deadline deadline = new RetryPolicy(Duration.ofMillis(1), Duration.ofMillis(1)).forWriting();
+        try (Gate gate = delays.hold(DirectoryMarkersTest::isPut)) {
+            Program<Boolean> first = markBelow(D);
+            gate.awaitHeld(1);
+
+            assertThatThrownBy(() -> deadline.call(() -> {
+                        markers.markBelow(D);
+                        return true;
+                    }))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("'d/'")
+                    .hasMessageContaining("write.retry-deadline");
+
+            gate.open();
+            assertThat(first.call().get()).isTrue();
+        }
     }
 
     @Test
