@@ -69,6 +69,10 @@ public final class Listing {
     @GuardedBy("this")
     private final Map<String, LookupCache.Dated> newer = new HashMap<>();
 
+    /** How many entries it may hold until it is weighed again. */
+    @GuardedBy("this")
+    private int room;
+
     /** The highest index that a reader asked for. */
     @GuardedBy("this")
     private int furthest;
@@ -230,6 +234,24 @@ public final class Listing {
         return entries.held() + source.held();
     }
 
+    /** The number of entries that it is weighed with, which is never below {@link #held}. */
+    synchronized int weight() {
+        return Math.max(room, held());
+    }
+
+    /**
+     * Whether answers and changes have made it larger than it was weighed, to be called after each. Then it is to be weighed
+     * anew, with room for a quarter more: it is not weighed with each name.
+     */
+    synchronized boolean isOutgrown() {
+        int held = held();
+        if (held <= room) {
+            return false;
+        }
+        room = held + held / 4;
+        return true;
+    }
+
     /** Whether answers and changes have made it larger than pages ever do. */
     synchronized boolean isOvergrown() {
         return entries.held() > mostHeld || newer.size() > mostHeld;
@@ -328,6 +350,7 @@ public final class Listing {
         if (entries.held() > mostHeld) {
             entries.drop(mostHeld - mostHeld / 4);
         }
+        room = held();
         fetchIfNear();
         return from;
     }

@@ -100,7 +100,7 @@ public final class Tree implements AutoCloseable {
         this.answers = new LookupCache(this::ask, executor, limits, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
                 .maximumWeight(config.mostListed())
-                .weigher((Directory directory, Listing listing) -> LISTING_WEIGHT + listing.held())
+                .weigher((Directory directory, Listing listing) -> LISTING_WEIGHT + listing.weight())
                 .ticker(nanoClock::getAsLong)
                 .executor(Runnable::run)
                 .expireAfterWrite(config.ttl())
@@ -577,7 +577,7 @@ public final class Tree implements AutoCloseable {
         if (listing.isOvergrown()) {
             listings.asMap().remove(directory, listing);
             askedOneByOne.invalidate(directory); // counts anew
-        } else if (listing.held() % ListRequest.MAX_KEYS == 0) {
+        } else if (listing.isOutgrown()) {
             weigh(directory, listing);
         }
     }

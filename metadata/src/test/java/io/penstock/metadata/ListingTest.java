@@ -369,8 +369,9 @@ class ListingTest {
         }
     }
 
-    @Test
-    void changed_moreNamesThanAllListingsHold_areNotHeld() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {PAGE, 900, 600})
+    void changed_moreNamesThanAllListingsHold_areNotHeld(int names) throws Exception {
         List<Directory> directories = new ArrayList<>();
         try (Tree small = small()) {
             for (int i = 0; i < 20; i++) {
@@ -379,7 +380,7 @@ class ListingTest {
                 assertThat(Listings.names(small.list(directories.getLast()))).hasSize(1);
             }
 
-            for (int i = 0; i < PAGE; i++) {
+            for (int i = 0; i < names; i++) {
                 for (Directory each : directories) {
                     small.changed(each, "new" + i, each.child("new" + i));
                 }

@@ -4,17 +4,18 @@ import io.penstock.core.ObjectVersion;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.services.s3.model.Delete;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsRequest;
-import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
 import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Error;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
  * Deletes up to 1,000 objects by one request (DeleteObjects). What such a request does not delete is left to single
@@ -65,7 +66,7 @@ final class BatchDeletions {
         ListRequest request =
                 new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, ListRequest.MAX_KEYS);
         for (int left = 1 + versions.size() / SingleDeletions.CONCURRENCY; left > 0 && !wanted.isEmpty(); left--) {
-            ListPage page = reader.list(request);
+            ListPage page = reader.page(request);
             for (StoredObject object : page.objects()) {
                 ObjectVersion there = object.version();
                 ObjectVersion version = wanted.remove(there.key());
@@ -112,41 +113,59 @@ final class BatchDeletions {
         if (sent.isEmpty()) {
             return Set.of();
         }
-        Set<String> failed = new HashSet<>();
-        for (S3Error error : send(sent, conditionally).errors()) {
-            if (!error.code().equals("NoSuchKey")) {
-                failed.add(error.key());
-            }
-        }
+        Set<String> failed =
+                send(sent, conditionally).stream().map(S3Error::key).collect(Collectors.toSet());
         return sent.stream().filter(version -> !failed.contains(version.key())).collect(Collectors.toSet());
     }
 
-    private DeleteObjectsResponse send(List<ObjectVersion> versions, boolean conditionally) {
-        return requests.client.deleteObjects(DeleteObjectsRequest.builder()
-                .bucket(requests.bucket())
-                .requestPayer(requests.payer)
-                .delete(Delete.builder()
-                        .quiet(true)
-                        .objects(versions.stream()
-                                .map(version -> ObjectIdentifier.builder()
-                                        .key(version.key())
-                                        .eTag(conditionally ? version.etag() : null)
-                                        .build())
-                                .toList())
+    /** @return why objects are still there */
+    private List<S3Error> send(List<ObjectVersion> versions, boolean conditionally) {
+        return requests
+                .client
+                .deleteObjects(DeleteObjectsRequest.builder()
+                        .bucket(requests.bucket())
+                        .requestPayer(requests.payer)
+                        .delete(Delete.builder()
+                                .quiet(true)
+                                .objects(versions.stream()
+                                        .map(version -> ObjectIdentifier.builder()
+                                                .key(version.key())
+                                                .eTag(conditionally ? version.etag() : null)
+                                                .build())
+                                        .toList())
+                                .build())
                         .build())
-                .build());
+                .errors()
+                .stream()
+                .filter(error -> !error.code().equals("NoSuchKey"))
+                .toList();
     }
 
     /**
-     * Deletes one object on the condition that it has this ETag, which it does not have.
+     * Deletes one object on the condition that it has this ETag, which it does not have. An error about the object is taken
+     * for that of a request that deletes it alone: it is repeated if it may pass.
      *
      * @throws ObjectStoreException.PreconditionFailed if the store says so
      */
     void probe(String key, String etag) throws ObjectStoreException, InterruptedException {
         ObjectVersion wrong = new ObjectVersion(key, etag, 1, Instant.EPOCH);
-        if (!deleteIfUnchanged(List.of(wrong)).isEmpty()) {
-            throw new ObjectStoreException.PreconditionFailed(requests.errors.object(key) + " has another ETag", null);
-        }
+        List<S3Error> _ = requests.change(requests.errors.object(key), () -> {
+            List<S3Error> failures = send(List.of(wrong), true);
+            if (!failures.isEmpty()) {
+                throw asOfOneRequest(failures.getFirst());
+            }
+            return failures;
+        });
+    }
+
+    private static AwsServiceException asOfOneRequest(S3Error error) {
+        return S3Exception.builder()
+                .statusCode(200)
+                .awsErrorDetails(AwsErrorDetails.builder()
+                        .errorCode(error.code())
+                        .errorMessage(error.message())
+                        .build())
+                .build();
     }
 
     /** Whether XML 1.0 can have the key in it, and a parser leaves it as it is. */

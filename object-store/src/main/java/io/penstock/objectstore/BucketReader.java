@@ -233,9 +233,14 @@ final class BucketReader {
     }
 
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        ListPage page = requests.ask(requests.errors.bucket(), () -> listOnce(request));
+        ListPage page = page(request);
         requests.progressed();
         return page;
+    }
+
+    /** {@link #list}, as a part of an attempt to change something: that the store lists is no progress with the change. */
+    ListPage page(ListRequest request) throws ObjectStoreException, InterruptedException {
+        return requests.ask(requests.errors.bucket(), () -> listOnce(request));
     }
 
     private ListPage listOnce(ListRequest request) {

@@ -320,7 +320,7 @@ final class ErrorMapper {
         // S3 also uses 503 for its own trouble, with other codes. A response to HEAD has no code and counts as
         // throttling.
         return response.statusCode() == TOO_MANY_REQUESTS
-                || code(response).equals("SlowDown")
+                || code(response).startsWith("SlowDown") // of reads or of writes, as MinIO says
                 || (response.statusCode() == SERVICE_UNAVAILABLE
                         && code(response).isEmpty())
                 || response.isThrottlingException();

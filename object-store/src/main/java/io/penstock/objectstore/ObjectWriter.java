@@ -23,11 +23,9 @@ final class ObjectWriter {
         String object = requests.errors.object(key);
         SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
         RetryState retryState = new RetryState();
-        if (requests.direct != null) {
-            precondition.check(reader, key, object);
-        }
-        ResponseHead head =
-                sent.sendDirectly(requests.direct, retryState, key, Map.of(), headers(properties, precondition));
+        DirectRequests direct =
+                precondition.isSent() ? requests.direct : null; // otherwise a HEAD precedes each attempt
+        ResponseHead head = sent.sendDirectly(direct, retryState, key, Map.of(), headers(properties, precondition));
         if (head != null) {
             requests.progressed();
             return new ObjectVersion(

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
+import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.objectstore.WriteCondition.Unchanged;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -48,17 +51,19 @@ final class ConditionalWritesTest {
     @BeforeEach
     void connect() throws Exception {
         server = new ScriptedServer();
+        store = connect(HttpClient.SDK, Integrity.DEFAULT, RetryPolicy.DEFAULT); // which makes each request once
+    }
+
+    private S3ObjectStore connect(HttpClient client, Integrity integrity, RetryPolicy retries) throws Exception {
         server.answers("HTTP/1.1 200 OK\r\n\r\n", withBody("200 OK", "<ListBucketResult></ListBucketResult>"));
-        store = S3ObjectStore.connect(
-                new S3Config(
-                        "bucket",
-                        at(server.uri("")),
-                        REQUESTER,
-                        HttpClient.SDK, // so that each request is made once
-                        Limits.DEFAULT,
-                        Integrity.DEFAULT,
-                        RetryPolicy.DEFAULT),
+        return S3ObjectStore.connect(
+                new S3Config("bucket", at(server.uri("")), REQUESTER, client, Limits.DEFAULT, integrity, retries),
                 "mounted/");
+    }
+
+    private void reconnect(HttpClient client, Integrity integrity, RetryPolicy retries) throws Exception {
+        store.close();
+        store = connect(client, integrity, retries);
     }
 
     @AfterEach
@@ -144,6 +149,20 @@ final class ConditionalWritesTest {
 
         assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
                 .isInstanceOf(PreconditionFailed.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void put_ignored_isLookedForOnceForOneAttempt(boolean signedPayloads) throws Exception {
+        Integrity integrity = new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, signedPayloads);
+        reconnect(HttpClient.DIRECT, integrity, RetryPolicy.DEFAULT);
+        server.answers(STORED, DONE, NOTHING_THERE, STORED);
+
+        store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
+
+        assertThat(firstLines())
+                .filteredOn(line -> line.contains("/mounted/a "))
+                .containsExactly("HEAD /bucket/mounted/a HTTP/1.1", "PUT /bucket/mounted/a HTTP/1.1");
     }
 
     @Test
@@ -239,6 +258,45 @@ final class ConditionalWritesTest {
         assertThat(firstLines().getLast()).startsWith("DELETE /bucket/mounted/z");
     }
 
+    /** That the store lists before each attempt is no progress. */
+    @Test
+    void deleteAll_onlyListingsSucceed_endsByItsDeadline() throws Exception {
+        RetryPolicy retries = new RetryPolicy(RetryPolicy.DEFAULT.reading(), Duration.ofMillis(300));
+        reconnect(HttpClient.SDK, Integrity.DEFAULT, retries);
+        answerProbesOfIgnoredDeletions();
+        for (int i = 0; i < 1_000; i++) {
+            server.answers(listing("a", MINE, "b", MINE), error("500 Internal Server Error", "InternalError"));
+        }
+
+        assertThatThrownBy(() -> store.deleteAll(two()))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageContaining("write.retry-deadline");
+    }
+
+    /** Only the code says whether it is the condition that has kept the object. */
+    @ParameterizedTest
+    @ValueSource(strings = {"InternalError", "SlowDownWrite"})
+    void deleteAll_theStoreIsInTroubleDuringTheProbe_probesAgain(String trouble) throws Exception {
+        server.answers(STORED, kept(trouble), kept("PreconditionFailed"), DONE);
+        server.answers(DELETED);
+
+        assertThat(store.deleteAll(two())).isEmpty();
+
+        assertThat(server.requests().getLast().getLast()).contains("<ETag>");
+    }
+
+    @Test
+    void deleteAll_deletingIsDeniedDuringTheProbe_probesWithTheNextCall() throws Exception {
+        server.answers(STORED, kept("AccessDenied"), DONE);
+        assertThatThrownBy(() -> store.deleteAll(two())).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        answerProbesOfIgnoredDeletions();
+        server.answers(listing("a", MINE, "b", MINE), DELETED);
+        assertThat(store.deleteAll(two())).isEmpty();
+
+        assertThat(server.requests().getLast().getLast()).doesNotContain("<ETag>");
+    }
+
     /** What is listed once says nothing of the time before the next attempt. */
     @Test
     void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
@@ -292,6 +350,11 @@ final class ConditionalWritesTest {
         return List.of(new UploadedPart(1, MINE, 5));
     }
 
+    private static List<ObjectVersion> two() {
+        ObjectVersion a = version(MINE);
+        return List.of(a, new ObjectVersion("mounted/b", MINE, a.size(), a.lastModified()));
+    }
+
     private static ObjectVersion version(String etag) {
         return new ObjectVersion("mounted/a", etag, 5, Instant.EPOCH);
     }
@@ -324,6 +387,14 @@ final class ConditionalWritesTest {
     private static String there(String etag) {
         return "HTTP/1.1 200 OK\r\nETag: " + etag
                 + "\r\nContent-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
+    }
+
+    /** The response to DeleteObjects that has not deleted an object. */
+    private static String kept(String code) {
+        return withBody(
+                "200 OK",
+                "<DeleteResult><Error><Key>mounted/a</Key><Code>" + code
+                        + "</Code><Message>No</Message></Error></DeleteResult>");
     }
 
     private static String error(String status, String code) {

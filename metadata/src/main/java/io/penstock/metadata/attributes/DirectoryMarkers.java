@@ -1,5 +1,7 @@
 package io.penstock.metadata.attributes;
 
+import static java.util.Objects.requireNonNull;
+
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
@@ -8,6 +10,8 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
@@ -51,6 +55,9 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     /** For which the store is waited for where it need not be. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** Of calls that make one attempt each, which the timeouts of the connection end. */
+    private static final Duration NO_LIMIT = Duration.ofNanos(Long.MAX_VALUE);
 
     private final ObjectStore store;
     private final Tree tree;
@@ -212,25 +219,41 @@ public final class DirectoryMarkers implements AutoCloseable {
         } catch (ObjectStoreException.NotFound _) {
             return new Dated(Marker.NONE, asOf, false);
         } catch (ObjectStoreException.AccessDenied _) {
-            // A missing one, for want of s3:ListBucket; or credentials have expired.
-            return new Dated(last(directory), asOf, false);
+            return new Dated(denied(directory), asOf, false);
         }
     }
 
+    /**
+     * What is believed of a marker that the store denies: what was known last. If nothing was, it is missing, which the store
+     * does not say for want of s3:ListBucket; unless the credentials, which may have expired, do not list the directory either.
+     */
+    private Marker denied(Directory directory) throws ObjectStoreException, InterruptedException {
+        Marker last = lastKnown(directory);
+        if (last != null) {
+            return last;
+        }
+        ListPage _ = store.list(new ListRequest(directory.prefix(), "/", null, null, 1));
+        return Marker.NONE;
+    }
+
+    /** The marker's object, and remembers what it says, as others may have changed it. Null if there is none. */
     private @Nullable ObjectDescription description(Directory directory)
             throws ObjectStoreException, InterruptedException {
         try {
-            return store.describe(Names.marker(directory));
-        } catch (ObjectStoreException.NotFound | ObjectStoreException.AccessDenied _) {
-            return null;
+            ObjectDescription found = store.describe(Names.marker(directory));
+            changed(directory, marker(found));
+            return found;
+        } catch (ObjectStoreException.NotFound _) {
+            changed(directory, Marker.NONE);
+        } catch (ObjectStoreException.AccessDenied _) {
+            changed(directory, denied(directory));
         }
+        return null;
     }
 
-    private static Marker marker(@Nullable ObjectDescription description) {
-        return description == null
-                ? Marker.NONE
-                : new Marker(
-                        AttributeHeaders.isBelow(description.headers()), AttributeHeaders.read(description.headers()));
+    private static Marker marker(ObjectDescription description) {
+        return new Marker(
+                AttributeHeaders.isBelow(description.headers()), AttributeHeaders.read(description.headers()));
     }
 
     /** A directory was made here, with these attributes. */
@@ -259,14 +282,18 @@ public final class DirectoryMarkers implements AutoCloseable {
      * Sees to it that objects in the directory are asked for their attributes, here and on other nodes.
      *
      * @throws ObjectStoreException.AccessDenied if the store takes no marker, as {@link ObjectStoreException.Refused}: here
-     *     the directory counts as marked, and the store is not asked again within the time to live
+     *     the directory counts as marked, and the store is not asked again within the time to live, unless it has never said
+     *     what the marker is
      */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         if (!isMarked(directory)) {
-            inTurn(directory, () -> {
-                if (!isMarked(directory)) { // by the thread before
-                    markNow(directory);
-                }
+            store.retries().forWriting().callUnlessWithin(() -> {
+                inTurn(directory, () -> {
+                    if (!isMarked(directory)) { // by the thread before
+                        markNow(directory);
+                    }
+                });
+                return null;
             });
         }
     }
@@ -280,8 +307,11 @@ public final class DirectoryMarkers implements AutoCloseable {
         try {
             rewrite(directory, before -> before.isBelow() ? Map.of() : AttributeHeaders.below());
         } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused e) {
-            Marker asIfMarked = new Marker(true, last(directory).attributes());
-            remember(directory.prefix(), new Dated(asIfMarked, nanoClock.getAsLong(), false));
+            Dated known = markers.getIfPresent(directory.prefix());
+            if (known != null) { // otherwise the directory's own attributes would show as if there were none
+                Marker asIfMarked = new Marker(true, known.marker.attributes());
+                remember(directory.prefix(), new Dated(asIfMarked, nanoClock.getAsLong(), false));
+            }
             throw e;
         }
     }
@@ -306,10 +336,16 @@ public final class DirectoryMarkers implements AutoCloseable {
         void run() throws ObjectStoreException, InterruptedException;
     }
 
-    /** Empty objects have one ETag, so that no condition of the store holds two changes apart. */
+    /**
+     * Empty objects have one ETag, so that no condition of the store holds two changes apart. The wait for the turn is part of
+     * the call's time: the changes before it may all wait for a store that takes none.
+     */
     private void inTurn(Directory directory, Change change) throws ObjectStoreException, InterruptedException {
+        Deadline deadline = requireNonNull(Deadline.current(), "no deadline");
         ReentrantLock turn = turns.get(directory.prefix(), _ -> new ReentrantLock());
-        Deadline.standInLine(turn::lockInterruptibly);
+        if (!turn.tryLock(deadline.atMost(NO_LIMIT).toNanos(), TimeUnit.NANOSECONDS)) {
+            throw deadline.overdue("'" + Names.marker(directory) + "' is still being changed by other calls");
+        }
         try {
             change.run();
         } finally {
@@ -339,8 +375,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             throws ObjectStoreException, InterruptedException {
         String key = Names.marker(directory);
         ObjectDescription before = description(directory);
-        changed(directory, marker(before)); // or others have changed it
-        Map<String, String> headers = rewriting.headers(marker(before));
+        Map<String, String> headers = rewriting.headers(before == null ? Marker.NONE : marker(before));
         if (headers.isEmpty()) {
             return;
         }

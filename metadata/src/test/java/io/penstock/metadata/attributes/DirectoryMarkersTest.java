@@ -8,8 +8,10 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.DelayingObjectStore;
@@ -126,6 +128,26 @@ class DirectoryMarkersTest {
     }
 
     @Test
+    void markBelow_whileAnotherWaitsForTheStore_endsByItsDeadline() throws Exception {
+        Deadline deadline = new RetryPolicy(Duration.ofMillis(1), Duration.ofMillis(1)).forWriting();
+        try (Gate gate = delays.hold(DirectoryMarkersTest::isPut)) {
+            Program<Boolean> first = markBelow(D);
+            gate.awaitHeld(1);
+
+            assertThatThrownBy(() -> deadline.call(() -> {
+                        markers.markBelow(D);
+                        return true;
+                    }))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("'d/'")
+                    .hasMessageContaining("write.retry-deadline");
+
+            gate.open();
+            assertThat(first.call().get()).isTrue();
+        }
+    }
+
+    @Test
     void markBelow_refused_isTriedAgainAfterTheTtl() throws Exception {
         bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
         faults.always(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
@@ -138,6 +160,33 @@ class DirectoryMarkersTest {
         assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
         clock.advance(TTL);
         assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    /** Credentials that have expired look like this. */
+    @Test
+    void markBelow_theLookIsDeniedToo_leavesWhatIsKnown() throws Exception {
+        bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+        clock.advance(TTL);
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        assertThat(markers.of(D).isBelow()).isTrue();
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
+    }
+
+    @Test
+    void of_deniedAndNeverKnown_failsUnlessTheDirectoryCanBeListed() throws Exception {
+        bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+        faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        faults.heal();
+        assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
     }
 
     /** Credentials that have expired look like this. */
