@@ -20,6 +20,7 @@ import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -271,6 +272,14 @@ final class UnreadableTest {
             assertThat(directory.resolve(name)).content().isEqualTo(name);
         }
         assertThat(directory.resolve("lock")).doesNotExist();
+    }
+
+    @Test
+    void open_aFolderThatCanBeWrittenToAndNotLocked_isRefused() throws Exception {
+        StagingFolder.open(directory).close();
+        Files.delete(directory.resolve("lock"));
+        Files.createDirectory(directory.resolve("lock"));
+        assertThatThrownBy(() -> StagingFolder.open(directory)).isInstanceOf(FileSystemException.class);
     }
 
     @Test
