@@ -179,6 +179,30 @@ final class UnreadableTest {
     }
 
     @Test
+    void recover_dataFileThatCannotBeOpened_keepsBothUntilItCan() throws Exception {
+        writeTwice(files);
+        WatchedFiles sick = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.OPEN && name.contains(StagedFile.DATA)) {
+                throw new IOException("Too many open files");
+            }
+        });
+        for (int start = 0; start < 3; start++) {
+            Recovery recovery = recover(sick);
+            assertThat(recovery.found()).isEmpty();
+            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+                assertThat(file.key()).isEqualTo("a");
+                assertThat(file.reason()).isEqualTo("its data file cannot be opened: Too many open files");
+                assertThat(file.data()).endsWith(".data.unreadable");
+            });
+            assertThat(files.opened()).isZero();
+        }
+        Recovery recovery = recover(files);
+        assertThat(recovery.unreadable()).isEmpty();
+        assertThat(recovery.found()).hasSize(1);
+        close(recovery);
+    }
+
+    @Test
     void recover_journalOfALaterVersion_isKeptUntilItIsKnown() throws Exception {
         writeTwice(files);
         String journal = name(files, StagedFile.JOURNAL);
