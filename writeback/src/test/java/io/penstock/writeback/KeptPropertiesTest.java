@@ -13,6 +13,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
@@ -200,3 +202,32 @@ final class KeptPropertiesTest {
         assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
     }
 }
+
+    @Test
+    void resume_ofAnUploadThatHadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        CrashingFiles disk = new CrashingFiles();
+        CrashingFiles left;
+        byte[] content = new byte[5 * BLOCK_SIZE];
+        ObjectVersion base = stored("a", 10);
+        try (TestMount first = new TestMount(faults, disk, TestConfig.withMemory(16)).start()) {
+            WrittenFile file = first.writeback.open(base);
+            file.write(0, ByteBuffer.wrap(content));
+            while (first.uploads.uploadedBytes() == 0) {
+                Thread.onSpinWait();
+            }
+            faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // so that nothing is aborted
+            file.truncate(0);
+            file.write(0, ByteBuffer.wrap(content));
+            file.fsync();
+            left = disk.crash(Seeded.random(2));
+        }
+        assertThat(bucket.openUploads()).hasSize(1);
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(16)).start()) {
+            second.assertNothingLeaks();
+        }
+
+        assertThat(store.only(Call.CreateUpload.class)).hasSize(1);
+        assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
+    }
