@@ -137,13 +137,31 @@ final class KeptPropertiesTest {
         WrittenFile file = mount.writeback.create("page.html.part", null);
         file.write(0, text("new"));
         ObjectVersion first = requireNonNull(file.commitAndHold());
-        file.moved(bucket.copy(first, "page.html", WriteCondition.ABSENT));
+        ObjectProperties renamed =
+                bucket.properties("page.html.part").renamed("page.html"); // as a rename gives the copy
+        file.moved(bucket.copy(first, "page.html", renamed, WriteCondition.ABSENT));
         file.resumeCommits();
         file.append(text("er"));
         file.commit();
         file.release();
 
         assertThat(bucket.properties("page.html")).isEqualTo(ObjectProperties.ofNew("page.html"));
+    }
+
+    /** The copies that the rename of a directory makes keep all headers. */
+    @Test
+    void commit_afterARenameOfItsDirectory_keepsItsType() throws Exception {
+        ObjectProperties ofNoType = ObjectProperties.ofNew("x");
+        WrittenFile file = mount.writeback.open(bucket.put("d/page.html", Content.of(new byte[10]), ofNoType));
+        file.append(text("new"));
+        ObjectVersion first = requireNonNull(file.commitAndHold());
+        file.moved(bucket.copy(first, "e/page.html", WriteCondition.ABSENT));
+        file.resumeCommits();
+        file.append(text("er"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("e/page.html")).isEqualTo(ofNoType);
     }
 
     @Test
@@ -201,7 +219,6 @@ final class KeptPropertiesTest {
         assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
         assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
     }
-}
 
     @Test
     void resume_ofAnUploadThatHadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
@@ -231,3 +248,4 @@ final class KeptPropertiesTest {
         assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
         assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
     }
+}
