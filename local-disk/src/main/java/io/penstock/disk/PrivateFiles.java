@@ -1,12 +1,17 @@
 package io.penstock.disk;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +28,7 @@ public final class PrivateFiles {
             Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
 
     private static final int STICKY = 01000;
+    private static final int ROOT = 0;
 
     private PrivateFiles() {}
 
@@ -32,34 +38,71 @@ public final class PrivateFiles {
      */
     public static @Nullable String exposure(Path folder) throws IOException {
         int owner = userOf(folder);
-        if (userOf(Path.of("/proc/self")) == 0 && owner != 0) {
+        if (user() == ROOT && owner != ROOT) {
             return "belongs to user " + owner + ", who could mislead root there: chown it to root";
         } else if (!Collections.disjoint(Files.getPosixFilePermissions(folder), WRITABLE_BY_OTHERS)) {
-            return "can be written to by other users, who could mislead Penstock there: chmod go-w " + folder;
+            return "can be written to by other users, who could mislead Penstock there: "
+                    + (isClosable(folder) ? "chmod go-w " + folder : "name a folder in it");
         }
         return null;
     }
 
+    /** Whether the folder is this user's, and has no sticky bit: one that has is shared on purpose. */
+    private static boolean isClosable(Path folder) throws IOException {
+        return userOf(folder) == user() && ((int) Files.getAttribute(folder, "unix:mode") & STICKY) == 0;
+    }
+
     /**
-     * Takes the right to write to the folder from other users: volumes of containers come with it. One with the sticky bit is
-     * shared on purpose, and stays.
+     * Takes the right to write to the folder from other users, unless it is shared on purpose: volumes of containers come
+     * with it.
      *
-     * @return how other users could still replace files in it: see {@link #exposure}
+     * @return how other users could still mislead this process there, or could have before: see {@link #exposure}
      */
     static @Nullable String close(Path folder) throws IOException {
-        boolean isOwn = userOf(folder) == userOf(Path.of("/proc/self"));
-        boolean isShared = ((int) Files.getAttribute(folder, "unix:mode") & STICKY) != 0;
-        if (isOwn && !isShared) {
+        if (isClosable(folder)) {
             Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(folder);
             if (permissions.removeAll(WRITABLE_BY_OTHERS)) {
                 Files.setPosixFilePermissions(folder, permissions);
             }
         }
-        return exposure(folder);
+        String exposure = exposure(folder);
+        return exposure == null ? planted(folder) : exposure;
     }
 
-    private static int userOf(Path path) throws IOException {
-        return (int) Files.getAttribute(path, "unix:uid");
+    /**
+     * What another user has put there; null if all is this user's, the folder owner's or root's, such as lost+found. One level
+     * is enough, as Penstock's own folders are closed from the start.
+     */
+    private static @Nullable String planted(Path folder) throws IOException {
+        List<Integer> trusted = List.of(ROOT, userOf(folder), user());
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            for (Path entry : entries) {
+                if (!isOf(trusted, entry)) {
+                    return "holds '" + entry.getFileName()
+                            + "' of another user, who could mislead Penstock there: remove what is not yours";
+                }
+            }
+            return null;
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static boolean isOf(List<Integer> users, Path entry) throws IOException {
+        try {
+            return users.contains(userOf(entry, LinkOption.NOFOLLOW_LINKS));
+        } catch (NoSuchFileException e) { // a process that uses the folder has removed it
+            return true;
+        }
+    }
+
+    private static int userOf(Path path, LinkOption... options) throws IOException {
+        return (int) Files.getAttribute(path, "unix:uid", options);
+    }
+
+    /** Of this process. */
+    private static int user() throws IOException {
+        return userOf(Path.of("/proc/self"));
     }
 
     /** @throws java.nio.file.FileAlreadyExistsException if there is a file of this name */

@@ -172,7 +172,8 @@ public final class RecordLog<R> implements AutoCloseable {
         torn = end < reader.size();
         if (torn) {
             log.info(
-                    "The last {} bytes of the log {} are not whole, as a crash leaves them, and are not used.",
+                    "The last {} bytes of the log {} are not used: they hold no whole records, as after a crash, or"
+                            + " cannot be read.",
                     reader.size() - end,
                     name);
         }

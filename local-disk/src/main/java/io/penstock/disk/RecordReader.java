@@ -174,13 +174,25 @@ final class RecordReader<R> {
     private ByteBuffer read(long position, int length) throws IOException {
         int wanted = Math.min(length, PIECE_BYTES);
         if (position < pieceStart || position + wanted > pieceStart + piece.limit()) {
-            file.read(position, piece.clear());
-            piece.flip();
-            pieceStart = position;
+            fill(position, wanted);
             if (piece.limit() < wanted) {
                 throw new EOFException("the log has become shorter than " + size);
             }
         }
         return piece.slice(Math.toIntExact(position - pieceStart), wanted);
+    }
+
+    private void fill(long position, int wanted) throws IOException {
+        pieceStart = position;
+        piece.clear();
+        try {
+            file.read(position, piece);
+        } catch (IOException e) {
+            if (piece.position() < wanted) { // else the bad sector is past what is wanted now
+                throw e;
+            }
+        } finally {
+            piece.flip();
+        }
     }
 }

@@ -78,8 +78,8 @@ public final class WorkingFolder implements AutoCloseable {
     /**
      * Makes the folder if it does not exist, and locks it.
      *
-     * @throws ForeignException if it holds something that is not Penstock's, or another kind of Penstock's folders, or if
-     *     other users may write to it
+     * @throws ForeignException if it holds something that is not Penstock's, or is another kind of Penstock's folders, or if
+     *     other users may write to it, or own something in it
      * @throws FolderLock.TakenException if another process, or something else in this one, has it
      * @throws IOException if it cannot be made, read or written
      */

@@ -228,6 +228,21 @@ final class RecordLogTest {
     }
 
     @Test
+    void replay_ofALogWithABadSector_givesTheRecordsBeforeIt() throws Exception {
+        written().close();
+        DataFolder sick = WatchedFolder.withBadSector(files, Files.size(path()) - 1);
+        List<String> records = new ArrayList<>();
+        try (RecordLog<String> log = RecordLog.open(sick, NAME, format)) {
+            if (durable) {
+                assertThatThrownBy(() -> log.replay(records::add)).hasMessage("Input/output error");
+            } else {
+                log.replay(records::add);
+            }
+        }
+        assertThat(records).isEqualTo(RECORDS.subList(0, RECORDS.size() - 1));
+    }
+
+    @Test
     void append_afterATornTail_followsTheLastWholeRecord() throws Exception {
         written().close();
         cut(Files.size(path()) - 1);

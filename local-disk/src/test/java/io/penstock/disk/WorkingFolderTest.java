@@ -201,8 +201,31 @@ final class WorkingFolderTest {
         assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
                 .isInstanceOf(WorkingFolder.ForeignException.class)
                 .hasMessage("the staging folder " + folder() + " can be written to by other users, who could mislead"
-                        + " Penstock there: chmod go-w " + folder() + ", or choose another staging folder (setting"
+                        + " Penstock there: name a folder in it, or choose another staging folder (setting"
                         + " write.staging, option --write-staging)");
         assertThat(folder()).isEmptyDirectory();
+    }
+
+    /** Put there before the folder was closed: the next mount would upload it, or serve it. */
+    @ParameterizedTest
+    @ValueSource(strings = {WorkingFolder.MARKER, "0123456789abcdef.data", "objects"})
+    void open_withSomethingOfAnotherUser_isRefusedEachTime(String name) throws Exception {
+        assumeThat((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).isZero();
+        openAndClose();
+        Path planted = folder().resolve(name);
+        if (Files.notExists(planted)) {
+            Files.createDirectory(planted);
+        }
+        Files.setAttribute(planted, "unix:uid", 4711);
+        Files.setPosixFilePermissions(folder(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND))
+                    .isInstanceOf(WorkingFolder.ForeignException.class)
+                    .hasMessage("the staging folder " + folder() + " holds '" + name
+                            + "' of another user, who could mislead Penstock there: remove what is not yours, or choose"
+                            + " another staging folder (setting write.staging, option --write-staging)");
+        }
+        Files.setAttribute(planted, "unix:uid", 0);
+        openAndClose();
     }
 }

@@ -33,7 +33,7 @@ final class FileObject {
     private final FileBytes bytes;
     private @Nullable FileUpload upload;
 
-    /** The object's properties, once they were requested. */
+    /** The object's properties; null until they are requested, as they are again once it has another key. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
     /** Headers that the object is to have whatever it had; written with the file's lock held. */
@@ -188,7 +188,7 @@ final class FileObject {
     FileUpload moved(ObjectVersion to) {
         state.rename(to.key());
         bytes.layer().moved(to);
-        properties.updateAndGet(known -> known == null ? null : known.renamed(to.key()));
+        properties.set(null); // a rename may have changed its type, and a change of attributes its headers
         return takeUpload();
     }
 

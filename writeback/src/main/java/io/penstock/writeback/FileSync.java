@@ -36,7 +36,7 @@ final class FileSync {
     @GuardedBy("bytes.lock()")
     private long durableChanges;
 
-    /** The file's identity in the journal, as far as it was written here; null if it has none yet. */
+    /** The file's identity in the journal, as far as it was written here; null if the journal may lack it. */
     @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
@@ -54,10 +54,17 @@ final class FileSync {
         }
     }
 
-    /** Whether all that is written would survive a crash of the machine. */
+    /** Whether all that is written would survive a crash of the machine, under the file's name. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isDurable() {
-        return durableChanges >= file.state().changes();
+        return durableChanges >= file.state().changes() && !isNameUnsaid();
+    }
+
+    /** Whether the journal may lack the name under which a crash is to find the durable content. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    private boolean isNameUnsaid() {
+        return durableChanges > file.state().committed()
+                && (said == null || !said.key().equals(file.state().key()));
     }
 
     /** Changes that would survive a crash of the machine, or are visible. */
@@ -107,12 +114,6 @@ final class FileSync {
         return staged(true);
     }
 
-    /** Whether the journal has not been told of a rename. With the file's lock held. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    private boolean isUnderAnotherName() {
-        return said != null && !said.key().equals(file.state().key());
-    }
-
     /** @param reporting whether to fail as a commit in the background has */
     private boolean staged(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
@@ -127,7 +128,7 @@ final class FileSync {
                     }
                     wanted = file.state().changes();
                     bytes.content().noteSize();
-                    if (!file.state().hasName() || (durableChanges >= wanted && !isUnderAnotherName())) {
+                    if (!file.state().hasName() || isDurable()) {
                         return true;
                     }
                     if (file.object().isCopied()) {
@@ -323,9 +324,7 @@ final class FileSync {
             boolean isSaid = file.object().journal().amend(List.of(identity));
             bytes.lock().lock();
             try {
-                if (said != null) {
-                    said = isSaid ? identity : null; // the next fsync says it
-                }
+                said = isSaid ? identity : null; // the next fsync says it
             } finally {
                 bytes.lock().unlock();
             }

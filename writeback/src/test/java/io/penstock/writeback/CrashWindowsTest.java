@@ -49,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
@@ -95,6 +96,23 @@ final class CrashWindowsTest {
             file.resumeCommits();
         });
         s.crash(4).expect("b", "old").recover().expectTold("committed b 3").expect("b", "new");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"WRITE", "FORCE"})
+    void fsync_afterTheJournalHasNotTakenANewName_promisesThatName(Operation failing) throws Exception {
+        s.create("a").write(0, "new").then(WrittenFile::fsync).before(failing, StagedFile.JOURNAL, () -> {
+            throw new IOException("broken");
+        });
+        s.then(
+                file -> {
+                    assertThat(file.holdUncommitted()).isTrue();
+                    file.renamed("b", null);
+                    file.resumeCommits();
+                },
+                WrittenFile::fsync);
+        s.crash(12).recover().expect("b", "new");
+        assertThat(s.bucket.list(ListRequest.of("", "")).objects()).hasSize(1);
     }
 
     @Test
@@ -531,6 +549,15 @@ final class CrashWindowsTest {
     @Test
     void reinstate_thenReplacedBySomebodyElseAndACrash_isAConflict() throws Exception {
         withdrawn(WrittenFile::reinstate).bucket.put("a", "theirs");
+        s.recover().expectFailed(1);
+    }
+
+    @Test
+    void fsync_afterTheJournalHasNotTakenAReinstatement_promisesTheContentAllTheSame() throws Exception {
+        FileScenario.Step broken = _ -> s.before(Operation.WRITE, StagedFile.JOURNAL, () -> {
+            throw new IOException("broken");
+        });
+        withdrawn(broken, WrittenFile::reinstate, WrittenFile::fsync).bucket.put("a", "theirs");
         s.recover().expectFailed(1);
     }
 

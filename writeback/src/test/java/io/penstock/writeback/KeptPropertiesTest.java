@@ -13,6 +13,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
+import io.penstock.testing.Fault;
+import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
@@ -135,13 +137,31 @@ final class KeptPropertiesTest {
         WrittenFile file = mount.writeback.create("page.html.part", null);
         file.write(0, text("new"));
         ObjectVersion first = requireNonNull(file.commitAndHold());
-        file.moved(bucket.copy(first, "page.html", WriteCondition.ABSENT));
+        ObjectProperties renamed =
+                bucket.properties("page.html.part").renamed("page.html"); // as a rename gives the copy
+        file.moved(bucket.copy(first, "page.html", renamed, WriteCondition.ABSENT));
         file.resumeCommits();
         file.append(text("er"));
         file.commit();
         file.release();
 
         assertThat(bucket.properties("page.html")).isEqualTo(ObjectProperties.ofNew("page.html"));
+    }
+
+    /** The copies that the rename of a directory makes keep all headers. */
+    @Test
+    void commit_afterARenameOfItsDirectory_keepsItsType() throws Exception {
+        ObjectProperties ofNoType = ObjectProperties.ofNew("x");
+        WrittenFile file = mount.writeback.open(bucket.put("d/page.html", Content.of(new byte[10]), ofNoType));
+        file.append(text("new"));
+        ObjectVersion first = requireNonNull(file.commitAndHold());
+        file.moved(bucket.copy(first, "e/page.html", WriteCondition.ABSENT));
+        file.resumeCommits();
+        file.append(text("er"));
+        file.commit();
+        file.release();
+
+        assertThat(bucket.properties("e/page.html")).isEqualTo(ofNoType);
     }
 
     @Test
@@ -198,5 +218,34 @@ final class KeptPropertiesTest {
 
         assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
         assertThat(bucket.properties("a")).isEqualTo(PROPERTIES);
+    }
+
+    @Test
+    void resume_ofAnUploadThatHadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        CrashingFiles disk = new CrashingFiles();
+        CrashingFiles left;
+        byte[] content = new byte[5 * BLOCK_SIZE];
+        ObjectVersion base = stored("a", 10);
+        try (TestMount first = new TestMount(faults, disk, TestConfig.withMemory(16)).start()) {
+            WrittenFile file = first.writeback.open(base);
+            file.write(0, ByteBuffer.wrap(content));
+            while (first.uploads.uploadedBytes() == 0) {
+                Thread.onSpinWait();
+            }
+            faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // so that nothing is aborted
+            file.truncate(0);
+            file.write(0, ByteBuffer.wrap(content));
+            file.fsync();
+            left = disk.crash(Seeded.random(2));
+        }
+        assertThat(bucket.openUploads()).hasSize(1);
+        try (TestMount second = new TestMount(store, left, TestConfig.withMemory(16)).start()) {
+            second.assertNothingLeaks();
+        }
+
+        assertThat(store.only(Call.CreateUpload.class)).hasSize(1);
+        assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
+        assertThat(bucket.properties("a")).isEqualTo(PROPERTIES.withoutEncoding());
     }
 }

@@ -214,6 +214,9 @@ final class StagingTest {
             Path shared = Files.createDirectory(directory.resolve("shared"));
             Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
             assertThatThrownBy(() -> kept.export(shared)).hasMessageContaining("chmod go-w " + shared);
+            Files.setAttribute(shared, "unix:mode", 01777);
+            assertThatThrownBy(() -> kept.export(shared))
+                    .hasMessageEndingWith(": name a folder in it, or choose another one");
             assertThat(shared).isEmptyDirectory();
             assertThatThrownBy(() -> kept.export(directory.resolve("out")))
                     .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);

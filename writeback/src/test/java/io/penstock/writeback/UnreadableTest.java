@@ -20,6 +20,7 @@ import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -178,6 +179,30 @@ final class UnreadableTest {
     }
 
     @Test
+    void recover_dataFileThatCannotBeOpened_keepsBothUntilItCan() throws Exception {
+        writeTwice(files);
+        WatchedFiles sick = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.OPEN && name.contains(StagedFile.DATA)) {
+                throw new IOException("Too many open files");
+            }
+        });
+        for (int start = 0; start < 3; start++) {
+            Recovery recovery = recover(sick);
+            assertThat(recovery.found()).isEmpty();
+            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+                assertThat(file.key()).isEqualTo("a");
+                assertThat(file.reason()).isEqualTo("its data file cannot be opened: Too many open files");
+                assertThat(file.data()).endsWith(".data.unreadable");
+            });
+            assertThat(files.opened()).isZero();
+        }
+        Recovery recovery = recover(files);
+        assertThat(recovery.unreadable()).isEmpty();
+        assertThat(recovery.found()).hasSize(1);
+        close(recovery);
+    }
+
+    @Test
     void recover_journalOfALaterVersion_isKeptUntilItIsKnown() throws Exception {
         writeTwice(files);
         String journal = name(files, StagedFile.JOURNAL);
@@ -271,6 +296,14 @@ final class UnreadableTest {
             assertThat(directory.resolve(name)).content().isEqualTo(name);
         }
         assertThat(directory.resolve("lock")).doesNotExist();
+    }
+
+    @Test
+    void open_aFolderThatCanBeWrittenToAndNotLocked_isRefused() throws Exception {
+        StagingFolder.open(directory).close();
+        Files.delete(directory.resolve("lock"));
+        Files.createDirectory(directory.resolve("lock"));
+        assertThatThrownBy(() -> StagingFolder.open(directory)).isInstanceOf(FileSystemException.class);
     }
 
     @Test

@@ -1,7 +1,6 @@
 package io.penstock.writeback.staging;
 
 import io.penstock.disk.DataFolder;
-import io.penstock.disk.FolderLock;
 import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
@@ -37,7 +36,7 @@ public final class EarlierStaging {
         } catch (WorkingFolder.ForeignException e) {
             log.debug("Nothing is taken over", e);
             return present;
-        } catch (FolderLock.TakenException e) {
+        } catch (IOException e) {
             present.close();
             throw e;
         }

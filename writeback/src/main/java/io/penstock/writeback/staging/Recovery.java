@@ -194,7 +194,7 @@ public final class Recovery {
     }
 
     /** Why the data file cannot have all that the journal speaks of; null if it can, or need not. */
-    private @Nullable String faultOf(String data, boolean isThere, JournalState state) throws IOException {
+    private @Nullable String faultOf(String data, boolean isThere, JournalState state) {
         if (state.written() == null || state.data().isEmpty()) {
             return null;
         } else if (!isThere) {
@@ -202,6 +202,8 @@ public final class Recovery {
         }
         try (DataFile file = staging.files().open(data)) {
             return file.length() < state.data().end() ? DATA_SHORT : null;
+        } catch (IOException e) {
+            return "its data file cannot be opened: " + e.getMessage();
         }
     }
 

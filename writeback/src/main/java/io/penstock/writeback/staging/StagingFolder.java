@@ -42,7 +42,7 @@ public final class StagingFolder {
         try {
             return WorkingFolder.open(folder, KIND);
         } catch (FileSystemException e) {
-            if (!Files.isDirectory(folder)) {
+            if (!Files.isDirectory(folder) || Files.isWritable(folder)) {
                 throw e;
             }
             return null;

@@ -141,10 +141,15 @@ final class RemoteUpload {
                 && body.crc32c().getAsInt() == there.crc32c();
     }
 
-    /** Whether the object has these properties once it is completed. */
+    /**
+     * Whether the object has these properties once it is completed. Of an earlier run's upload that is not known: since it
+     * began, headers may have been set, or all that it wrote over been cut off, and its encoding with that.
+     */
     boolean has(ObjectProperties wanted) {
         ObjectProperties given = created;
-        return given == null ? properties.kept().get().isEmpty() : given.equals(wanted);
+        return given == null
+                ? properties.kept().get().isEmpty() && properties.over() != TargetProperties.Over.OTHER_CONTENT
+                : given.equals(wanted);
     }
 
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The properties of the object that an upload makes: those of the object that it replaces, else those that follow
- * from its name. They are requested once in the life of a written file, before the first request that needs them;
+ * from its name. They are requested once for each name of a written file, before the first request that needs them;
  * later changes by others are lost with the next commit. Safe for use by any number of threads.
  *
  * @param known of the file, over all of its uploads; null until it is
