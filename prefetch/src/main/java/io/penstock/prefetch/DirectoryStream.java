@@ -104,10 +104,6 @@ final class DirectoryStream {
     @GuardedBy("this")
     private int next;
 
-    /** Whether a GET has failed, as it does if the listing is outdated. */
-    @GuardedBy("this")
-    private boolean hasFailed;
-
     /** Whether a caller of {@link #opened} holds it: it is in the queue for a GET. */
     @GuardedBy("this")
     private boolean isHeld;
@@ -264,7 +260,6 @@ final class DirectoryStream {
      * read.
      */
     synchronized void failed(Next file) {
-        hasFailed = true;
         had(file);
         startOver();
     }
@@ -277,9 +272,11 @@ final class DirectoryStream {
         return fetched;
     }
 
-    /** Whether a newer listing may say more of the file: it is not listed in this one, or others have changed. */
-    synchronized boolean isOutdatedFor(String key) {
-        return hasFailed || files.indexOf(key) < 0;
+    /** Whether a newer listing may say more of the file: this one does not have it, or another version of it. */
+    boolean isOutdatedFor(ObjectVersion version) {
+        int index = files.indexOf(version.key());
+        ObjectVersion inListing = index < 0 ? null : files.get(index);
+        return inListing == null || !inListing.identity().equals(version.identity());
     }
 
     boolean isOf(DirectoryFiles listing) {
