@@ -94,18 +94,19 @@ final class Packs {
         if (page == null) {
             return false;
         }
+        PackedPage before = null;
         boolean written = false;
         try {
             writing.to(page.extent().object(), page.position());
             written = true;
-            PackedPage before = table.put(page);
+            before = table.put(page);
             space.addPacked(page.extent(), id);
-            if (before != null) {
-                store.left(before);
-            }
             index.append(page.toRecord());
             return true;
         } finally {
+            if (before != null) {
+                store.left(before); // last: until the index has the new place, a crash leaves the object at the old one
+            }
             if (!written) {
                 leave(page.extent().object()); // perhaps its file was removed from outside
             }

@@ -35,8 +35,12 @@ final class PinsTest {
     Path directory;
 
     private PageCache open() throws IOException {
+        return open(ObjectFiles::in);
+    }
+
+    private PageCache open(Environment.FilesFactory files) throws IOException {
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
-        return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, PAGES_PER_EXTENT));
+        return PageCache.open(config, new Environment(files, System::nanoTime, PAGES_PER_EXTENT));
     }
 
     private static void pin(PageCache cache, TestObject object, long until) throws IOException {
@@ -168,6 +172,25 @@ final class PinsTest {
             assertThat(small)
                     .allSatisfy(object ->
                             assertThat(onDisk(cache, object)).isEqualTo(pinned.contains(object) ? object.size() : 0));
+        }
+    }
+
+    @Test
+    void storeAgain_theDiskRefusesTheWrite_keepsTheCopy() throws Exception {
+        FaultyFiles files = new FaultyFiles();
+        TestObject object = small.getFirst();
+        try (PageCache cache = open(files::on)) {
+            object.store(cache);
+            pin(cache, object, Pins.UNTIL_UNPINNED);
+            files.set(FaultyFiles.Fault.READ_ONLY);
+            cache.storeAgain(NAMESPACE, object.version());
+            cache.awaitWritten();
+            files.set(FaultyFiles.Fault.NONE);
+            assertThat(cache.statistics().diskErrors()).isPositive();
+            assertThat(onDisk(cache, object)).isEqualTo(object.size());
+        }
+        try (PageCache cache = open()) {
+            assertThat(object.readablePages(cache)).containsExactly(0);
         }
     }
 

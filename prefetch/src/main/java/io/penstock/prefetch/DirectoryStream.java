@@ -3,8 +3,9 @@ package io.penstock.prefetch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import java.util.BitSet;
-import java.util.NavigableMap;
-import java.util.TreeMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -55,17 +56,6 @@ final class DirectoryStream {
         }
     }
 
-    /** Files each near the one before, in some order. */
-    private static final class Run {
-        private int last = -1;
-        private int length;
-
-        void add(int place, int near) {
-            length = place >= 0 && last >= 0 && Math.abs(place - last) <= near ? length + 1 : 0;
-            last = place;
-        }
-    }
-
     /**
      * A file that is to be fetched ahead.
      *
@@ -81,9 +71,9 @@ final class DirectoryStream {
     @GuardedBy("this")
     private Shape shape = Shape.UNKNOWN;
 
-    /** The files fetched ahead, and not read since, by index. */
+    /** The files fetched ahead, and not read since, by index; in the order in which they were fetched. */
     @GuardedBy("this")
-    private final NavigableMap<Integer, ObjectVersion> ahead = new TreeMap<>();
+    private final SequencedMap<Integer, Next> ahead = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private long aheadBytes;
@@ -98,25 +88,21 @@ final class DirectoryStream {
     @GuardedBy("this")
     private long readBytes;
 
-    /** Files of this epoch that had to be waited for. */
+    /** Files that had to be waited for since the epoch began, or one was read again. */
     @GuardedBy("this")
     private int cold;
 
     /** By index. */
     @GuardedBy("this")
-    private Run listed = new Run();
+    private OrderedRun listed = new OrderedRun(NEAR);
 
     /** By their place in the order of the epoch before. */
     @GuardedBy("this")
-    private Run repeated = new Run();
+    private OrderedRun repeated = new OrderedRun(NEAR);
 
     /** The first file that may be fetched next: its index, or its place in the order of the epoch before. */
     @GuardedBy("this")
     private int next;
-
-    /** Whether a GET has failed, as it does if the listing is outdated. */
-    @GuardedBy("this")
-    private boolean hasFailed;
 
     /** Whether a caller of {@link #opened} holds it: it is in the queue for a GET. */
     @GuardedBy("this")
@@ -150,12 +136,13 @@ final class DirectoryStream {
                 if (!isCold) {
                     return false;
                 }
+                cold = 0; // perhaps an epoch begins, whose own files have to show that it is read at random
             }
             case BEGINS_EPOCH -> beginEpoch();
         }
-        ObjectVersion fetched = dropAhead(index);
+        Next fetched = dropAhead(index);
         if (fetched != null && !isCold) {
-            usedBytes.add(fetched.size());
+            usedBytes.add(fetched.version.size());
         }
         cold += isCold ? 1 : 0;
         known.set(index);
@@ -179,31 +166,34 @@ final class DirectoryStream {
     private void startOver() {
         shape = Shape.UNKNOWN;
         cold = 0;
-        listed = new Run();
-        repeated = new Run();
+        listed = new OrderedRun(NEAR);
+        repeated = new OrderedRun(Math.clamp(order.ranked() / NEAR_SHARE, NEAR, NEAR_IN_ORDER));
     }
 
     @GuardedBy("this")
     private void observe(int index) {
         int rank = order.rank(index);
-        listed.add(index, NEAR);
-        repeated.add(rank, Math.clamp(order.ranked() / NEAR_SHARE, NEAR, NEAR_IN_ORDER));
+        listed.add(index);
+        repeated.add(rank);
         switch (shape) {
             case UNKNOWN -> find(index, rank);
-            case IN_ORDER -> {
-                shape = listed.length == 0 ? Shape.UNKNOWN : shape;
-                forgetPassed(index - NEAR);
-            }
-            case REPEATED -> shape = repeated.length == 0 ? Shape.UNKNOWN : shape;
+            case IN_ORDER -> follow(listed);
+            case REPEATED -> follow(repeated);
             case AT_RANDOM -> {}
         }
     }
 
-    /** Files before this one were passed over: they are not ahead of the reader any more. */
+    /** Files that the readers have passed over in this order, or that another one has fetched, are not ahead of them any more. */
     @GuardedBy("this")
-    private void forgetPassed(int end) {
-        while (!ahead.isEmpty() && ahead.firstKey() < end) {
-            ObjectVersion _ = dropAhead(ahead.firstKey());
+    private void follow(OrderedRun run) {
+        if (run.length() == 0) {
+            shape = Shape.UNKNOWN;
+            return;
+        }
+        Map.Entry<Integer, Next> eldest = ahead.firstEntry();
+        while (eldest != null && (eldest.getValue().why != shape.ahead || run.hasPassed(eldest.getValue().place))) {
+            Next _ = dropAhead(eldest.getKey());
+            eldest = ahead.firstEntry();
         }
     }
 
@@ -212,10 +202,10 @@ final class DirectoryStream {
         if (cold == 0) {
             return; // as far as is known all of them are in the cache
         }
-        if (listed.length >= RUN) {
+        if (listed.length() >= RUN) {
             shape = Shape.IN_ORDER;
             next = index + 1;
-        } else if (repeated.length >= REPEATED_RUN) {
+        } else if (repeated.length() >= REPEATED_RUN) {
             shape = Shape.REPEATED;
             next = rank + 1;
         } else if (files.isWhole() && cold >= Math.max(LEAST, files.size() / SHARE)) {
@@ -242,9 +232,10 @@ final class DirectoryStream {
             if (version != null
                     && version.size() > 0
                     && version.size() <= limits.get().smallFileBytes()) {
-                ahead.put(index, version);
+                Next file = new Next(index, place, version, shape.ahead);
+                ahead.put(index, file);
                 aheadBytes += version.size();
-                return new Next(index, place, version, shape.ahead);
+                return file;
             }
         }
         isHeld = false;
@@ -253,13 +244,13 @@ final class DirectoryStream {
 
     /** The cache had it: nothing was fetched. */
     synchronized void had(Next file) {
-        ObjectVersion _ = dropAhead(file.index);
+        Next _ = dropAhead(file.index);
         known.set(file.index);
     }
 
     /** There is no memory for it now: the caller no longer holds the stream, which goes on with the next file that is read. */
     synchronized void pause(Next file) {
-        ObjectVersion _ = dropAhead(file.index);
+        Next _ = dropAhead(file.index);
         next = Math.min(next, file.place);
         isHeld = false;
     }
@@ -269,22 +260,23 @@ final class DirectoryStream {
      * read.
      */
     synchronized void failed(Next file) {
-        hasFailed = true;
         had(file);
         startOver();
     }
 
-    /** The file is not ahead of its readers any more. @return the version that was fetched; null if none was */
+    /** The file is not ahead of its readers any more. @return what was fetched; null if nothing was */
     @GuardedBy("this")
-    private @Nullable ObjectVersion dropAhead(int index) {
-        ObjectVersion fetched = ahead.remove(index);
-        aheadBytes -= fetched == null ? 0 : fetched.size();
+    private @Nullable Next dropAhead(int index) {
+        Next fetched = ahead.remove(index);
+        aheadBytes -= fetched == null ? 0 : fetched.version.size();
         return fetched;
     }
 
-    /** Whether a newer listing may say more of the file: it is not listed in this one, or others have changed. */
-    synchronized boolean isOutdatedFor(String key) {
-        return hasFailed || files.indexOf(key) < 0;
+    /** Whether a newer listing may say more of the file: this one does not have it, or another version of it. */
+    boolean isOutdatedFor(ObjectVersion version) {
+        int index = files.indexOf(version.key());
+        ObjectVersion inListing = index < 0 ? null : files.get(index);
+        return inListing == null || !inListing.identity().equals(version.identity());
     }
 
     boolean isOf(DirectoryFiles listing) {

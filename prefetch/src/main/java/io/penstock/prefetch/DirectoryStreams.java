@@ -16,7 +16,7 @@ final class DirectoryStreams {
     /** Of all directories but the one used last: their listings are held, at most 450 bytes of heap a file. */
     private static final int MOST_FILES = 100_000;
 
-    /** Each time that so many files of a directory were cold, and its listing did not have them, a newer one is asked for. */
+    /** Each time that a listing was outdated for so many cold files of its directory, a newer one is asked for. */
     private static final int LEAST_COLD = 4;
 
     private final DirectoryFiles.Source source;
@@ -54,11 +54,12 @@ final class DirectoryStreams {
      */
     @Nullable
     DirectoryStream opened(ObjectVersion version, boolean isCold) {
-        DirectoryStream stream = stream(version.key(), isCold);
+        DirectoryStream stream = stream(version, isCold);
         return stream != null && stream.opened(version, isCold) ? stream : null;
     }
 
-    private synchronized @Nullable DirectoryStream stream(String key, boolean isCold) {
+    private synchronized @Nullable DirectoryStream stream(ObjectVersion version, boolean isCold) {
+        String key = version.key();
         String prefix = key.substring(0, key.lastIndexOf('/') + 1);
         Directory directory = directories.get(prefix);
         if (directory == null) {
@@ -70,7 +71,7 @@ final class DirectoryStreams {
             directories.put(prefix, directory);
         }
         DirectoryStream stream = directory.stream;
-        if (isCold && (stream == null || stream.isOutdatedFor(key)) && ++directory.cold % LEAST_COLD == 0) {
+        if (isCold && (stream == null || stream.isOutdatedFor(version)) && ++directory.cold % LEAST_COLD == 0) {
             DirectoryFiles files = source.of(key);
             if (files != null && (stream == null || !stream.isOf(files))) {
                 stream = new DirectoryStream(files, limits, mostAtRandom, usedBytes);

@@ -17,11 +17,15 @@ class DirectoryStreamTest {
     private static final int FILES = 1_000;
     private static final int SIZE = 1_000;
     private static final long MOST = 100 * SIZE;
-    private static final ReadaheadConfig CONFIG = new ReadaheadConfig(1 << 20, 1 << 20, 8, 2 * SIZE);
+    private static final int WINDOW = 1 << 20;
+    private static final ReadaheadConfig CONFIG = new ReadaheadConfig(WINDOW, WINDOW, 8, 2 * SIZE);
+
+    /** So large that few files fill the window. */
+    private static final int LARGE = 16 << 10;
 
     private final LongAdder used = new LongAdder();
-    private final List<ObjectVersion> versions = new ArrayList<>(
-            IntStream.range(0, FILES).mapToObj(index -> version(index, SIZE)).toList());
+    private final List<ObjectVersion> versions = versions(SIZE);
+    private final List<ObjectVersion> large = versions(LARGE);
 
     @Test
     void opened_inOrder_fetchesWhatFollows() {
@@ -63,6 +67,21 @@ class DirectoryStreamTest {
         drain(stream);
         assertThat(stream.opened(versions.get(900), true)).isFalse();
         assertThat(stream.next()).isNull();
+    }
+
+    /** By another program: the files that are ahead of the reader stay so, and take their room. */
+    @Test
+    void opened_oneFarAwayBetween_fetchesNoSecondWindow() {
+        DirectoryStream stream = ofLarge();
+        List<Integer> fetched = new ArrayList<>();
+        for (int index = 0; index < 50; index++) {
+            if (index == 40) {
+                assertThat(stream.opened(large.get(900), true)).isFalse();
+            }
+            boolean _ = stream.opened(large.get(index), index <= DirectoryStream.RUN);
+            fetched.addAll(drain(stream));
+        }
+        assertThat(fetched).doesNotHaveDuplicates().hasSizeBetween(WINDOW / LARGE, 50 + WINDOW / LARGE);
     }
 
     @Test
@@ -197,27 +216,64 @@ class DirectoryStreamTest {
                 .containsAll(fetched.stream().limit(100).map(versions::get).toList());
     }
 
+    /** Those that are never read would take all of the room. */
     @Test
-    void epoch_ofFilesThatAreNeverRead_fetchesAsMuchAgain() {
+    void epochs_ofMostFiles_eachInAnotherOrder_fetchWhatIsRead() {
         DirectoryStream stream = stream(true);
-        List<ObjectVersion> nine = shuffled(1).subList(0, FILES * 9 / 10);
+        List<ObjectVersion> nine = new ArrayList<>(shuffled(1).subList(0, FILES * 9 / 10));
         for (int epoch = 0; epoch < 5; epoch++) {
             readAll(stream, nine);
+            Collections.shuffle(nine, new Random(2 + epoch));
         }
         int read = readUntilItBegins(stream, nine);
         assertThat(read).isLessThan(2 * DirectoryStream.LEAST);
-        assertThat(drain(stream)).hasSize((int) (MOST / SIZE));
+        List<Integer> fetched = drain(stream);
+        assertThat(fetched).hasSize((int) (MOST / SIZE));
+        assertThat(fetched.stream().map(versions::get).filter(nine::contains)).hasSizeGreaterThan(fetched.size() / 2);
+    }
+
+    @Test
+    void epochs_ofMostFiles_inOneOrder_fetchNothingElseAfterTheFirst() {
+        DirectoryStream stream = stream(true);
+        List<ObjectVersion> nine = shuffled(1).subList(0, FILES * 9 / 10);
+        readAll(stream, nine);
+        for (int epoch = 2; epoch <= 5; epoch++) {
+            List<ObjectVersion> fetched =
+                    readAll(stream, nine).stream().map(versions::get).toList();
+            assertThat(fetched).as("epoch %s", epoch).hasSizeGreaterThan(FILES / 2);
+            assertThat(nine).as("epoch %s", epoch).containsAll(fetched);
+        }
     }
 
     @Test
     void opened_everyThirdFileInOrder_goesOn() {
-        DirectoryStream stream = stream(true);
-        int fetched = 0;
-        for (int index = 0; index < FILES; index += 3) {
-            boolean _ = stream.opened(versions.get(index), true);
-            fetched += drain(stream).size();
-        }
-        assertThat(fetched).isGreaterThan(FILES / 2);
+        List<ObjectVersion> thirds = IntStream.range(0, FILES)
+                .filter(index -> index % 3 == 0)
+                .mapToObj(large::get)
+                .toList();
+        assertThat(readAll(ofLarge(), thirds)).hasSizeGreaterThan(FILES / 2);
+    }
+
+    @Test
+    void epoch_ofEverySecondFileInTheOrderOfTheOneBefore_goesOn() {
+        DirectoryStream stream = ofLarge();
+        List<ObjectVersion> shuffled = shuffled(large, 1);
+        readAll(stream, shuffled);
+        List<ObjectVersion> seconds = IntStream.range(0, FILES)
+                .filter(place -> place % 2 == 0)
+                .mapToObj(shuffled::get)
+                .toList();
+        assertThat(readAll(stream, seconds)).hasSizeGreaterThan(FILES / 2);
+    }
+
+    /** The files that were fetched in the order of the names fill the window. */
+    @Test
+    void epoch_thatBeginsInOrder_andThenRepeatsTheOneBefore_fetchesAWindowOfThatOne() {
+        DirectoryStream stream = ofLarge();
+        List<ObjectVersion> shuffled = shuffled(large, 1);
+        readAll(stream, shuffled);
+        assertThat(readAll(stream, large.subList(0, 10))).hasSizeGreaterThan(WINDOW / LARGE);
+        assertThat(readAll(stream, shuffled.subList(0, 30))).hasSizeGreaterThan(WINDOW / LARGE);
     }
 
     @Test
@@ -266,18 +322,24 @@ class DirectoryStreamTest {
     }
 
     private List<ObjectVersion> shuffled(long seed) {
-        List<ObjectVersion> shuffled = new ArrayList<>(versions);
+        return shuffled(versions, seed);
+    }
+
+    private static List<ObjectVersion> shuffled(List<ObjectVersion> files, long seed) {
+        List<ObjectVersion> shuffled = new ArrayList<>(files);
         Collections.shuffle(shuffled, new Random(seed));
         return shuffled;
     }
 
-    /** An epoch in which all is waited for, or fetched ahead. */
-    private static void readAll(DirectoryStream stream, List<ObjectVersion> order) {
+    /** An epoch in which all is waited for, or fetched ahead. The files that were fetched. */
+    private static List<Integer> readAll(DirectoryStream stream, List<ObjectVersion> order) {
+        List<Integer> fetched = new ArrayList<>();
         for (ObjectVersion file : order) {
             if (stream.opened(file, true)) {
-                drain(stream);
+                fetched.addAll(drain(stream));
             }
         }
+        return fetched;
     }
 
     /** Cold files. The number of those that were read when something is fetched ahead. */
@@ -292,6 +354,11 @@ class DirectoryStreamTest {
 
     private DirectoryStream stream(boolean isWhole) {
         return new DirectoryStream(new FakeDirectory(versions, isWhole), new ReadaheadLimits(CONFIG), () -> MOST, used);
+    }
+
+    private DirectoryStream ofLarge() {
+        ReadaheadConfig config = new ReadaheadConfig(WINDOW, WINDOW, 8, LARGE);
+        return new DirectoryStream(new FakeDirectory(large, true), new ReadaheadLimits(config), () -> MOST, used);
     }
 
     private DirectoryStream inOrder() {
@@ -314,6 +381,12 @@ class DirectoryStreamTest {
             indexes.add(next.index());
         }
         return indexes;
+    }
+
+    private static List<ObjectVersion> versions(long size) {
+        return new ArrayList<>(IntStream.range(0, FILES)
+                .mapToObj(index -> version(index, size))
+                .toList());
     }
 
     private static ObjectVersion version(int index, long size) {

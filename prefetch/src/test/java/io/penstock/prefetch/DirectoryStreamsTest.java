@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
@@ -14,17 +15,19 @@ import org.junit.jupiter.api.Test;
 class DirectoryStreamsTest {
     private final List<String> asked = new ArrayList<>();
     private int listed = 10;
+    private String listedEtag = "etag";
     private final DirectoryStreams directories = new DirectoryStreams(
             key -> {
-                asked.add(key.substring(0, key.indexOf('/')));
-                return new Listed(listed);
+                String directory = key.substring(0, key.indexOf('/'));
+                asked.add(directory);
+                return new Listed(directory, listed, listedEtag);
             },
             new ReadaheadLimits(ReadaheadConfig.DEFAULT),
             () -> 1 << 30,
             new LongAdder());
 
     /** Of so many files, all of them that have a number. */
-    private record Listed(int size) implements DirectoryFiles {
+    private record Listed(String directory, int size, String etag) implements DirectoryFiles {
         @Override
         public int indexOf(String key) {
             int number = Integer.parseInt(key.substring(key.indexOf('/') + 1));
@@ -32,8 +35,8 @@ class DirectoryStreamsTest {
         }
 
         @Override
-        public @Nullable ObjectVersion get(int index) {
-            return null;
+        public ObjectVersion get(int index) {
+            return version(directory, index, etag);
         }
 
         @Override
@@ -67,6 +70,27 @@ class DirectoryStreamsTest {
     }
 
     @Test
+    void opened_otherVersionsThanItsListingHas_asksForANewerOne() {
+        listedEtag = "older";
+        read("a", true);
+        assertThat(asked).as("the same each time").containsExactly("a", "a");
+        listedEtag = "etag";
+        read("a", true);
+        read("a", true);
+        assertThat(asked).as("the newer one has them").containsExactly("a", "a", "a");
+    }
+
+    /** As in an outage: what is known of the order is worth more than a newer listing. */
+    @Test
+    void opened_onceAGetHasFailed_keepsTheListing() {
+        DirectoryStream stream = requireNonNull(read("a", true));
+        stream.failed(requireNonNull(stream.next()));
+        read("a", true);
+        read("a", true);
+        assertThat(asked).containsExactly("a");
+    }
+
+    @Test
     void opened_manyFilesInOtherDirectories_forgetsTheOneUsedFirst() {
         listed = 60_000;
         read("a", true);
@@ -88,10 +112,16 @@ class DirectoryStreamsTest {
         assertThat(asked).hasSize(21).endsWith("d0");
     }
 
-    private void read(String directory, boolean isCold) {
+    /** Some of its files. What opening the last one returns. */
+    private @Nullable DirectoryStream read(String directory, boolean isCold) {
+        DirectoryStream last = null;
         for (int number = 0; number < 8; number++) {
-            ObjectVersion file = new ObjectVersion(directory + "/" + number, "etag", 100, Instant.EPOCH);
-            DirectoryStream _ = directories.opened(file, isCold);
+            last = directories.opened(version(directory, number, "etag"), isCold);
         }
+        return last;
+    }
+
+    private static ObjectVersion version(String directory, int number, String etag) {
+        return new ObjectVersion(directory + "/" + number, etag, 100, Instant.EPOCH);
     }
 }

@@ -106,12 +106,11 @@ final class Peer implements AutoCloseable {
      */
     private void exchange(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
-        Duration silence = silence();
         HttpConnection kept = connections.takeIdle();
-        if (kept != null && exchange(kept, silence, request, proof, sink, arrivals) == null) {
+        if (kept != null && exchange(kept, request, proof, sink, arrivals) == null) {
             return;
         }
-        PeerFailure broken = exchange(connect(silence), silence, request, proof, sink, arrivals);
+        PeerFailure broken = exchange(connect(), request, proof, sink, arrivals);
         if (broken != null) {
             throw broken;
         }
@@ -119,13 +118,9 @@ final class Peer implements AutoCloseable {
 
     /** @return the failure of a connection that broke before the response; null if the sink has all bytes */
     private @Nullable PeerFailure exchange(
-            HttpConnection connection,
-            Duration silence,
-            PeerRequest request,
-            String proof,
-            BodySink sink,
-            Arrivals arrivals)
+            HttpConnection connection, PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
+        Duration silence = silence();
         Duration all = silence.plusMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
         ResponseHead head = null;
         boolean isReusable = false;
@@ -164,14 +159,15 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    /** Half of what the call has left, at most: the store may have to be asked after it. */
+    /** Half of what the call has left now, at most: the store may have to be asked after it. */
     private Duration silence() {
         Duration usual = patience.silence();
         Deadline deadline = Deadline.current();
         return deadline == null ? usual : deadline.atMost(usual.multipliedBy(2)).dividedBy(2);
     }
 
-    private HttpConnection connect(Duration silence) throws PeerFailure, InterruptedException {
+    private HttpConnection connect() throws PeerFailure, InterruptedException {
+        Duration silence = silence();
         try {
             return connections.connect(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
         } catch (IOException e) {

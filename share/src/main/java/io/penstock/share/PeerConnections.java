@@ -52,17 +52,25 @@ final class PeerConnections implements AutoCloseable {
         return connection;
     }
 
-    /** A new connection for one request, which must be {@linkplain #giveBack given back}. */
+    /**
+     * A new connection for one request, which must be {@linkplain #giveBack given back}.
+     *
+     * @throws IOException if the node cannot be reached in time, or these are closed
+     */
     HttpConnection connect(Duration connectTimeout) throws IOException {
-        HttpConnection connection = new HttpConnection(address, tls, connectTimeout, connectTimeout);
         synchronized (this) {
-            if (!closed) {
-                used.add(connection);
-                return connection;
+            if (closed) {
+                throw new IOException("the group is closed, or the node has left it");
             }
         }
-        connection.close();
-        throw new IOException("the group is closed, or the node has left it");
+        HttpConnection connection = new HttpConnection(address, tls, connectTimeout, connectTimeout);
+        synchronized (this) {
+            used.add(connection);
+            if (closed) {
+                connection.close(); // as the others in use
+            }
+        }
+        return connection;
     }
 
     private synchronized @Nullable HttpConnection pollIdle() {

@@ -19,6 +19,9 @@ final class ProvenNodes {
     /** A node whose proof the store refuses has it asked again after that only. */
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
 
+    /** A store that could not be asked, as one that throttles, is asked again after that only. */
+    private static final long FAILED_NANOS = Duration.ofSeconds(1).toNanos();
+
     /** Some hundred nodes make a new proof every few minutes. Beyond it no new one is taken for a while. */
     static final int MOST = 10_000;
 
@@ -39,7 +42,7 @@ final class ProvenNodes {
      * Whether the node may have bytes of this key.
      *
      * @param node its certificate or address
-     * @throws ObjectStoreException if the store cannot be asked
+     * @throws ObjectStoreException if the store cannot be asked, or could not a moment before
      */
     boolean mayHave(String node, @Nullable String proof, String key) throws ObjectStoreException, InterruptedException {
         if (proof == null || !bucket.covers(proof, key)) {
@@ -60,6 +63,10 @@ final class ProvenNodes {
         @GuardedBy("this")
         private boolean holds;
 
+        /** Why the store could not be asked; null if it was. */
+        @GuardedBy("this")
+        private @Nullable ObjectStoreException failure;
+
         /** By nanoTime; null before the store was asked. */
         @GuardedBy("this")
         private @Nullable Long until;
@@ -67,10 +74,26 @@ final class ProvenNodes {
         /** Other requests of the node wait for the answer. */
         synchronized boolean get(String proof) throws ObjectStoreException, InterruptedException {
             if (isOld()) {
-                holds = bucket.holds(proof);
-                until = nanoTime.getAsLong() + (holds ? PROVEN_NANOS : REFUSED_NANOS);
+                ask(proof);
+            }
+            if (failure != null) {
+                throw failure;
             }
             return holds;
+        }
+
+        @GuardedBy("this")
+        private void ask(String proof) throws InterruptedException {
+            long nanos;
+            try {
+                holds = bucket.holds(proof);
+                failure = null;
+                nanos = holds ? PROVEN_NANOS : REFUSED_NANOS;
+            } catch (ObjectStoreException e) {
+                failure = e;
+                nanos = FAILED_NANOS;
+            }
+            until = nanoTime.getAsLong() + nanos;
         }
 
         synchronized boolean isOld() {

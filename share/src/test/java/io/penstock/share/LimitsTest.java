@@ -169,13 +169,18 @@ class LimitsTest {
     }
 
     @Test
-    void proof_whereTheStoreCannotBeAsked_isAskedForAgain() throws Exception {
+    void proof_whereTheStoreCannotBeAsked_isAskedForAgainAfterASecond() throws Exception {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
         bucket.isUnreachable = true;
         assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(ObjectStoreException.class);
         bucket.isUnreachable = false;
+        pass(Duration.ofSeconds(1).minusNanos(1));
+        assertThatThrownBy(() -> nodes.mayHave("a", "right", "key")).isInstanceOf(ObjectStoreException.class);
+        assertThat(bucket.asked).hasValue(1);
+        pass(Duration.ofNanos(1));
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        assertThat(bucket.asked).hasValue(2);
     }
 
     /** The others that still ask with it have not seen the new one refused. */

@@ -1,11 +1,14 @@
 package io.penstock.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.objectstore.HttpConnection;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +52,19 @@ class PeerConnectionsTest {
             assertThat(connections.count()).isOne();
             assertThat(first.isReusable()).isFalse();
             assertThat(inUse.isReusable()).isTrue();
+        }
+    }
+
+    @Test
+    void connect_onceTheyAreClosed_asksTheNodeForNone() throws Exception {
+        try (ServerSocketChannel node = ServerSocketChannel.open()) {
+            node.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .configureBlocking(false);
+            PeerConnections connections = connections(node.socket());
+            connections.close();
+            assertThatThrownBy(() -> connections.connect(PATIENCE)).isInstanceOf(IOException.class);
+            assertThat(node.accept()).isNull();
+            assertThat(connections.count()).isZero();
         }
     }
 
