@@ -280,6 +280,17 @@ final class AttributeView {
 
     // ---- extended attributes
 
+    /**
+     * A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
+     *
+     * @throws ErrnoException EOPNOTSUPP if no node can have an attribute of this name
+     */
+    static void checkXattr(String name) throws ErrnoException {
+        if (!name.startsWith(USER)) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
+        }
+    }
+
     static byte[] xattr(Node node, ObjectAttributes attributes, String name) throws ErrnoException {
         ObjectVersion version = version(node);
         byte[] given = attributes.extended().get(name);
@@ -292,10 +303,7 @@ final class AttributeView {
         } else if (node instanceof FileEntry(StoredObject object) && name.equals(STORAGE_CLASS)) {
             return bytes(object.storageClass());
         }
-        // A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
-        throw name.startsWith(USER)
-                ? new ErrnoException(Errno.ENODATA, "there is no attribute " + name)
-                : new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
+        throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
     }
 
     /** The version that has the content which is shown: null if none has. */

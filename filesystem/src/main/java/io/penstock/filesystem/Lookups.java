@@ -129,6 +129,7 @@ final class Lookups {
     }
 
     byte[] xattr(long inode, String name) throws ErrnoException {
+        AttributeView.checkXattr(name);
         if (name.equals(ObjectFacts.NAME)) {
             return facts.of(known(inode));
         }
@@ -137,6 +138,7 @@ final class Lookups {
 
     /** {@link #xattr} if the value is known: null if it is not. The facts of an object may take a request. */
     byte @Nullable [] xattrNow(long inode, String name) throws ErrnoException {
+        AttributeView.checkXattr(name);
         Shown known = name.equals(ObjectFacts.NAME) ? null : shownNow(inode);
         return known == null ? null : known.xattr(name);
     }
