@@ -586,6 +586,27 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
+    void readdir_renamedWhileItAsksForAName_showsTheNameAllTheSame() throws Exception {
+        m.mkdir("d");
+        OpenFile written = m.create("d/x", O_WRONLY);
+        long handle =
+                m.fs.opendir(m.lookup("d").inode()).handle(); // which takes x for one that the store does not have
+        m.close(written);
+        m.drain();
+        m.clock.advance(Mounted.TTL);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate asking = m.delays.hold(
+                        call -> call instanceof Call.Head head && head.key().equals("d/x"))) {
+            Future<List<String>> reader = threads.submit(() -> m.ls(handle, 2, 100));
+            asking.awaitHeld(1);
+            m.rename("d", "new", 0);
+            asking.open();
+            assertThat(reader.get()).containsExactly("x");
+        }
+        m.fs.releasedir(handle);
+    }
+
+    @Test
     void rename_aBugWhileItCopies_leavesWhatIsMadeAtTheNewNameSince() throws Exception {
         putTree();
         Predicate<Call> bug = call -> {
