@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.Kept.Given;
+import io.penstock.filesystem.Kept.Gone;
+import io.penstock.filesystem.Kept.Withheld;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;
@@ -12,6 +15,7 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -78,14 +82,33 @@ final class AttributeView {
         Errnos.run(() -> kept.expect(directory, nodes));
     }
 
-    /** @param parent null for the root, and for a node without a name */
-    ObjectAttributes kept(@Nullable Directory parent, Node node) throws ErrnoException {
+    /**
+     * Asks the store if need be.
+     *
+     * @param parent null for the root, and for a node without a name
+     * @throws ErrnoException EIO if the store is away: then it gives none of any object; EINTR
+     */
+    Kept kept(@Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes now = keptNow(parent, node);
-        if (now != null) {
-            return now;
-        }
+        return now != null ? new Given(now) : Errnos.call(() -> ask(parent, node));
+    }
+
+    private Kept ask(@Nullable Directory parent, Node node) throws ObjectStoreException, InterruptedException {
         ObjectVersion version = node instanceof SharedFile file ? file.stored() : null;
-        return Errnos.call(() -> version == null ? kept.of(parent, node) : kept.of(parent, version));
+        try {
+            return new Given(version == null ? kept.of(parent, node) : kept.of(parent, version));
+        } catch (ObjectStoreException.NotFound e) {
+            return switch (node) {
+                case Directory _ -> throw e;
+                case FileEntry(var object) -> new Gone(object.version());
+                case LiveFile _ ->
+                    new Given(ObjectAttributes.NONE); // an open file is known, whatever became of its object
+            };
+        } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+            throw e;
+        } catch (ObjectStoreException e) {
+            return new Withheld(e);
+        }
     }
 
     /** The same if it is known: null if it is not. */
@@ -118,6 +141,13 @@ final class AttributeView {
     }
 
     // ---- stat
+
+    /** A directory's entry whose kept attributes the store does not give: nothing but its type, if that is known. */
+    Attributes ofName(Directory parent, Node node) {
+        ObjectAttributes kind = kindNow(parent, node);
+        int type = kind == null ? 0 : of(0, node, kind, 0).mode() & Attributes.S_IFMT;
+        return attributes(Directories.UNKNOWN_INODE, type, 1, 0, mountTime, mountTime, ObjectAttributes.NONE, 0);
+    }
 
     /**
      * Directories have one link, as on btrfs: find(1) takes it as "not counted", whereas two would mean "no
@@ -280,6 +310,17 @@ final class AttributeView {
 
     // ---- extended attributes
 
+    /**
+     * A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
+     *
+     * @throws ErrnoException EOPNOTSUPP if no node can have an attribute of this name
+     */
+    static void checkXattr(String name) throws ErrnoException {
+        if (!name.startsWith(USER)) {
+            throw new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
+        }
+    }
+
     static byte[] xattr(Node node, ObjectAttributes attributes, String name) throws ErrnoException {
         ObjectVersion version = version(node);
         byte[] given = attributes.extended().get(name);
@@ -292,10 +333,7 @@ final class AttributeView {
         } else if (node instanceof FileEntry(StoredObject object) && name.equals(STORAGE_CLASS)) {
             return bytes(object.storageClass());
         }
-        // A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
-        throw name.startsWith(USER)
-                ? new ErrnoException(Errno.ENODATA, "there is no attribute " + name)
-                : new ErrnoException(Errno.EOPNOTSUPP, "there are no attributes but of users: " + name);
+        throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
     }
 
     /** The version that has the content which is shown: null if none has. */

@@ -22,7 +22,7 @@ final class BackingFile implements AutoCloseable {
         this.version = version;
         try {
             this.id = kernel.open(file.path());
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             file.close();
             throw e;
         }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.EntrySlot.Added;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
@@ -124,16 +125,15 @@ final class Directories {
                 return; // it is no longer shown, and has to be asked for
             }
             Answer answer = now == null ? ask(directory, name) : now;
-            if (answer instanceof Node node && any && kept(directory, node, counted) == null) {
+            if (any && !isKnown(directory, answer, counted)) {
                 return;
             }
-            Added added = answer instanceof Node node
-                    ? add(open, directory, name, node, (long) index + 1 + FIRST_ENTRY, sink, counted)
-                    : Added.SKIPPED;
+            Added added =
+                    add(new EntrySlot(open, directory, name, (long) index + 1 + FIRST_ENTRY, sink), answer, counted);
             if (added == Added.FULL) {
                 return;
             }
-            any |= added == Added.TAKEN;
+            any |= added.isTaken();
             index += added == Added.MOVED ? 0 : 1;
         }
         readListing(open, index, sink, counted, any);
@@ -143,6 +143,8 @@ final class Directories {
             throws ErrnoException {
         int index = from;
         boolean any = some;
+        // Until the store does not give one: where it gives none, each entry would take a call of its own.
+        boolean waits = true;
         while (true) {
             View view = inPlace(open);
             Listing listing = view.listing();
@@ -165,19 +167,21 @@ final class Directories {
             }
             // It may have come to stand for something else since.
             Answer now = tree.overlaid(directory).getOrDefault(entry.name(), entry.node());
-            if (now instanceof Node node && kept(directory, node, counted) == null) {
+            boolean isKnown = isKnown(directory, now, counted);
+            if (!isKnown && waits) {
                 if (any) {
                     return; // the next call waits for it
                 }
                 expect(directory, listing, listed, counted);
             }
-            Added added = now instanceof Node node
-                    ? add(open, directory, entry.name(), node, (long) index + 1 + FIRST_ENTRY, sink, counted)
-                    : Added.SKIPPED;
+            EntrySlot slot = new EntrySlot(open, directory, entry.name(), (long) index + 1 + FIRST_ENTRY, sink);
+            Added added =
+                    now instanceof Node node && !isKnown && !waits ? addName(slot, node) : add(slot, now, counted);
             if (added == Added.FULL) {
                 return;
             }
-            any |= added == Added.TAKEN;
+            waits &= isKnown || added == Added.TAKEN || added == Added.MOVED;
+            any |= added.isTaken();
             index += added == Added.MOVED ? 0 : 1;
         }
     }
@@ -224,6 +228,11 @@ final class Directories {
         return counted ? view.keptNow(directory, node) : view.kindNow(directory, node);
     }
 
+    /** Whether nothing has to be waited for to hand the answer out. */
+    private boolean isKnown(Directory directory, Answer answer, boolean counted) {
+        return !(answer instanceof Node node) || kept(directory, node, counted) != null;
+    }
+
     /** Has the attributes of the next entries asked for, all at once. */
     private void expect(Directory directory, Listing listing, int from, boolean counted) throws ErrnoException {
         List<Node> next = new ArrayList<>();
@@ -236,57 +245,43 @@ final class Directories {
         view.expect(directory, next);
     }
 
-    /** What has become of an entry. */
-    private enum Added {
-        /** The sink has it. */
-        TAKEN,
-        /** The sink has no room for it. */
-        FULL,
-        /** It stands for nothing any more. */
-        SKIPPED,
-        /** The directory was renamed: this is the entry of the old name. */
-        MOVED
-    }
-
-    private Added add(
-            OpenDirectory open,
-            Directory directory,
-            String name,
-            Node node,
-            long next,
-            DirectorySink sink,
-            boolean counted)
-            throws ErrnoException {
-        if (!counted) {
-            ObjectAttributes now = view.kindNow(directory, node);
-            ObjectAttributes kind = now == null ? view.kept(directory, node) : now;
-            if (!directory.equals(open.directory())) {
-                return Added.MOVED;
-            }
-            return added(sink.add(name, view.of(number(inodes.find(directory, name)), node, kind, 0), next));
+    private Added add(EntrySlot slot, Answer answer, boolean counted) throws ErrnoException {
+        if (!(answer instanceof Node node)) {
+            return slot.skip();
         }
         // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
         // only what nothing better is known of, and that is not to be believed.
-        CachedLookup cached = tree.resolveNow(directory, name);
+        CachedLookup cached = counted ? tree.resolveNow(slot.directory(), slot.name()) : null;
         Node now = node;
         long validNanos = 0;
         if (cached != null && cached.answer() instanceof Node current) {
             now = current;
             validNanos = cached.nanos();
         }
-        ObjectAttributes kept = view.kept(directory, now);
-        Inode inode = named.acquire(directory, name, now);
-        Added added = directory.equals(open.directory()) // after the inode was acquired: a later rename moves it
-                ? added(sink.add(name, view.of(inode.number(), now, kept, validNanos), next))
-                : Added.MOVED;
+        ObjectAttributes known = kept(slot.directory(), now, counted);
+        Kept kept = known == null ? view.kept(slot.directory(), now) : new Kept.Given(known);
+        return switch (kept) {
+            case Kept.Given(var attributes) ->
+                counted
+                        ? addLookedUp(slot, now, attributes, validNanos)
+                        : slot.add(view.of(number(inodes.find(slot.directory(), slot.name())), now, attributes, 0));
+            case Kept.Gone _ -> slot.skip();
+            case Kept.Withheld _ -> addName(slot, now);
+        };
+    }
+
+    private Added addLookedUp(EntrySlot slot, Node node, ObjectAttributes kept, long validNanos) {
+        Inode inode = named.acquire(slot.directory(), slot.name(), node);
+        Added added = slot.add(view.of(inode.number(), node, kept, validNanos)); // a later rename moves the inode
         if (added != Added.TAKEN) {
             inodes.release(inode, 1);
         }
         return added;
     }
 
-    private static Added added(boolean isTaken) {
-        return isTaken ? Added.TAKEN : Added.FULL;
+    /** An entry whose attributes the store has not given: a stat of it asks again, and fails by itself. */
+    private Added addName(EntrySlot slot, Node node) {
+        return slot.addName(view.ofName(slot.directory(), node));
     }
 
     private Answer ask(Directory directory, String name) throws ErrnoException {

@@ -73,7 +73,8 @@ final class DirectoryRename {
     }
 
     /**
-     * Copies all, and opens it under the new name. If that fails, all is to be {@linkplain #undo undone}.
+     * Copies all, and opens it under the new name. If that fails, all is to be {@linkplain #undo undone}, but for a bug's
+     * exception, upon which the objects at both names stay until the next mount.
      *
      * @throws ErrnoException EXDEV if there are too many objects, or they cannot be journalled
      */
@@ -90,6 +91,11 @@ final class DirectoryRename {
             }
             copyObjects();
             names.open(move, copies);
+        } catch (RuntimeException | Error e) { // nothing is known to be as before, or to be complete
+            if (journal != null) {
+                leave(journal, "is not finished", e);
+            }
+            throw e;
         } finally { // before the old names go: a crash finds the files under the new ones only from then on
             held.forEach(WrittenFile::resumeCommits);
         }

@@ -94,18 +94,20 @@ final class FileChanges {
     /** A new, empty file that is in the store, its inode looked up. */
     SharedFile mknod(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
+        boolean made = false;
         try {
             WrittenFile content = file.written();
             if (content != null) {
                 Errnos.run(content::commit);
             }
-            return file;
-        } catch (ErrnoException | RuntimeException e) {
-            inodes.release(file.inode(), 1);
-            throw e;
+            made = true;
         } finally {
+            if (!made) {
+                inodes.release(file.inode(), 1);
+            }
             file.leave(true);
         }
+        return file;
     }
 
     /** The existing file, joined to write. */
@@ -115,16 +117,19 @@ final class FileChanges {
 
     private SharedFile openHere(long inode, int flags) throws ErrnoException {
         SharedFile file = open.join(inode, true);
+        boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
+        boolean begun = false;
         try {
-            boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
-            if (!Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()))) {
-                throw named.stale(file.inode());
+            begun = Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()));
+        } finally {
+            if (!begun) {
+                file.leave(true);
             }
-            return file;
-        } catch (ErrnoException | RuntimeException e) {
-            file.leave(true);
-            throw e;
         }
+        if (!begun) {
+            throw named.stale(file.inode());
+        }
+        return file;
     }
 
     /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */

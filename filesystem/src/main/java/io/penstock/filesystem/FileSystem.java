@@ -161,7 +161,10 @@ public final class FileSystem implements AutoCloseable {
         directories.read(handle, offset, sink, false);
     }
 
-    /** {@link #readdir} that looks up each entry that the sink takes, but for {@code .} and {@code ..}. */
+    /**
+     * {@link #readdir} that looks up each entry that the sink takes, but for {@code .} and {@code ..}, and for those whose
+     * attributes the store does not give: they have no inode number.
+     */
     public void readdirplus(long handle, long offset, DirectorySink sink) throws ErrnoException {
         directories.read(handle, offset, sink, true);
     }

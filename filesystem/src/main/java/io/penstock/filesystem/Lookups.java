@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.NodeResolver.Resolved;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
@@ -41,13 +42,20 @@ final class Lookups {
     }
 
     Attributes lookup(long parent, String name) throws ErrnoException {
+        ObjectVersion gone = null;
         while (true) {
             Directory directory = resolver.directory(parent);
             view.expect(directory);
             CachedLookup found = resolver.answer(directory, name);
-            ObjectAttributes kept =
-                    found.answer() instanceof Node node ? view.kept(directory, node) : ObjectAttributes.NONE;
-            Attributes acquired = acquire(parent, directory, name, found, kept);
+            Kept kept = found.answer() instanceof Node node
+                    ? view.kept(directory, node)
+                    : new Kept.Given(ObjectAttributes.NONE);
+            if (kept instanceof Kept.Gone(ObjectVersion version) && !version.equals(gone)) {
+                resolver.forget(version);
+                gone = version;
+                continue;
+            }
+            Attributes acquired = acquire(parent, directory, name, found, kept.orThrow());
             if (acquired != null) {
                 return acquired;
             }
@@ -97,7 +105,7 @@ final class Lookups {
 
     /** The kept attributes of the node that the inode shows. */
     ObjectAttributes kept(long inode, Node node) throws ErrnoException {
-        return view.kept(parent(inode), node);
+        return view.kept(parent(inode), node).orThrow();
     }
 
     /** The directory that the inode is in; null for the root, and for an inode without a name. */
@@ -124,11 +132,12 @@ final class Lookups {
     }
 
     void checkAccess(long inode, int mask, int uid, int gid) throws ErrnoException {
-        Node node = node(inode);
-        view.checkAccess(node, kept(inode, node), mask, uid, gid);
+        Shown shown = shown(inode);
+        view.checkAccess(shown.node(), shown.kept(), mask, uid, gid);
     }
 
     byte[] xattr(long inode, String name) throws ErrnoException {
+        AttributeView.checkXattr(name);
         if (name.equals(ObjectFacts.NAME)) {
             return facts.of(known(inode));
         }
@@ -137,6 +146,7 @@ final class Lookups {
 
     /** {@link #xattr} if the value is known: null if it is not. The facts of an object may take a request. */
     byte @Nullable [] xattrNow(long inode, String name) throws ErrnoException {
+        AttributeView.checkXattr(name);
         Shown known = name.equals(ObjectFacts.NAME) ? null : shownNow(inode);
         return known == null ? null : known.xattr(name);
     }
@@ -155,7 +165,7 @@ final class Lookups {
 
     /** The target of a symbolic link. */
     String link(long inode) throws ErrnoException {
-        String target = kept(inode, node(inode)).target();
+        String target = shown(inode).kept().target();
         if (target == null) {
             throw new ErrnoException(Errno.EINVAL, "inode " + inode + " is not a symbolic link");
         }
@@ -189,8 +199,16 @@ final class Lookups {
     }
 
     private Shown shown(long inode) throws ErrnoException {
-        Resolved resolved = resolve(inode);
-        return new Shown(resolved.node(), resolved.validNanos(), kept(inode, resolved.node()));
+        ObjectVersion gone = null;
+        while (true) {
+            Resolved resolved = resolve(inode);
+            Kept kept = view.kept(parent(inode), resolved.node());
+            if (!(kept instanceof Kept.Gone(ObjectVersion version)) || version.equals(gone)) {
+                return new Shown(resolved.node(), resolved.validNanos(), kept.orThrow());
+            }
+            resolver.forget(version);
+            gone = version;
+        }
     }
 
     /** Null if some of it is not known. */

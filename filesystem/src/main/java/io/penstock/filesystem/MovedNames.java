@@ -54,6 +54,7 @@ final class MovedNames {
             }
         }
         tree.keep(from.parent());
+        tree.forgetAll(move.to()); // what was asked before the copies existed must not show below the moved inodes
         inodes.move(move.from(), move.to(), copies::containsKey);
         files.times().moved(move.from(), move.to());
         tree.moved(move.from(), move.to());

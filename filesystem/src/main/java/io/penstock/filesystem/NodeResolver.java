@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.MovingDirectories.Call;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.CachedLookup;
@@ -186,6 +187,12 @@ final class NodeResolver {
     CachedLookup answerNow(Directory directory, String name) throws ErrnoException {
         checkLength(name);
         return tree.resolveNow(directory, name);
+    }
+
+    /** The store has this version no more: it is asked what its name stands for. */
+    void forget(ObjectVersion gone) {
+        Place place = Place.of(gone.key());
+        tree.invalidate(place.parent(), place.name(), gone);
     }
 
     /** The node of that name: null if there is none. */

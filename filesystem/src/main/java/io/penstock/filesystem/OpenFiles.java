@@ -129,12 +129,15 @@ final class OpenFiles {
      */
     OpenFile open(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
         SharedFile file = join(number, false);
-        BackingFile backing;
+        BackingFile backing = null;
+        boolean handedOver = false;
         try {
             backing = mayPassThrough(file, reader) ? handOver(file, reader) : null;
-        } catch (ErrnoException | RuntimeException e) {
-            file.leave(false);
-            throw e;
+            handedOver = true;
+        } finally {
+            if (!handedOver) {
+                file.leave(false);
+            }
         }
         return add(file, flags, backing);
     }

@@ -4,6 +4,7 @@ import static io.penstock.filesystem.Mounted.O_RDWR;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.penstock.core.Errno;
@@ -582,6 +583,47 @@ class DirectoryRenameTest extends OverOneCache {
             m.fs.forget(each.getValue(), 1);
         }
         m.fs.releasedir(handle);
+    }
+
+    @Test
+    void readdir_renamedWhileItAsksForAName_showsTheNameAllTheSame() throws Exception {
+        m.mkdir("d");
+        OpenFile written = m.create("d/x", O_WRONLY);
+        long handle =
+                m.fs.opendir(m.lookup("d").inode()).handle(); // which takes x for one that the store does not have
+        m.close(written);
+        m.drain();
+        m.clock.advance(Mounted.TTL);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate asking = m.delays.hold(
+                        call -> call instanceof Call.Head head && head.key().equals("d/x"))) {
+            Future<List<String>> reader = threads.submit(() -> m.ls(handle, 2, 100));
+            asking.awaitHeld(1);
+            m.rename("d", "new", 0);
+            asking.open();
+            assertThat(reader.get()).containsExactly("x");
+        }
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void rename_aBugWhileItCopies_leavesWhatIsMadeAtTheNewNameSince() throws Exception {
+        putTree();
+        Predicate<Call> bug = call -> {
+            if (call instanceof Call.Copy copy && copy.key().equals("new/b")) {
+                throw new IllegalStateException("a bug of the test");
+            }
+            return false;
+        };
+        m.faults.always(bug, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThatThrownBy(() -> m.rename("d", "new", 0)).isInstanceOf(IllegalStateException.class);
+        m.faults.heal();
+        m.clock.advance(Mounted.TTL);
+
+        m.save("new/a", "1"); // looks like the copy
+        remount();
+
+        assertThat(bucket()).containsAllEntriesOf(tree("d")).containsEntry("new/a", "1");
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
+import io.penstock.testing.Gate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +28,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -571,6 +575,164 @@ class KeptAttributesTest {
         assertErrno(Errno.EACCES, () -> m.lookup("d/a"));
         m.faults.heal();
         assertThat(m.lookup("d/a").mode()).isEqualTo(0100600);
+    }
+
+    /** What readdirplus shows of a directory, through a sink that takes so many entries at a time. */
+    private Map<String, Attributes> entries(String directory, int batch) throws ErrnoException {
+        Map<String, Attributes> entries = new TreeMap<>();
+        long handle = m.fs.opendir(m.lookup(directory).inode()).handle();
+        long[] offset = {2};
+        int before;
+        do {
+            before = entries.size();
+            int room = before + batch;
+            m.fs.readdirplus(handle, offset[0], (name, attributes, next) -> {
+                if (entries.size() == room) {
+                    return false;
+                }
+                entries.put(name, attributes);
+                offset[0] = next;
+                return true;
+            });
+        } while (entries.size() > before);
+        m.fs.releasedir(handle);
+        for (Attributes each : entries.values()) {
+            if (each.inode() != FileSystem.UNKNOWN_INODE) {
+                m.fs.forget(each.inode(), 1);
+            }
+        }
+        return entries;
+    }
+
+    /** A directory of which some object keeps attributes, shown by a mount that does not know which. */
+    private void putMarked(String... names) throws Exception {
+        m.mkdir("d");
+        m.save("d/private", "1");
+        setattr("d/private", mode(0600));
+        for (String name : names) {
+            m.bucket.put("d/" + name, "1");
+        }
+        remount();
+    }
+
+    @Test
+    void readdirplus_ofWhatAnotherNodeHasRemoved_showsTheRest() throws Exception {
+        putMarked("a", "b");
+        assertThat(names("d")).hasSize(3);
+        m.bucket.delete("d/a");
+
+        assertThat(entries("d", 100)).containsOnlyKeys("b", "private");
+        assertThat(m.lookup("d/private").mode()).isEqualTo(0100600);
+    }
+
+    @Test
+    void readdir_ofWhatIsRemovedMeanwhile_showsTheRest() throws Exception {
+        putMarked("b");
+        m.bucket.put("d/a", ""); // may be a link
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate asking = m.delays.hold(call ->
+                        call instanceof Call.Describe describe && describe.key().equals("d/a"))) {
+            Future<List<String>> reader = threads.submit(() -> names("d"));
+            asking.awaitHeld(1);
+            m.bucket.delete("d/a");
+            asking.open();
+            assertThat(reader.get()).containsExactly("b 100000", "private 100000");
+        }
+    }
+
+    @Test
+    void readdir_ofWhatTheStoreDenies_hasItsNameAndNoAttributes() throws Exception {
+        putMarked("a", "b");
+        m.bucket.put("d/e", "");
+        m.faults.always(
+                call -> call instanceof Call.Describe describe
+                        && !describe.key().endsWith("/"),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+
+        Map<String, Attributes> entries = entries("d", 100);
+        assertThat(entries).containsOnlyKeys("a", "b", "e", "private");
+        assertThat(entries.values()).extracting(Attributes::inode).containsOnly(FileSystem.UNKNOWN_INODE);
+        assertThat(entries.values()).extracting(Attributes::mode).containsExactly(0100000, 0100000, 0, 0100000);
+        assertThat(names("d")).containsExactly("a 100000", "b 100000", "e 0", "private 100000");
+        assertErrno(Errno.EACCES, () -> m.lookup("d/a"));
+
+        m.faults.heal();
+        assertThat(entries("d", 100).values()).extracting(Attributes::mode).contains(0100600);
+    }
+
+    @Test
+    void readdirplus_whereTheStoreDeniesAll_asksForEachAFewTimes() throws Exception {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            names.add("%03d".formatted(i));
+        }
+        putMarked(names.toArray(String[]::new));
+        m.faults.always(
+                call -> call instanceof Call.Describe describe
+                        && !describe.key().endsWith("/"),
+                Fault.fail(ObjectStoreException.AccessDenied::new));
+        m.drainCalls();
+
+        assertThat(entries("d", 100)).hasSize(1_001);
+
+        assertThat(m.drainCalls()).hasSizeLessThan(4_000);
+    }
+
+    @Test
+    void readdir_whileTheStoreIsAway_isEio() throws Exception {
+        putMarked("a");
+        m.lookup("d/private");
+        m.faults.always(
+                call -> call instanceof Call.Describe describe
+                        && !describe.key().endsWith("/"),
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+
+        assertErrno(Errno.EIO, () -> m.fs.readdirplus(handle, 2, (name, attributes, next) -> true));
+        m.fs.releasedir(handle);
+    }
+
+    @Test
+    void lookup_ofWhatAnotherNodeHasRemoved_isEnoent() throws Exception {
+        putMarked("a", "b", "c");
+        assertThat(names("d")).hasSize(4);
+        m.bucket.delete("d/a");
+        m.bucket.delete("d/b");
+        m.bucket.put("d/b/below", "1");
+        m.bucket.delete("d/c");
+
+        assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
+        assertThat(m.lookup("d/b").isDirectory()).isTrue();
+        m.save("d/c", "2");
+        assertThat(m.stored("d/c")).isEqualTo("2");
+    }
+
+    /** It has the name, and not the object. */
+    @Test
+    void lookup_whereTheStoreContradictsItself_isEstale() throws Exception {
+        putMarked("a");
+        m.faults.always(
+                call -> call instanceof Call.Describe describe && describe.key().equals("d/a"),
+                Fault.fail(ObjectStoreException.NotFound::new));
+
+        assertErrno(Errno.ESTALE, () -> m.lookup("d/a"));
+    }
+
+    @Test
+    void fstat_ofAnOpenFileThatAnotherNodeHasRemoved_isItsOwn() throws Exception {
+        m.fs.tell(new ToldKernel());
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "1");
+        OpenFile open = m.open("d/a");
+        long inode = m.fs.inodeOf(open.handle());
+        setattr("d/b", mode(0600)); // from now on objects in there may keep some
+        m.bucket.delete("d/a");
+
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(1);
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(1);
+        assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
+        m.fs.release(open.handle());
     }
 
     @Test

@@ -172,6 +172,8 @@ class NamesAndAttributesTest extends OverOneCache {
         m.drainCalls();
 
         assertThat(m.fs.getxattrNow(inode, "user.penstock.key")).isNull();
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.getxattrNow(inode, "security.capability"));
+        assertErrno(Errno.EOPNOTSUPP, () -> m.fs.getxattr(inode, "security.capability"));
         assertThat(m.fs.listxattrNow(inode)).isNull();
         assertThat(m.fs.opendirNow(directory)).isNull();
         assertThat(m.drainCalls()).isEmpty();

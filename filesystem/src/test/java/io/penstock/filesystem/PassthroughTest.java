@@ -4,6 +4,7 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
@@ -95,6 +96,26 @@ class PassthroughTest extends OverOneCache {
         assertThat(requireNonNull(m.fs.openNow(m.lookup("a").inode(), 0, null)).pageCache())
                 .isNotEqualTo(PageCachePolicy.PASS_THROUGH);
         m.fs.close();
+    }
+
+    @Test
+    void open_endedByAnError_leavesNothingOpen() throws Exception {
+        long inode = stored("a", HELLO);
+        BackingFiles outOfMemory = new BackingFiles() {
+            @Override
+            public int open(Path file) {
+                throw new OutOfMemoryError("injected");
+            }
+
+            @Override
+            public void close(int id) {}
+        };
+
+        assertThatThrownBy(() -> m.fs.open(inode, 0, outOfMemory)).isInstanceOf(OutOfMemoryError.class);
+
+        OpenFile file = m.fs.open(inode, 0, kernel);
+        assertThat(kernel.content(file)).asString(UTF_8).isEqualTo(HELLO);
+        m.fs.release(file.handle());
     }
 
     @Test

@@ -120,7 +120,10 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** Detaches a mount that has not ended, or has just now. Does nothing if it is not mounted. */
+    /**
+     * Detaches a mount that has not ended, or whose session is about to say so: later on another mount may have its number.
+     * Does nothing if it is not mounted.
+     */
     public void detach() {
         try {
             detachOrFail();

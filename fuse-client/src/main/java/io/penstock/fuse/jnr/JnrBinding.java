@@ -39,18 +39,18 @@ public final class JnrBinding {
         Upcalls upcalls = new Upcalls(fileSystem, observer);
         List<String> arguments = Arguments.of(options, mountPoint);
         LibFuseSession session = LibFuseSession.start(libfuse, upcalls, mountPoint, arguments, options.threads());
-        KernelMount kernel = KernelMount.at(mountPoint);
+        KernelMount kernel = session.kernel();
         boolean answers = false;
         try {
             session.awaitServing();
             answers = true;
         } finally {
             if (!answers) {
-                kernel.detach();
+                kernel.detach(session.ended());
             }
         }
         long readahead = kernel.readahead(options.readaheadBytes());
-        return new JnrMount(kernel, session, describe(upcalls, readahead, options.threads()));
+        return new JnrMount(session, describe(upcalls, readahead, options.threads()));
     }
 
     private static String describe(Upcalls upcalls, long readahead, int threads) {

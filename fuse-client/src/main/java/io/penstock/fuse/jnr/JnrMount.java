@@ -1,6 +1,5 @@
 package io.penstock.fuse.jnr;
 
-import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import java.nio.file.Path;
@@ -8,19 +7,17 @@ import java.time.Duration;
 
 /** A mount served through libfuse 2. */
 final class JnrMount implements Mount {
-    private final KernelMount kernel;
     private final LibFuseSession session;
     private final String description;
 
-    JnrMount(KernelMount kernel, LibFuseSession session, String description) {
-        this.kernel = kernel;
+    JnrMount(LibFuseSession session, String description) {
         this.session = session;
         this.description = description;
     }
 
     @Override
     public Path mountPoint() {
-        return kernel.mountPoint();
+        return session.kernel().mountPoint();
     }
 
     @Override
@@ -45,16 +42,15 @@ final class JnrMount implements Mount {
     @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
-        kernel.detach(); // one that the kernel has aborted is still in the mount table
     }
 
     @Override
     public void unmount(Duration patience) throws MountException, InterruptedException {
-        kernel.unmount(patience, session.ended());
+        session.kernel().unmount(patience, session.ended());
     }
 
     @Override
     public void close() {
-        kernel.detach(session.ended());
+        session.kernel().detach(session.ended());
     }
 }

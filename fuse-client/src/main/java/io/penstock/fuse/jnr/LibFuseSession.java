@@ -1,6 +1,7 @@
 package io.penstock.fuse.jnr;
 
 import io.penstock.core.Errno;
+import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +41,7 @@ final class LibFuseSession {
     private final LibFuse2 libfuse;
     private final Upcalls upcalls;
     private final Pointer fuse;
+    private final KernelMount kernel;
 
     /** libfuse's own copy of the mount point's name. */
     private final Pointer mountPoint;
@@ -55,10 +57,12 @@ final class LibFuseSession {
     private final LongAdder requests = new LongAdder();
     private final LongAdder answered = new LongAdder();
 
-    private LibFuseSession(LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, Pointer mountPoint, int threads) {
+    private LibFuseSession(
+            LibFuse2 libfuse, Upcalls upcalls, Pointer fuse, KernelMount kernel, Pointer mountPoint, int threads) {
         this.libfuse = libfuse;
         this.upcalls = upcalls;
         this.fuse = fuse;
+        this.kernel = kernel;
         this.mountPoint = mountPoint;
         this.session = libfuse.fuse_get_session(fuse);
         this.channel = libfuse.fuse_session_next_chan(session, null);
@@ -97,12 +101,22 @@ final class LibFuseSession {
                 throw new MountException("libfuse could not mount " + mountPoint
                         + "; its reason is in the line above, on standard error.");
             }
-            return new LibFuseSession(libfuse, upcalls, fuse, pointer(mounted.get(ValueLayout.ADDRESS, 0)), threads);
+            Pointer own = pointer(mounted.get(ValueLayout.ADDRESS, 0));
+            try {
+                return new LibFuseSession(libfuse, upcalls, fuse, KernelMount.at(mountPoint), own, threads);
+            } catch (MountException e) {
+                libfuse.fuse_teardown(fuse, own);
+                throw e;
+            }
         }
     }
 
     private static Pointer pointer(MemorySegment memory) {
         return Pointer.wrap(Runtime.getSystemRuntime(), memory.address());
+    }
+
+    KernelMount kernel() {
+        return kernel;
     }
 
     /** Waits until the mount serves requests. */
@@ -164,6 +178,7 @@ final class LibFuseSession {
         try {
             // The device shows whether the kernel has finished with the mount; then it unmounts nothing.
             libfuse.fuse_teardown(fuse, mountPoint);
+            kernel.detach(); // one that the kernel has aborted is still in the mount table
         } finally {
             ended.countDown();
             serving.countDown(); // no thread needs to wait any longer

@@ -61,7 +61,6 @@ final class DeviceMount implements Mount {
     @Override
     public void awaitUnmounted() throws InterruptedException {
         session.ended().await();
-        kernel.detach(); // one that the kernel has aborted is still in the mount table
     }
 
     @Override

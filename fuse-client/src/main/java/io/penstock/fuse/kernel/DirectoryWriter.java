@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.DirectorySink;
+import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.kernel.Layouts.Dirent;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 
@@ -49,7 +50,7 @@ final class DirectoryWriter implements DirectorySink {
             reply.u64(at, 0);
         }
         // Without a node id the kernel takes only name and type. It never counts these two as lookups.
-        if (plus && !name.equals(".") && !name.equals("..")) {
+        if (plus && attributes.inode() != FileSystem.UNKNOWN_INODE && !name.equals(".") && !name.equals("..")) {
             answers.writeEntry(reply, length, attributes);
         }
         reply.u64(dirent + Dirent.INO, attributes.inode());

@@ -112,10 +112,11 @@ class RealMountTest {
 
     /** The kernel gives the later one the same device number. */
     @Test
-    void close_afterItHasEnded_leavesALaterMountAtItsPoint() throws Exception {
+    void end_ofAnEarlierMount_leavesALaterOneAtItsPoint() throws Exception {
         DeviceMount earlier = mount();
         earlier.unmount(Duration.ofSeconds(10));
         try (DeviceMount _ = mount()) {
+            earlier.awaitUnmounted();
             earlier.close();
             assertThat(MountTable.read().at(mountPoint)).isPresent();
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.Attributes;
+import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.OpenFile;
 import io.penstock.filesystem.OpenFile.PageCachePolicy;
 import io.penstock.fuse.kernel.Layouts.AttrOut;
@@ -174,6 +175,19 @@ class ReplyWriterTest {
         assertThat(entries.getLong(EntryOut.NODEID)).isZero();
         assertThat(entries.getLong(second + EntryOut.NODEID)).isZero();
         assertThat(entries.getLong(third + EntryOut.NODEID)).isEqualTo(FILE.inode());
+    }
+
+    @Test
+    void directoryWriter_plusWithoutAnInodeNumber_isNotLookedUp() {
+        DirectoryWriter writer = new DirectoryWriter(answers, reply, 4096, true);
+        Instant time = Instant.EPOCH;
+        writer.add(
+                "a",
+                new Attributes(FileSystem.UNKNOWN_INODE, Attributes.S_IFREG, 1, 0, 0, 0, time, time, time, 0, 0),
+                1);
+
+        ByteBuffer entry = reply.body(writer.length()).slice().order(ByteOrder.nativeOrder());
+        assertThat(entry.getLong(EntryOut.NODEID)).isZero();
     }
 
     private List<String> names(int length, boolean plus) {

@@ -1,0 +1,54 @@
+package io.penstock.filesystem;
+
+import io.penstock.filesystem.OpenHandle.OpenDirectory;
+import io.penstock.metadata.Directory;
+
+/**
+ * Where one entry of an open directory goes.
+ *
+ * @param directory as it was called when the entry was found in it
+ * @param next the offset after the entry
+ */
+record EntrySlot(OpenDirectory open, Directory directory, String name, long next, DirectorySink sink) {
+    /** What has become of an entry. */
+    enum Added {
+        /** The sink has it. */
+        TAKEN,
+        /** The sink has its name, and no attributes. */
+        NAMED,
+        /** The sink has no room for it. */
+        FULL,
+        /** It stands for nothing any more. */
+        SKIPPED,
+        /** The directory was renamed: this is the entry of the old name. */
+        MOVED;
+
+        boolean isTaken() {
+            return this == TAKEN || this == NAMED;
+        }
+    }
+
+    Added add(Attributes attributes) {
+        return add(attributes, Added.TAKEN);
+    }
+
+    /** @param type with nothing else that counts */
+    Added addName(Attributes type) {
+        return add(type, Added.NAMED);
+    }
+
+    private Added add(Attributes attributes, Added taken) {
+        if (isMoved()) {
+            return Added.MOVED;
+        }
+        return sink.add(name, attributes, next) ? taken : Added.FULL;
+    }
+
+    Added skip() {
+        return isMoved() ? Added.MOVED : Added.SKIPPED;
+    }
+
+    private boolean isMoved() {
+        return !directory.equals(open.directory());
+    }
+}
