@@ -242,7 +242,7 @@ final class DirectoryStream {
         return null;
     }
 
-    /** The cache had it: nothing was fetched. */
+    /** Nothing of it was fetched: the cache had it, or the store no longer has it in this version. */
     synchronized void had(Next file) {
         Next _ = dropAhead(file.index);
         known.set(file.index);

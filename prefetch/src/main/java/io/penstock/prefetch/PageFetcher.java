@@ -8,6 +8,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -268,7 +269,10 @@ public final class PageFetcher implements AutoCloseable {
             if (fill != null) {
                 object.history.fetchedAhead(file.why());
                 readAhead(stream);
-                if (run(object, fill).failure(fill.range().offset()) != null) {
+                Exception failure = run(object, fill).failure(fill.range().offset());
+                if (failure != null && isOfThisFile(failure)) {
+                    stream.had(file);
+                } else if (failure != null) {
                     stream.failed(file);
                 }
             } else if (object.anyMissing(0, pages)) {
@@ -280,6 +284,12 @@ public final class PageFetcher implements AutoCloseable {
         } finally {
             closed(object);
         }
+    }
+
+    /** Whether a file that was fetched ahead was changed or deleted, which says nothing about the others of its directory. */
+    private static boolean isOfThisFile(Exception failure) {
+        return failure.getCause() instanceof ObjectStoreException.NotFound
+                || failure.getCause() instanceof ObjectStoreException.PreconditionFailed;
     }
 
     interface Claim {

@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,6 +100,26 @@ class DirectoryReadaheadTest {
                 .hasSizeBetween(1, 3 * CONFIG.concurrency());
         fixture.faults.heal();
         read(files.get(read));
+    }
+
+    /** Were one that is gone taken for trouble, all others would be left to their readers until enough had waited once more. */
+    @Test
+    void read_someListedFilesAreGone_goesOnAheadOfReaders() throws Exception {
+        List<ObjectVersion> gone =
+                IntStream.range(1, 10).mapToObj(i -> files.get(20 * i)).toList();
+        Set<String> keys = gone.stream().map(ObjectVersion::key).collect(Collectors.toSet());
+        fixture.faults.always(
+                call -> call instanceof Call.Get get && keys.contains(get.key()),
+                Fault.fail(ObjectStoreException.NotFound::new));
+        List<ObjectVersion> shuffled = new ArrayList<>(files);
+        shuffled.removeAll(gone);
+        Collections.shuffle(shuffled, new Random(4));
+        for (ObjectVersion file : shuffled) {
+            read(file);
+            rests();
+        }
+        assertThat(fetcher.statistics().demandGets()).isLessThan(2 * DirectoryStream.LEAST);
+        assertEachWasFetchedOnce();
     }
 
     @Test
