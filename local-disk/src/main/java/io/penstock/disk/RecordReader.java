@@ -5,6 +5,7 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +59,10 @@ final class RecordReader<R> {
         try {
             readAll(records);
         } catch (IOException e) {
-            if (format.durable()) { // only of one that is are records unreadable
-                throw e;
+            if (format.durable()) {
+                throw e instanceof RecordLog.UnreadableException || e instanceof ClosedChannelException
+                        ? e
+                        : new RecordLog.UnreadableException("it cannot be read from byte " + end + " on", e);
             }
             log.warn("A log cannot be read from byte {} on, and ends there", end, e);
         }

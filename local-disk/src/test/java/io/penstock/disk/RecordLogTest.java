@@ -217,7 +217,9 @@ final class RecordLogTest {
         List<String> records = new ArrayList<>();
         try (RecordLog<String> log = RecordLog.open(sick, NAME, format)) {
             if (durable) {
-                assertThatThrownBy(() -> log.replay(records::add)).hasMessage("Input/output error");
+                assertThatThrownBy(() -> log.replay(records::add))
+                        .isInstanceOf(RecordLog.UnreadableException.class)
+                        .hasMessageMatching("it cannot be read from byte \\d+ on: Input/output error");
             } else {
                 log.replay(records::add);
                 log.append("two");
@@ -234,7 +236,9 @@ final class RecordLogTest {
         List<String> records = new ArrayList<>();
         try (RecordLog<String> log = RecordLog.open(sick, NAME, format)) {
             if (durable) {
-                assertThatThrownBy(() -> log.replay(records::add)).hasMessage("Input/output error");
+                assertThatThrownBy(() -> log.replay(records::add))
+                        .isInstanceOf(RecordLog.UnreadableException.class)
+                        .hasMessageMatching("it cannot be read from byte \\d+ on: Input/output error");
             } else {
                 log.replay(records::add);
             }
