@@ -222,6 +222,18 @@ final class KeptPropertiesTest {
 
     @Test
     void resume_ofAnUploadThatHadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
+        resume(false);
+        assertThat(store.only(Call.Copy.class)).hasSize(1);
+    }
+
+    @Test
+    void resume_ofAnUploadThatHadBegunAfterAllWasCutOff_copiesNothing() throws Exception {
+        resume(true);
+        assertThat(store.only(Call.Copy.class)).isEmpty();
+    }
+
+    /** Replaces the content of an object with an encoding, and ends with the upload of a crashed run. */
+    private void resume(boolean hadBegunAfterTheCut) throws Exception {
         FaultyObjectStore faults = new FaultyObjectStore(store);
         CrashingFiles disk = new CrashingFiles();
         CrashingFiles left;
@@ -229,13 +241,18 @@ final class KeptPropertiesTest {
         ObjectVersion base = stored("a", 10);
         try (TestMount first = new TestMount(faults, disk, TestConfig.withMemory(16)).start()) {
             WrittenFile file = first.writeback.open(base);
+            if (hadBegunAfterTheCut) {
+                file.truncate(0);
+            }
             file.write(0, ByteBuffer.wrap(content));
             while (first.uploads.uploadedBytes() == 0) {
                 Thread.onSpinWait();
             }
             faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // so that nothing is aborted
-            file.truncate(0);
-            file.write(0, ByteBuffer.wrap(content));
+            if (!hadBegunAfterTheCut) {
+                file.truncate(0);
+                file.write(0, ByteBuffer.wrap(content));
+            }
             file.fsync();
             left = disk.crash(Seeded.random(2));
         }

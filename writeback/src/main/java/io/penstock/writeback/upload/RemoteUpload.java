@@ -142,14 +142,18 @@ final class RemoteUpload {
     }
 
     /**
-     * Whether the object has these properties once it is completed. Of an earlier run's upload that is not known: since it
-     * began, headers may have been set, or all that it wrote over been cut off, and its encoding with that.
+     * Whether the object that was just made has these properties. After an earlier run's upload the store is asked if some may
+     * have changed since it began: headers may have been set, or all that it wrote over been cut off, and its encoding with
+     * that.
      */
-    boolean has(ObjectProperties wanted) {
+    boolean has(ObjectProperties wanted) throws ObjectStoreException, InterruptedException {
         ObjectProperties given = created;
-        return given == null
-                ? properties.kept().get().isEmpty() && properties.over() != TargetProperties.Over.OTHER_CONTENT
-                : given.equals(wanted);
+        if (given == null) {
+            boolean isAsBegun =
+                    properties.kept().get().isEmpty() && properties.over() != TargetProperties.Over.OTHER_CONTENT;
+            return isAsBegun || store.properties(key).equals(wanted);
+        }
+        return given.equals(wanted);
     }
 
     public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
