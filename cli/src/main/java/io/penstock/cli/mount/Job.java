@@ -156,6 +156,11 @@ abstract class Job {
         return state == State.RUNNING;
     }
 
+    /** When it ended: {@link System#nanoTime}. */
+    synchronized long ended() {
+        return ended;
+    }
+
     /** Its progress, without the rows of its result, of which there may be very many. */
     synchronized JobStatus status(int number) {
         return status(number, List.of());

@@ -5,6 +5,7 @@ import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.process.RefusedException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,8 +63,10 @@ final class Jobs implements AutoCloseable {
         });
         jobs.put(number, new Running(job, thread));
         thread.start();
-        List<Running> ended =
-                jobs.values().stream().filter(each -> !each.job().isRunning()).toList();
+        List<Running> ended = jobs.values().stream()
+                .filter(each -> !each.job().isRunning())
+                .sorted(Comparator.comparingLong(each -> each.job().ended()))
+                .toList();
         ended.subList(0, Math.max(0, ended.size() - MOST_RESULTS))
                 .forEach(each -> each.job().forgetResult());
         jobs.values().removeAll(ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)));

@@ -121,6 +121,16 @@ public final class LiveConfiguration {
         }
     }
 
+    /** The same, once no other thread is reading the file. */
+    List<Change> reloadInTurn() throws RefusedException {
+        reading.lock();
+        try {
+            return reload();
+        } finally {
+            reading.unlock();
+        }
+    }
+
     /** @param told settings that are not reported again if they only need a new mount */
     @GuardedBy("this")
     private List<Change> change(Configuration next, Configuration told) {

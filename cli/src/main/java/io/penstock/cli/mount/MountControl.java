@@ -116,10 +116,10 @@ public final class MountControl implements AutoCloseable {
         return state;
     }
 
-    /** Reads the settings again. */
+    /** Reads the settings again, as SIGHUP asks: nobody would hear of a refusal because they are being read already. */
     void reload() {
         try {
-            var _ = configuration.reload();
+            var _ = configuration.reloadInTurn();
         } catch (RefusedException e) {
             log.warn("The configuration stays as it is: {}", e.getMessage());
         }

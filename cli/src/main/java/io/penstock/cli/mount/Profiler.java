@@ -48,6 +48,8 @@ final class Profiler implements AutoCloseable {
             "jdk.InitialEnvironmentVariable",
             "jdk.InitialSystemProperty",
             "jdk.JVMInformation",
+            "jdk.JavaAgent",
+            "jdk.NativeAgent",
             "jdk.ProcessStart",
             "jdk.SystemProcess");
 

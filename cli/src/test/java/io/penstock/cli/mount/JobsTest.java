@@ -69,11 +69,35 @@ class JobsTest {
         }
     }
 
+    @Test
+    void start_afterAJobThatBeganFirstAndEndedLast_keepsItsResult() throws Exception {
+        PathResidency row = new PathResidency("a", 1, 2, 3, 4, 5, null);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        try (Jobs jobs = new Jobs()) {
+            int first = jobs.start(job(row, mayEnd));
+            for (int i = 0; i < 10; i++) {
+                ended(jobs, row);
+            }
+            mayEnd.countDown();
+            awaitEnd(jobs, first);
+            ended(jobs, row);
+
+            assertThat(jobs.status(first).residencies()).containsExactly(row);
+        }
+    }
+
     /** The number of a job that has ended. */
     private static int ended(Jobs jobs, PathResidency result) throws RefusedException {
-        int number = jobs.start(new Job("residency", List.of()) {
+        int number = jobs.start(job(result, new CountDownLatch(0)));
+        awaitEnd(jobs, number);
+        return number;
+    }
+
+    private static Job job(PathResidency result, CountDownLatch mayEnd) {
+        return new Job("residency", List.of()) {
             @Override
-            void work() {
+            void work() throws InterruptedException {
+                mayEnd.await();
                 found(result);
             }
 
@@ -81,11 +105,13 @@ class JobsTest {
             long bytes() {
                 return 0;
             }
-        });
+        };
+    }
+
+    private static void awaitEnd(Jobs jobs, int number) throws RefusedException {
         while (jobs.status(number).state() == State.RUNNING) {
             Thread.onSpinWait();
         }
-        return number;
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -235,15 +236,11 @@ final class LiveConfigurationTest {
                     return file.join();
                 },
                 applied::add);
-        CompletableFuture<List<LiveConfiguration.Change>> reloaded = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                reloaded.complete(hung.reload());
-            } catch (RefusedException e) {
-                reloaded.completeExceptionally(e);
-            }
-        });
+        FutureTask<List<LiveConfiguration.Change>> reloaded = new FutureTask<>(hung::reload);
+        Thread.ofVirtual().start(reloaded);
         isRead.await();
+        FutureTask<List<LiveConfiguration.Change>> inTurn = new FutureTask<>(hung::reloadInTurn);
+        Thread.ofVirtual().start(inTurn);
 
         assertThat(hung.set(List.of("log.level=debug"))).hasSize(1);
         assertThat(hung.get(Settings.LOG_LEVEL)).isEqualTo(LogLevel.DEBUG);
@@ -253,6 +250,7 @@ final class LiveConfigurationTest {
                 .hasMessageContaining("is being read already");
         file.complete(read());
         assertThat(reloaded.get()).extracting(LiveConfiguration.Change::before).containsExactly("debug");
+        assertThat(inTurn.get()).isEmpty();
         assertThat(hung.reload()).isEmpty();
     }
 }
