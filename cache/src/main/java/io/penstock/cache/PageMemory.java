@@ -29,7 +29,7 @@ final class PageMemory {
     /** Bounds the work under the lock where every kept frame was just read. */
     private static final int CHANCES = 16;
 
-    /** Innermost but for the maps of {@link ObjectTable} and {@link PageFrame}. */
+    /** Innermost but for the maps of {@link ObjectTable}. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Guarded by the lock, but for its budget. */
