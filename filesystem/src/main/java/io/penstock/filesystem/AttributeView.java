@@ -101,6 +101,8 @@ final class AttributeView {
             return switch (node) {
                 case Directory _ -> throw e;
                 case FileEntry(var object) -> new Gone(object.version());
+                case LiveFile live when ((SharedFile) live).written() != null ->
+                    new Withheld(e); // it is found by its name, and its object may have been private
                 case LiveFile _ ->
                     new Given(ObjectAttributes.NONE); // an open file is known, whatever became of its object
             };

@@ -735,6 +735,23 @@ class KeptAttributesTest {
         m.fs.release(open.handle());
     }
 
+    /** They may have been private. */
+    @Test
+    void lookup_ofWhatIsWrittenOverAnObjectThatAnotherNodeHasRemoved_isEstale() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "1");
+        OpenFile writer = m.open("d/a", O_RDWR);
+        m.write(writer, 0, "2");
+        setattr("d/b", mode(0600)); // from now on objects in there may keep some
+        m.bucket.delete("d/a");
+
+        assertErrno(Errno.ESTALE, () -> m.lookup("d/a"));
+        assertThat(entries("d", 100))
+                .hasEntrySatisfying("a", a -> assertThat(a.inode()).isEqualTo(FileSystem.UNKNOWN_INODE));
+        assertErrno(Errno.ESTALE, () -> m.fs.flush(writer.handle()));
+        m.fs.release(writer.handle());
+    }
+
     @Test
     void create_whereNoMarkerIsTaken_keepsTheAttributesAllTheSame() throws Exception {
         m.faults.always(
