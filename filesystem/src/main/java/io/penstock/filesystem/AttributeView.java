@@ -21,12 +21,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What stat, access and xattr calls show of a node. One method for each kind of node and each such call, as all join
  * kept attributes with the mount's settings: hence its length. Safe for use by any number of threads.
  */
 final class AttributeView {
+    private static final Logger LOG = LoggerFactory.getLogger(AttributeView.class);
+
     /** What the names of attributes begin with that users may give: xattr(7). */
     static final String USER = "user.";
 
@@ -77,9 +81,21 @@ final class AttributeView {
         kept.expect(directory);
     }
 
-    /** Has asked for what {@link #kept} of these will ask. */
+    /**
+     * Has asked for what {@link #kept} of these will ask.
+     *
+     * @throws ErrnoException EIO if the store is away; EINTR
+     */
     void expect(Directory directory, List<Node> nodes) throws ErrnoException {
-        Errnos.run(() -> kept.expect(directory, nodes));
+        Errnos.run(() -> {
+            try {
+                kept.expect(directory, nodes);
+            } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+                throw e;
+            } catch (ObjectStoreException e) {
+                LOG.debug("The store does not say whether '{}' is marked", directory.prefix(), e); // nor will it then
+            }
+        });
     }
 
     /**
@@ -101,7 +117,8 @@ final class AttributeView {
             return switch (node) {
                 case Directory _ -> throw e;
                 case FileEntry(var object) -> new Gone(object.version());
-                case LiveFile live when ((SharedFile) live).written() != null ->
+                case LiveFile live
+                when ((SharedFile) live).written() != null ->
                     new Withheld(e); // it is found by its name, and its object may have been private
                 case LiveFile _ ->
                     new Given(ObjectAttributes.NONE); // an open file is known, whatever became of its object

@@ -661,6 +661,25 @@ class KeptAttributesTest {
     }
 
     @Test
+    void readdir_whereTheStoreDoesNotGiveTheDirectorysMarker_hasNamesAndNoAttributes() throws Exception {
+        putMarked("a");
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        m.faults.always(
+                call -> call instanceof Call.Describe describe && describe.key().equals("d/"),
+                Fault.fail(ObjectStoreException.Refused::new));
+        m.clock.advance(Mounted.TTL);
+        List<String> names = new ArrayList<>();
+
+        m.fs.readdirplus(handle, 2, (name, attributes, next) -> {
+            assertThat(attributes.inode()).isEqualTo(FileSystem.UNKNOWN_INODE);
+            return names.add(name);
+        });
+
+        assertThat(names).containsExactly("a", "private");
+        m.fs.releasedir(handle);
+    }
+
+    @Test
     void readdirplus_whereTheStoreDeniesAll_asksForEachAFewTimes() throws Exception {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
