@@ -35,6 +35,9 @@ final class Directories {
     /** Entries whose attributes are asked for at the same time; one reply has room for some 200. */
     private static final int ASKED_AT_ONCE = 256;
 
+    /** Entries that one call finds gone before the rest come by name alone: another node may have removed a whole directory. */
+    private static final int MOST_GONE = 8;
+
     /** {@link FileSystem#UNKNOWN_INODE}. */
     static final long UNKNOWN_INODE = 0xffff_ffffL;
 
@@ -125,7 +128,7 @@ final class Directories {
                 return; // it is no longer shown, and has to be asked for
             }
             Answer answer = now == null ? ask(directory, name) : now;
-            if (any && !isKnown(directory, answer, counted)) {
+            if (any && !isReady(open, directory, answer, counted)) {
                 return;
             }
             Added added =
@@ -133,7 +136,7 @@ final class Directories {
             if (added == Added.FULL) {
                 return;
             }
-            any |= added.isTaken();
+            any |= added == Added.TAKEN;
             index += added == Added.MOVED ? 0 : 1;
         }
         readListing(open, index, sink, counted, any);
@@ -143,8 +146,7 @@ final class Directories {
             throws ErrnoException {
         int index = from;
         boolean any = some;
-        // Until the store does not give one: where it gives none, each entry would take a call of its own.
-        boolean waits = true;
+        int gone = 0;
         while (true) {
             View view = inPlace(open);
             Listing listing = view.listing();
@@ -167,21 +169,21 @@ final class Directories {
             }
             // It may have come to stand for something else since.
             Answer now = tree.overlaid(directory).getOrDefault(entry.name(), entry.node());
-            boolean isKnown = isKnown(directory, now, counted);
-            if (!isKnown && waits) {
-                if (any) {
-                    return; // the next call waits for it
-                }
+            boolean isReady = isReady(open, directory, now, counted);
+            if (!isReady && any) {
+                return; // the next call waits for it
+            } else if (!isReady && gone == 0) {
                 expect(directory, listing, listed, counted);
             }
-            EntrySlot slot = new EntrySlot(open, directory, entry.name(), (long) index + 1 + FIRST_ENTRY, sink);
-            Added added =
-                    now instanceof Node node && !isKnown && !waits ? addName(slot, node) : add(slot, now, counted);
+            Added added = add(
+                    new EntrySlot(open, directory, entry.name(), (long) index + 1 + FIRST_ENTRY, sink), now, counted);
             if (added == Added.FULL) {
                 return;
             }
-            waits &= isKnown || added == Added.TAKEN || added == Added.MOVED;
-            any |= added.isTaken();
+            if (!isReady && added == Added.SKIPPED && ++gone == MOST_GONE) {
+                open.nameOnly();
+            }
+            any |= added == Added.TAKEN;
             index += added == Added.MOVED ? 0 : 1;
         }
     }
@@ -229,8 +231,8 @@ final class Directories {
     }
 
     /** Whether nothing has to be waited for to hand the answer out. */
-    private boolean isKnown(Directory directory, Answer answer, boolean counted) {
-        return !(answer instanceof Node node) || kept(directory, node, counted) != null;
+    private boolean isReady(OpenDirectory open, Directory directory, Answer answer, boolean counted) {
+        return open.isNamesOnly() || !(answer instanceof Node node) || kept(directory, node, counted) != null;
     }
 
     /** Has the attributes of the next entries asked for, all at once. */
@@ -259,6 +261,9 @@ final class Directories {
             validNanos = cached.nanos();
         }
         ObjectAttributes known = kept(slot.directory(), now, counted);
+        if (known == null && slot.open().isNamesOnly()) {
+            return addName(slot, now);
+        }
         Kept kept = known == null ? view.kept(slot.directory(), now) : new Kept.Given(known);
         return switch (kept) {
             case Kept.Given(var attributes) ->
@@ -266,7 +271,10 @@ final class Directories {
                         ? addLookedUp(slot, now, attributes, validNanos)
                         : slot.add(view.of(number(inodes.find(slot.directory(), slot.name())), now, attributes, 0));
             case Kept.Gone _ -> slot.skip();
-            case Kept.Withheld _ -> addName(slot, now);
+            case Kept.Withheld _ -> {
+                slot.open().nameOnly();
+                yield addName(slot, now);
+            }
         };
     }
 
@@ -281,7 +289,7 @@ final class Directories {
 
     /** An entry whose attributes the store has not given: a stat of it asks again, and fails by itself. */
     private Added addName(EntrySlot slot, Node node) {
-        return slot.addName(view.ofName(slot.directory(), node));
+        return slot.add(view.ofName(slot.directory(), node));
     }
 
     private Answer ask(Directory directory, String name) throws ErrnoException {

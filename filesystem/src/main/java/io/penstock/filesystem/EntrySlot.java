@@ -14,34 +14,19 @@ record EntrySlot(OpenDirectory open, Directory directory, String name, long next
     enum Added {
         /** The sink has it. */
         TAKEN,
-        /** The sink has its name, and no attributes. */
-        NAMED,
         /** The sink has no room for it. */
         FULL,
         /** It stands for nothing any more. */
         SKIPPED,
         /** The directory was renamed: this is the entry of the old name. */
-        MOVED;
-
-        boolean isTaken() {
-            return this == TAKEN || this == NAMED;
-        }
+        MOVED
     }
 
     Added add(Attributes attributes) {
-        return add(attributes, Added.TAKEN);
-    }
-
-    /** @param type with nothing else that counts */
-    Added addName(Attributes type) {
-        return add(type, Added.NAMED);
-    }
-
-    private Added add(Attributes attributes, Added taken) {
         if (isMoved()) {
             return Added.MOVED;
         }
-        return sink.add(name, attributes, next) ? taken : Added.FULL;
+        return sink.add(name, attributes, next) ? Added.TAKEN : Added.FULL;
     }
 
     Added skip() {

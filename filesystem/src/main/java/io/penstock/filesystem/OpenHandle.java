@@ -73,6 +73,8 @@ sealed interface OpenHandle {
 
         private volatile View view;
 
+        private volatile boolean namesOnly;
+
         /** Whether it was read from. Racy on purpose: at worst a listing is asked for twice. */
         private boolean read;
 
@@ -152,6 +154,17 @@ sealed interface OpenHandle {
         /** Goes on with another view. */
         void rewind(View fresh) {
             view = fresh;
+            namesOnly = false;
+        }
+
+        /** The store does not give what entries keep: asked for each, it would let each take a call of its own. */
+        void nameOnly() {
+            namesOnly = true;
+        }
+
+        /** Whether entries of which nothing is known come by their names alone, until the directory is rewound. */
+        boolean isNamesOnly() {
+            return namesOnly;
         }
     }
 }
