@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import jnr.ffi.Pointer;
@@ -24,7 +25,8 @@ import jnr.ffi.Runtime;
  *   mounted ──reply to INIT──▶ serving ──unmounted, by any program──▶ draining ──last thread out──▶ ended
  * </pre>
  *
- * The last thread tears libfuse down: no other thread can know that no callback runs any more.
+ * The first thread out detaches the mount: the last may wait for the store for minutes, and another mount may have its point
+ * and number by then. The last tears libfuse down: no other thread can know that no callback runs any more.
  */
 final class LibFuseSession {
     // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for later versions' fields.
@@ -54,6 +56,7 @@ final class LibFuseSession {
 
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicInteger threadsInside;
+    private final AtomicBoolean detached = new AtomicBoolean();
     private final LongAdder requests = new LongAdder();
     private final LongAdder answered = new LongAdder();
 
@@ -166,6 +169,9 @@ final class LibFuseSession {
                     break;
                 }
             }
+            if (libfuse.fuse_session_exited(session) != 0 && !detached.getAndSet(true)) {
+                kernel.detach(); // one that the kernel has aborted is still in the mount table
+            }
         } finally {
             leave();
         }
@@ -178,7 +184,6 @@ final class LibFuseSession {
         try {
             // The device shows whether the kernel has finished with the mount; then it unmounts nothing.
             libfuse.fuse_teardown(fuse, mountPoint);
-            kernel.detach(); // one that the kernel has aborted is still in the mount table
         } finally {
             ended.countDown();
             serving.countDown(); // no thread needs to wait any longer
