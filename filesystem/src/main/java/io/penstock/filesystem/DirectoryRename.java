@@ -90,7 +90,7 @@ final class DirectoryRename {
                 deadline.restart();
             }
             copyObjects();
-            names.open(move, copies);
+            names.open(move, copies, replacesMarker);
         } catch (RuntimeException | Error e) { // nothing is known to be as before, or to be complete
             if (journal != null) {
                 leave(journal, "is not finished", e);
@@ -108,6 +108,9 @@ final class DirectoryRename {
         // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
         if (all.isEmpty() || (replacesMarker && all.stream().noneMatch(object -> isAt(object, marker)))) {
             all.add(makeMarker(marker));
+        }
+        if (replacesMarker) {
+            files.kept().learn(move.from()); // until its marker is there, the new name shows what is known of it
         }
         RenameJournal begun = begin();
         journal = begun;
@@ -243,6 +246,7 @@ final class DirectoryRename {
     private List<ObjectVersion> deleteObjects() throws ObjectStoreException, IOException, InterruptedException {
         if (replacesMarker) {
             objects.replaceMarker(move);
+            files.kept().markers().doubt(move.to()); // the other may have been asked for meanwhile
         }
         return objects.delete(
                 move,

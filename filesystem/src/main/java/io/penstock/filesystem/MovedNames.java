@@ -31,8 +31,11 @@ final class MovedNames {
         this.kept = files.kept();
     }
 
-    /** @param copies by the keys of the originals */
-    void open(Move move, Map<String, Moved> copies) {
+    /**
+     * @param copies by the keys of the originals
+     * @param replacesMarker whether the new name has another directory's object still
+     */
+    void open(Move move, Map<String, Moved> copies, boolean replacesMarker) {
         Place from = Place.of(move.from());
         Map<Inode, Moved> opened = new HashMap<>();
         Map<ObjectVersion, ObjectAttributes> attributes = new HashMap<>();
@@ -55,11 +58,14 @@ final class MovedNames {
         }
         tree.keep(from.parent());
         tree.forgetAll(move.to()); // what was asked before the copies existed must not show below the moved inodes
+        kept.forgetAll(move.to());
+        if (replacesMarker) {
+            kept.moved(move.from(), move.to());
+        }
         inodes.move(move.from(), move.to(), copies::containsKey);
         files.times().moved(move.from(), move.to());
         tree.moved(move.from(), move.to());
         kept.forgetAll(move.from());
-        kept.forgetAll(move.to());
         attributes.forEach(kept::set);
         opened.forEach(this::open);
     }

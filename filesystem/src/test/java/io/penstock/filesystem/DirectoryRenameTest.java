@@ -191,6 +191,40 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(m.lookup("new/c").mode() & 07777).isEqualTo(01777);
     }
 
+    /** The directory that it replaces has its object until then. */
+    @Test
+    void rename_ontoAnEmptyDirectoryUntilItsMarkerIsThere_staysPrivate() throws Exception {
+        m.mkdir("new");
+        m.mkdir("d");
+        m.save("d/p", "1");
+        chmod("d", 0700);
+        chmod("d/p", 0600);
+        remount();
+        m.lookup("new");
+        long d = m.lookup("d").inode();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate replacing = m.delays.hold(
+                        call -> call instanceof Call.Copy copy && copy.key().equals("new/"))) {
+            Future<?> rename = threads.submit(() -> {
+                m.rename("d", "new", 0);
+                return null;
+            });
+            replacing.awaitHeld(1);
+
+            Attributes p = m.fs.lookup(d, "p");
+            m.fs.forget(p.inode(), 1);
+            assertThat(p.mode() & 07777).isEqualTo(0600);
+            assertThat(m.fs.getattr(d).mode() & 07777).isEqualTo(0700);
+            m.clock.advance(Mounted.TTL); // the store is asked, and has the other's still
+            var _ = m.fs.getattr(d);
+
+            replacing.open();
+            rename.get();
+            assertThat(m.lookup("new").mode() & 07777).isEqualTo(0700);
+            assertThat(m.lookup("new/p").mode() & 07777).isEqualTo(0600);
+        }
+    }
+
     @Test
     void rename_attributes_moveWithTheirObjects() throws Exception {
         m.mkdir("x");

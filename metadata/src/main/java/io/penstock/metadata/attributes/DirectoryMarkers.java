@@ -84,7 +84,7 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     /**
      * @param asOf when the store was asked, on the clock: nanoseconds
-     * @param isDoubted whether the store may have another by now: a change has failed, and may have been made for all that
+     * @param isDoubted whether the store may have another by now, as after a change that has failed
      */
     private record Dated(Marker marker, long asOf, boolean isDoubted) {}
 
@@ -180,7 +180,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         markers.asMap().merge(prefix, marker, (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
     }
 
-    /** A change of the marker has failed, and may have been made for all that: the store is asked before it is believed again. */
+    /** The store may have another marker by now, as after a change that has failed: it is asked before that is believed again. */
     public void doubt(Directory directory) {
         Marker before = last(directory);
         markers.put(directory.prefix(), new Dated(before, nanoClock.getAsLong(), true));
@@ -264,6 +264,14 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** A directory was removed here. */
     public void removed(Directory directory) {
         changed(directory, Marker.NONE);
+    }
+
+    /** A directory was given the name of another here: its marker, if that is known, counts from now on. */
+    void moved(Directory from, Directory to) {
+        Marker marker = lastKnown(from);
+        if (marker != null) {
+            changed(to, marker);
+        }
     }
 
     /** Nothing is known any more of the directory, and of those below it. */

@@ -297,6 +297,18 @@ public final class KeptAttributes implements AutoCloseable {
         known.invalidate(key);
     }
 
+    /** Asks for the directory's marker, if it is not known. */
+    public void learn(Directory directory) throws ObjectStoreException, InterruptedException {
+        if (keeping != Keeping.IGNORE) {
+            var _ = markers.of(directory);
+        }
+    }
+
+    /** A directory has the name of another, whose marker may still be there: its own counts, as it is known. */
+    public void moved(Directory from, Directory to) {
+        markers.moved(from, to);
+    }
+
     /** Forgets the attributes of the directory and of everything below it. */
     public void forgetAll(Directory directory) {
         known.asMap().keySet().removeIf(directory::contains);
