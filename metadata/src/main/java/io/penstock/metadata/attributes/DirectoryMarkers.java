@@ -287,7 +287,8 @@ public final class DirectoryMarkers implements AutoCloseable {
     }
 
     /**
-     * Sees to it that objects in the directory are asked for their attributes, here and on other nodes.
+     * Sees to it that objects in the directory are asked for their attributes, here and on other nodes. The caller has a
+     * deadline.
      *
      * @throws ObjectStoreException.AccessDenied if the store takes no marker, as {@link ObjectStoreException.Refused}: here
      *     the directory counts as marked, and the store is not asked again within the time to live, unless it has never said
@@ -295,13 +296,10 @@ public final class DirectoryMarkers implements AutoCloseable {
      */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         if (!isMarked(directory)) {
-            store.retries().forWriting().callUnlessWithin(() -> {
-                inTurn(directory, () -> {
-                    if (!isMarked(directory)) { // by the thread before
-                        markNow(directory);
-                    }
-                });
-                return null;
+            inTurn(directory, () -> {
+                if (!isMarked(directory)) { // by the thread before
+                    markNow(directory);
+                }
             });
         }
     }

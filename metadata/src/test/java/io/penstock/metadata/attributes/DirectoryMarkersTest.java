@@ -69,6 +69,13 @@ class DirectoryMarkersTest {
 
     private Program<Boolean> markBelow(Directory directory) {
         return Program.start(() -> {
+            mark(directory);
+            return true;
+        });
+    }
+
+    private void mark(Directory directory) throws ObjectStoreException, InterruptedException {
+        store.retries().forWriting().<Boolean, ObjectStoreException>callUnlessWithin(() -> {
             markers.markBelow(directory);
             return true;
         });
@@ -102,7 +109,7 @@ class DirectoryMarkersTest {
             gate.awaitHeld(1);
 
             for (int i = 0; i < 1_000; i++) {
-                markers.markBelow(new Directory("d" + i + "/"));
+                mark(new Directory("d" + i + "/"));
             }
 
             gate.open();
@@ -135,7 +142,7 @@ class DirectoryMarkersTest {
             gate.awaitHeld(1);
 
             assertThatThrownBy(() -> deadline.call(() -> {
-                        markers.markBelow(D);
+                        mark(D);
                         return true;
                     }))
                     .isInstanceOf(ObjectStoreException.Unavailable.class)
@@ -151,15 +158,15 @@ class DirectoryMarkersTest {
     void markBelow_refused_isTriedAgainAfterTheTtl() throws Exception {
         bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
         faults.always(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
-        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> mark(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
         store.drain();
 
-        markers.markBelow(D);
+        mark(D);
 
         assertThat(store.drain()).isEmpty();
         assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
         clock.advance(TTL);
-        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> mark(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
     /** Credentials that have expired look like this. */
@@ -170,7 +177,7 @@ class DirectoryMarkersTest {
         clock.advance(TTL);
         faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
 
-        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> mark(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
 
         assertThat(markers.of(D).isBelow()).isTrue();
         assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
@@ -182,7 +189,7 @@ class DirectoryMarkersTest {
         faults.always(_ -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
 
         assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
-        assertThatThrownBy(() -> markers.markBelow(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        assertThatThrownBy(() -> mark(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
         assertThatThrownBy(() -> markers.of(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
 
         faults.heal();
@@ -192,7 +199,7 @@ class DirectoryMarkersTest {
     /** Credentials that have expired look like this. */
     @Test
     void of_deniedLater_isWhatItWas() throws Exception {
-        markers.markBelow(D);
+        mark(D);
         clock.advance(TTL);
         faults.always(Call.Describe.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
 
@@ -238,7 +245,7 @@ class DirectoryMarkersTest {
 
     @Test
     void attributesOf_inAMarkedDirectory_areAskedWithinOneDeadline() throws Exception {
-        markers.markBelow(D);
+        mark(D);
         ObjectVersion version = bucket.put(
                 "d/a", Content.of(new byte[1]), properties("d/a", ObjectAttributes.NONE.withPermissions(0600)));
         clock.advance(TTL);
