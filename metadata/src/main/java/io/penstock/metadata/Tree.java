@@ -414,13 +414,12 @@ public final class Tree implements AutoCloseable {
 
     /**
      * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing
-     * but its marker. Overlays stay: their makers move them.
+     * but its marker, and which the caller has {@linkplain #forgetAll forgotten}. Overlays stay: their makers move them.
      */
     public void moved(Directory from, Directory to) {
         emptied.move(from, to);
         letGo(from);
         forgetAll(from);
-        forgetAll(to);
         Place before = Place.of(from);
         Place now = Place.of(to);
         changed(before.parent(), before.name(), Absent.ABSENT);

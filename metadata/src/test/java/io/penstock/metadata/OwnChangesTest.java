@@ -270,6 +270,7 @@ class OwnChangesTest {
             bucket.delete("d/" + key);
         }
 
+        tree.forgetAll(e);
         tree.moved(d, e);
 
         assertThat(tree.lookup(root, "d")).isEqualTo(Absent.ABSENT);

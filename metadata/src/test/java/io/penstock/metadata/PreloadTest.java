@@ -142,6 +142,7 @@ class PreloadTest {
             bucket.put("to/file", "1");
             bucket.delete("from/file");
 
+            tree.forgetAll(to);
             tree.moved(from, to);
 
             assertThat(tree.lookup(to, "file")).isInstanceOf(FileEntry.class);
@@ -572,6 +573,7 @@ class PreloadTest {
             bucket.delete("d/x");
             bucket.delete("d/sub/y");
 
+            tree.forgetAll(new Directory("e/"));
             tree.moved(new Directory("d/"), new Directory("e/"));
 
             assertThat(tree.lookup(new Directory("d/sub/"), "y")).isEqualTo(Absent.ABSENT);
