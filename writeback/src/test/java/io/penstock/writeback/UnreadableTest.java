@@ -18,6 +18,7 @@ import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.staging.StagingFolder;
+import io.penstock.writeback.staging.UnreadableFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
@@ -98,6 +99,21 @@ final class UnreadableTest {
         return all;
     }
 
+    /** The files that a recovery cannot read, where it finds no other. */
+    private static List<UnreadableFile> recoverNothing(DataFolder in) throws IOException {
+        Recovery recovery = recover(in);
+        assertThat(recovery.found()).isEmpty();
+        return recovery.unreadable();
+    }
+
+    /** A recovery finds the file, and can read it. */
+    private void assertFound() throws IOException {
+        Recovery recovery = recover(files);
+        assertThat(recovery.unreadable()).isEmpty();
+        assertThat(recovery.found()).hasSize(1);
+        close(recovery);
+    }
+
     private static void close(Recovery recovery) {
         recovery.found().forEach(found -> found.staged().close(found.staged().data()));
     }
@@ -138,18 +154,13 @@ final class UnreadableTest {
         String data = name(files, StagedFile.DATA);
         files.rename(data, "elsewhere");
         for (int start = 0; start < 3; start++) {
-            Recovery recovery = recover(files);
-            assertThat(recovery.found()).isEmpty();
-            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+            assertThat(recoverNothing(files)).singleElement().satisfies(file -> {
                 assertThat(file.key()).isEqualTo("a");
                 assertThat(file.reason()).isEqualTo("its data file is missing");
             });
         }
         files.rename("elsewhere", data + StagedFile.UNREADABLE);
-        Recovery recovery = recover(files);
-        assertThat(recovery.unreadable()).isEmpty();
-        assertThat(recovery.found()).hasSize(1);
-        close(recovery);
+        assertFound();
     }
 
     @Test
@@ -161,9 +172,7 @@ final class UnreadableTest {
             file.setLength(whole.length - 1L);
         }
         for (int start = 0; start < 3; start++) {
-            Recovery recovery = recover(files);
-            assertThat(recovery.found()).isEmpty();
-            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+            assertThat(recoverNothing(files)).singleElement().satisfies(file -> {
                 assertThat(file.reason()).isEqualTo("its data file is too short");
                 assertThat(file.data()).endsWith(data + ".unreadable");
             });
@@ -172,10 +181,7 @@ final class UnreadableTest {
         try (DataFile file = files.open(data + StagedFile.UNREADABLE)) {
             file.write(0, ByteBuffer.wrap(whole));
         }
-        Recovery recovery = recover(files);
-        assertThat(recovery.unreadable()).isEmpty();
-        assertThat(recovery.found()).hasSize(1);
-        close(recovery);
+        assertFound();
     }
 
     @Test
@@ -187,19 +193,14 @@ final class UnreadableTest {
             }
         });
         for (int start = 0; start < 3; start++) {
-            Recovery recovery = recover(sick);
-            assertThat(recovery.found()).isEmpty();
-            assertThat(recovery.unreadable()).singleElement().satisfies(file -> {
+            assertThat(recoverNothing(sick)).singleElement().satisfies(file -> {
                 assertThat(file.key()).isEqualTo("a");
                 assertThat(file.reason()).isEqualTo("its data file cannot be opened: Too many open files");
                 assertThat(file.data()).endsWith(".data.unreadable");
             });
             assertThat(files.opened()).isZero();
         }
-        Recovery recovery = recover(files);
-        assertThat(recovery.unreadable()).isEmpty();
-        assertThat(recovery.found()).hasSize(1);
-        close(recovery);
+        assertFound();
     }
 
     @Test
