@@ -145,7 +145,7 @@ final class Changes {
         Node node = open == null ? lookups.node(inode) : open.file();
         Instant written = change.written();
         if (written != null) {
-            contents.touch(node, written);
+            contents.touch(inode, node, written);
         }
         return view.of(inode, node, lookups.kept(inode, node), 0);
     }

@@ -231,7 +231,7 @@ final class Lookups {
 
     /** Whether the node is the open file, or a version that the file shares its bytes with. */
     private static boolean isOf(Node node, SharedFile open) {
-        return node.equals(open) || (node instanceof FileEntry(var object) && open.isOf(object.version()));
+        return node.equals(open) || (node instanceof FileEntry(var object) && open.isStoredAs(object.version()));
     }
 
     /** The node that the inode shows: the file that the kernel has open, else the node at its place. */

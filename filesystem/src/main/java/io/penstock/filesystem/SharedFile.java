@@ -203,11 +203,13 @@ final class SharedFile implements KernelContent.Holder {
 
     // ---- times
 
-    void touch(Instant time) {
+    /** A program, or a kernel that collects writes, gives it this mtime. */
+    synchronized void touch(Instant time, Instant now) {
         modified = time;
+        changed = now;
         ObjectVersion version = content.stored();
         if (version != null) {
-            files.times().set(version, time, changed);
+            files.times().set(version, time, now);
         }
     }
 
@@ -257,8 +259,13 @@ final class SharedFile implements KernelContent.Holder {
 
     /** Whether handles that are opened on this version share it. */
     synchronized boolean isOf(ObjectVersion version) {
+        return state != State.ENDED && isStoredAs(version);
+    }
+
+    /** Whether this is its version in the store; also once it has ended. */
+    boolean isStoredAs(ObjectVersion version) {
         ObjectVersion mine = content.stored();
-        return state != State.ENDED && mine != null && mine.identity().equals(version.identity());
+        return mine != null && mine.identity().equals(version.identity());
     }
 
     // ---- handles

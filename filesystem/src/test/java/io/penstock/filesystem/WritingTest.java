@@ -20,6 +20,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -585,6 +586,25 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("12345");
         m.close(file);
         assertThat(m.stored("a")).isEqualTo("123");
+    }
+
+    /** A later handle for writing shares the version with the reader, and must not bring its older time back. */
+    @Test
+    void setattr_timesOfAFileThatIsRead_areShownByItsHandlesToo() throws Exception {
+        Instant time = Instant.parse("2001-02-03T04:05:06Z");
+        m.bucket.put("a", "1");
+        long inode = m.lookup("a").inode();
+        OpenFile reader = m.open("a");
+        m.clock.advance(Duration.ofSeconds(5));
+
+        m.fs.setattr(inode, null, new AttributeChange(null, null, null, null, time, time, null));
+
+        OpenFile writer = m.open("a", O_WRONLY);
+        assertThat(m.lookup("a").modified()).isEqualTo(time);
+        assertThat(m.lookup("a").changed()).isEqualTo(m.clock.instant());
+        m.close(writer);
+        m.close(reader);
+        assertThat(m.lookup("a").modified()).isEqualTo(time);
     }
 
     @Test
