@@ -8,6 +8,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.Kept.Given;
 import io.penstock.filesystem.Kept.Gone;
 import io.penstock.filesystem.Kept.Withheld;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;

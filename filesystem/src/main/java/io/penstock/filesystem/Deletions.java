@@ -2,6 +2,7 @@ package io.penstock.filesystem;
 
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Tree;

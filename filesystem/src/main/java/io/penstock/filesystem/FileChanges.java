@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.InodeTable;

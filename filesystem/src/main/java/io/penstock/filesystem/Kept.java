@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 

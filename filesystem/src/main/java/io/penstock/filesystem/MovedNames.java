@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.filesystem.ObjectMoves.Moved;
+import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.Printable;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.writeback.RenameJournal;
 import java.util.ArrayList;

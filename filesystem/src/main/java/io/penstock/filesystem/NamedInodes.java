@@ -2,7 +2,9 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.KernelView.Fit;
+import io.penstock.filesystem.kernel.KernelContent;
+import io.penstock.filesystem.kernel.KernelView;
+import io.penstock.filesystem.kernel.KernelView.Fit;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.filesystem.OpenCounts.Opener;
+import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Listing;

@@ -1,6 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;

@@ -2,6 +2,8 @@ package io.penstock.filesystem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.filesystem.kernel.KernelCache;
+import io.penstock.filesystem.kernel.OpenFile;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,6 +2,8 @@ package io.penstock.filesystem;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.filesystem.kernel.BackingFiles;
+import io.penstock.filesystem.kernel.OpenFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

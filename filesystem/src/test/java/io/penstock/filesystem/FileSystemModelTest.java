@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.testing.Seeded;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,8 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;

@@ -12,6 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.ToldKernel;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;

@@ -10,6 +10,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.DirectoryMarkers;

@@ -10,7 +10,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.ToldKernel;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.objectstore.ListRequest;
 import java.nio.ByteBuffer;
 import java.time.Instant;

@@ -10,6 +10,8 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.NamesStep.Failing;
 import io.penstock.filesystem.NamesStep.Failure;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.ToldKernel;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectStoreException;

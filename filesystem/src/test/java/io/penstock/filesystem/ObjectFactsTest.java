@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Gate;

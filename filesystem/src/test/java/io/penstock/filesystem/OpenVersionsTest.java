@@ -6,7 +6,9 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.ToldKernel;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

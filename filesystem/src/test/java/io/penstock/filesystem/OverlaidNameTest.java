@@ -3,6 +3,8 @@ package io.penstock.filesystem;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.KernelView;
+import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;

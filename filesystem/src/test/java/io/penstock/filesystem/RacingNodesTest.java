@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.WritebackConfig.Close;

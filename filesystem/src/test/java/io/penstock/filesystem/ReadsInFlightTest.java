@@ -5,6 +5,7 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.testing.Call;
 import io.penstock.testing.Gate;
 import io.penstock.testing.TestData;

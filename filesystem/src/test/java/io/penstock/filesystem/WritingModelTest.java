@@ -11,6 +11,8 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.ReferenceFiles.Failure;
 import io.penstock.filesystem.ReferenceFiles.Request;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.ToldKernel;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;

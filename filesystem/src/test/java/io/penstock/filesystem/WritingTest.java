@@ -8,10 +8,11 @@ import static io.penstock.filesystem.Mounted.O_SYNC;
 import static io.penstock.filesystem.Mounted.O_TRUNC;
 import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
-import static io.penstock.filesystem.OpenFile.PageCachePolicy.KEEP;
+import static io.penstock.filesystem.kernel.OpenFile.PageCachePolicy.KEEP;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;

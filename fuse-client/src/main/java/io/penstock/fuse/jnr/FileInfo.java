@@ -1,7 +1,7 @@
 package io.penstock.fuse.jnr;
 
-import io.penstock.filesystem.OpenFile;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import jnr.ffi.Pointer;
 import jnr.ffi.Struct;
 import ru.serce.jnrfuse.struct.FuseFileInfo;

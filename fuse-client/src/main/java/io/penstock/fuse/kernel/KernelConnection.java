@@ -1,6 +1,6 @@
 package io.penstock.fuse.kernel;
 
-import io.penstock.filesystem.BackingFiles;
+import io.penstock.filesystem.kernel.BackingFiles;
 import org.jspecify.annotations.Nullable;
 
 /**

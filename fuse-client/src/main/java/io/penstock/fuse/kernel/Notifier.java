@@ -3,7 +3,7 @@ package io.penstock.fuse.kernel;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.KernelCache;
+import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.fuse.kernel.Layouts.NotifyInvalEntryOut;
 import io.penstock.fuse.kernel.Layouts.NotifyInvalInodeOut;
 import io.penstock.fuse.kernel.Layouts.NotifyPruneOut;

@@ -1,7 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.KernelCache;
+import io.penstock.filesystem.kernel.KernelCache;
 
 /**
  * Serves requests: all but INIT and INTERRUPT, which the session serves. Any number of threads call it at a time.

@@ -1,6 +1,6 @@
 package io.penstock.fuse.kernel;
 
-import io.penstock.filesystem.BackingFiles;
+import io.penstock.filesystem.kernel.BackingFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

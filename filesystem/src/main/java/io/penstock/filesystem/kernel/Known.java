@@ -1,6 +1,6 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
-import io.penstock.filesystem.KernelContent.Version;
+import io.penstock.filesystem.kernel.KernelContent.Version;
 import io.penstock.metadata.KernelState;
 import org.jspecify.annotations.Nullable;
 

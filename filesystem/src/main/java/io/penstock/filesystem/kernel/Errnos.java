@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
@@ -8,24 +8,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The one place where failures of the store and of staging become error numbers. */
-final class Errnos {
+public final class Errnos {
     private static final Logger LOG = LoggerFactory.getLogger(Errnos.class);
 
     private Errnos() {}
 
     /** What may wait for the store, or for staging. */
     @FunctionalInterface
-    interface Waiting<T> {
+    public interface Waiting<T> {
         T call() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
     }
 
     /** The same without a result. */
     @FunctionalInterface
-    interface WaitingAction {
+    public interface WaitingAction {
         void run() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
     }
 
-    static <T> T call(Waiting<T> call) throws ErrnoException {
+    public static <T> T call(Waiting<T> call) throws ErrnoException {
         try {
             return call.call();
         } catch (ObjectStoreException e) {
@@ -37,14 +37,14 @@ final class Errnos {
         }
     }
 
-    static void run(WaitingAction action) throws ErrnoException {
+    public static void run(WaitingAction action) throws ErrnoException {
         call(() -> {
             action.run();
             return true;
         });
     }
 
-    static ErrnoException of(ObjectStoreException failure) {
+    public static ErrnoException of(ObjectStoreException failure) {
         Errno errno = errno(failure);
         if (errno == Errno.EACCES) {
             // Programs say no more than "Permission denied". (EIO is logged with its operation by the binding.)
@@ -69,7 +69,7 @@ final class Errnos {
     }
 
     /** Whether the store was out of reach, or in trouble, which passes. */
-    static boolean isOutage(ErrnoException failure) {
+    public static boolean isOutage(ErrnoException failure) {
         return failure.getCause() instanceof ObjectStoreException.Unavailable
                 || failure.getCause() instanceof ObjectStoreException.Throttled;
     }
@@ -83,13 +83,13 @@ final class Errnos {
     }
 
     /** The caller was interrupted while it waited; its thread stays marked as interrupted. */
-    static ErrnoException interrupted(InterruptedException cause) {
+    public static ErrnoException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", cause);
     }
 
     /** The answer of a read-only mount to all that would change something. */
-    static ErrnoException readOnly() {
+    public static ErrnoException readOnly() {
         return new ErrnoException(Errno.EROFS, "this mount is read-only");
     }
 }

@@ -1,10 +1,10 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Records its invalidations. */
-final class ToldKernel implements KernelCache {
+public final class ToldKernel implements KernelCache {
     private final List<String> told = new CopyOnWriteArrayList<>();
 
     @Override
@@ -28,7 +28,7 @@ final class ToldKernel implements KernelCache {
     }
 
     /** The invalidations since the last call. */
-    List<String> drain() {
+    public List<String> drain() {
         List<String> drained = List.copyOf(told);
         told.clear();
         return drained;

@@ -1,11 +1,11 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import io.penstock.cache.WholeFile;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 
 /** A file of the cache that the kernel reads by itself, for all handles on one version of an object. */
-final class BackingFile implements AutoCloseable {
+public final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
     private final WholeFile file;
     private final ObjectVersion version;
@@ -16,7 +16,7 @@ final class BackingFile implements AutoCloseable {
      *
      * @param file all of the object; closed with this, or if this fails
      */
-    BackingFile(BackingFiles kernel, WholeFile file, ObjectVersion version) throws IOException {
+    public BackingFile(BackingFiles kernel, WholeFile file, ObjectVersion version) throws IOException {
         this.kernel = kernel;
         this.file = file;
         this.version = version;
@@ -32,7 +32,7 @@ final class BackingFile implements AutoCloseable {
         return version;
     }
 
-    int id() {
+    public int id() {
         return id;
     }
 

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import java.io.IOException;
 import java.nio.file.Path;

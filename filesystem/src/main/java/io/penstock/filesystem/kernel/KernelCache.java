@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 /**
  * What a kernel remembers of the answers that it was given, from which can be taken back what turned out to be wrong

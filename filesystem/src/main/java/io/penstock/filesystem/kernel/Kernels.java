@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The kernels that can be told something: one for each mount that knows files by inode. Safe for use by any number of threads. */
-final class Kernels {
+public final class Kernels {
     private final InodeTable inodes;
     private final List<KernelCache> told = new CopyOnWriteArrayList<>();
 
-    Kernels(InodeTable inodes) {
+    public Kernels(InodeTable inodes) {
         this.inodes = inodes;
     }
 
     /** @return what ends it */
-    Runnable add(KernelCache kernel) {
+    public Runnable add(KernelCache kernel) {
         told.add(kernel);
         return () -> told.remove(kernel);
     }
@@ -31,19 +31,19 @@ final class Kernels {
     }
 
     /** The name stands for another inode, or for none. */
-    void dropName(Place place) {
+    public void dropName(Place place) {
         Inode parent = inodes.find(place.parent());
         if (parent != null) {
             told.forEach(kernel -> kernel.dropName(parent.number(), place.name()));
         }
     }
 
-    boolean forgetDirectories() {
+    public boolean forgetDirectories() {
         return told.stream().allMatch(KernelCache::forgetsDirectories);
     }
 
     /** Has kernels forget names that are not in use: they look them up again when they are needed. */
-    void forget(List<Inode> unused) {
+    public void forget(List<Inode> unused) {
         for (Inode inode : unused) {
             Place place = inode.place();
             Inode parent = place == null ? null : inodes.find(place.parent());

@@ -1,14 +1,14 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
-import static io.penstock.filesystem.Known.isOpen;
+import static io.penstock.filesystem.kernel.Known.isOpen;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.KernelContent.Version;
-import io.penstock.filesystem.KernelContent.Written;
-import io.penstock.filesystem.Known.Cached;
-import io.penstock.filesystem.Known.PassedThrough;
-import io.penstock.filesystem.Known.Shown;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.KernelContent.Version;
+import io.penstock.filesystem.kernel.KernelContent.Written;
+import io.penstock.filesystem.kernel.Known.Cached;
+import io.penstock.filesystem.kernel.Known.PassedThrough;
+import io.penstock.filesystem.kernel.Known.Shown;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
@@ -54,7 +54,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for use by any number of threads.
  */
-final class KernelView {
+public final class KernelView {
     private final InodeTable inodes;
     private final Kernels kernels;
     private final boolean keepsSizes;
@@ -62,15 +62,15 @@ final class KernelView {
     /** Inodes that are passed through. */
     private final AtomicInteger backingFiles = new AtomicInteger();
 
-    /** @param keepsSizes {@link FileSystemConfig#kernelKeepsSizes} */
-    KernelView(InodeTable inodes, Kernels kernels, boolean keepsSizes) {
+    /** @param keepsSizes {@code FileSystemConfig.kernelKeepsSizes} */
+    public KernelView(InodeTable inodes, Kernels kernels, boolean keepsSizes) {
         this.inodes = inodes;
         this.kernels = kernels;
         this.keepsSizes = keepsSizes;
     }
 
     /** The reply to an open. */
-    record Opened(PageCachePolicy policy, @Nullable BackingFile file) {}
+    public record Opened(PageCachePolicy policy, @Nullable BackingFile file) {}
 
     private static @Nullable Known known(Inode inode) {
         return (Known) inode.kernelState(); // there are no others
@@ -83,7 +83,7 @@ final class KernelView {
     // ---- what an inode can stand for
 
     /** Whether an inode can stand for what its name stands for now. */
-    enum Fit {
+    public enum Fit {
         SAME,
         /** It can, but the kernel may have the size of another version: it is to look the name up again. */
         OUTDATED,
@@ -91,7 +91,7 @@ final class KernelView {
         ANOTHER
     }
 
-    Fit fit(Inode inode, Node node) {
+    public Fit fit(Inode inode, Node node) {
         Known state = known(inode);
         Version version = node instanceof FileEntry(StoredObject object) ? KernelContent.of(object.version()) : null;
         if (state instanceof PassedThrough passed) {
@@ -105,15 +105,14 @@ final class KernelView {
     }
 
     /** Whether something new of its name needs another inode, as this one is read, or the kernel keeps its size. */
-    boolean isTaken(Inode inode) {
+    public boolean isTaken(Inode inode) {
         return keepsSizes || openContent(inode) != null;
     }
 
     /**
      * The open content that the kernel reads by itself or keeps pages of, by the inode's number: null if there is none.
      */
-    @Nullable
-    KernelContent openContent(Inode inode) {
+    public @Nullable KernelContent openContent(Inode inode) {
         return switch (known(inode)) {
             case Cached(KernelContent content, int opens, boolean _) when opens > 0 && kernels.goByInode() -> content;
             case PassedThrough(BackingFile file, int _) -> KernelContent.of(file.version());
@@ -121,14 +120,14 @@ final class KernelView {
         };
     }
 
-    boolean isPassedThrough(Inode inode) {
+    public boolean isPassedThrough(Inode inode) {
         return backingFiles.get() > 0 && known(inode) instanceof PassedThrough;
     }
 
     // ---- lookups
 
     /** The node was looked up. */
-    void lookedUp(Inode inode, Node node) {
+    public void lookedUp(Inode inode, Node node) {
         switch (node) {
             case Directory _ -> change(inode, state -> state == null ? Shown.DIRECTORY : state);
             case FileEntry(StoredObject object) -> lookedUp(inode, KernelContent.of(object.version()));
@@ -141,7 +140,7 @@ final class KernelView {
     }
 
     /** Attributes of the node were asked for by the inode. A kernel that keeps sizes does not take these of a version. */
-    void asked(Inode inode, Node node) {
+    public void asked(Inode inode, Node node) {
         if (!keepsSizes || node instanceof LiveFile) {
             lookedUp(inode, node);
         }
@@ -150,7 +149,7 @@ final class KernelView {
     // ---- opens
 
     /** Whether the next open can be the first that is passed through. */
-    boolean mayPassThrough(Inode inode) {
+    public boolean mayPassThrough(Inode inode) {
         return !isOpen(known(inode));
     }
 
@@ -160,8 +159,7 @@ final class KernelView {
      * @param file to be used if this is the first open that is passed through; null if there is none
      * @return null if another content is passed through under this inode: this one needs another
      */
-    @Nullable
-    Opened open(Inode inode, KernelContent content, @Nullable BackingFile file) {
+    public @Nullable Opened open(Inode inode, KernelContent content, @Nullable BackingFile file) {
         @Nullable Opened[] opened = new @Nullable Opened[1];
         change(inode, state -> {
             boolean isSame = state != null && state.isOf(content);
@@ -184,7 +182,7 @@ final class KernelView {
     }
 
     /** A handle that was opened for caching is read through for the first time. */
-    void read(Inode inode) {
+    public void read(Inode inode) {
         change(
                 inode,
                 state -> state instanceof Cached(KernelContent content, int opens, boolean _)
@@ -197,8 +195,7 @@ final class KernelView {
      *
      * @return the file that nothing is passed through to any more: the caller's to close
      */
-    @Nullable
-    BackingFile close(Inode inode) {
+    public @Nullable BackingFile close(Inode inode) {
         @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean _) -> new Cached(content, opens - 1, true);
@@ -214,14 +211,14 @@ final class KernelView {
     }
 
     /** How many inodes are passed through. */
-    int backingFiles() {
+    public int backingFiles() {
         return backingFiles.get();
     }
 
     // ---- commits, renames, listings
 
     /** One content has become another, with the attributes and pages that the kernel has of it. */
-    void becomes(Inode inode, KernelContent before, KernelContent after) {
+    public void becomes(Inode inode, KernelContent before, KernelContent after) {
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean settled)
             when content.equals(before) -> new Cached(after, opens, settled);
@@ -231,7 +228,7 @@ final class KernelView {
     }
 
     /** The kernel's copy of a listing may be of several. */
-    void mixed(Inode directory) {
+    public void mixed(Inode directory) {
         change(
                 directory,
                 state -> state instanceof Cached(KernelContent _, int opens, boolean _)
@@ -242,7 +239,7 @@ final class KernelView {
     // ---- notices
 
     /** The store has said what a name stands for. */
-    void heard(Directory parent, String name, Answer answer) {
+    public void heard(Directory parent, String name, Answer answer) {
         Inode inode = inodes.find(parent, name);
         if (inode != null && isWrong(inode, answer)) {
             drop(inode, answer instanceof Node node && inode.isDirectory() == node instanceof Directory);
@@ -268,7 +265,7 @@ final class KernelView {
      *
      * @param isGone whether it has no other
      */
-    void isStale(Inode inode, ObjectVersion version, boolean isGone) {
+    public void isStale(Inode inode, ObjectVersion version, boolean isGone) {
         Known state = known(inode);
         if (state != null && state.isOf(KernelContent.of(version))) {
             drop(inode, !isGone);
@@ -276,7 +273,7 @@ final class KernelView {
     }
 
     /** The written content is lost: the kernel's size and pages are of that. */
-    void isLost(Inode inode) {
+    public void isLost(Inode inode) {
         drop(inode, true);
     }
 

@@ -1,10 +1,10 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.LiveFile;
 
 /** What an inode's attributes, pages or listing in the kernel are of. Numbers and names: a later process can read them. */
-sealed interface KernelContent {
+public sealed interface KernelContent {
     /** A version of an object. */
     record Version(String identity, long size) implements KernelContent {
         // FNV-1a, 64 bits: draft-eastlake-fnv, section 5.
@@ -27,7 +27,7 @@ sealed interface KernelContent {
     /**
      * Content that is written here, and is no version.
      *
-     * @param file the number of a {@link SharedFile}
+     * @param file the number of a {@code SharedFile}
      */
     record Written(long file) implements KernelContent {}
 

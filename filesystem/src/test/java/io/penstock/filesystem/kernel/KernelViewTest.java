@@ -1,14 +1,14 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
-import static io.penstock.filesystem.OpenFile.PageCachePolicy.BYPASS;
-import static io.penstock.filesystem.OpenFile.PageCachePolicy.INVALIDATE;
-import static io.penstock.filesystem.OpenFile.PageCachePolicy.KEEP;
+import static io.penstock.filesystem.kernel.OpenFile.PageCachePolicy.BYPASS;
+import static io.penstock.filesystem.kernel.OpenFile.PageCachePolicy.INVALIDATE;
+import static io.penstock.filesystem.kernel.OpenFile.PageCachePolicy.KEEP;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.KernelView.Fit;
-import io.penstock.filesystem.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.kernel.KernelView.Fit;
+import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;

@@ -1,9 +1,9 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.kernel;
 
 /**
  * An open file or directory.
  *
- * @param handle names it in {@link FileSystem#read}, {@link FileSystem#readdir} and {@link FileSystem#release}
+ * @param handle names it in {@code FileSystem.read}, {@code FileSystem.readdir} and {@code FileSystem.release}
  * @param pageCache what the kernel may do with the pages that it has of this inode; of a directory: with its listing
  * @param backing what {@link BackingFiles#open} returned, for {@link PageCachePolicy#PASS_THROUGH}; else 0
  * @param streamed whether the kernel may read far ahead in it: all of it is known to be wanted, or was when it was last read
