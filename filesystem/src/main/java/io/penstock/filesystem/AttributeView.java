@@ -8,6 +8,8 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.Kept.Given;
 import io.penstock.filesystem.Kept.Gone;
 import io.penstock.filesystem.Kept.Withheld;
+import io.penstock.filesystem.files.ModifiedTimes;
+import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;

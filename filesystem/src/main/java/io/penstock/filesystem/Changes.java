@@ -3,6 +3,8 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.metadata.Directory;

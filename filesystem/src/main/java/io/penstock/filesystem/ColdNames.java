@@ -1,5 +1,6 @@
 package io.penstock.filesystem;
 
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

@@ -6,6 +6,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.core.Printable;
 import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.filesystem.ObjectMoves.Moved;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.metadata.Names;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;

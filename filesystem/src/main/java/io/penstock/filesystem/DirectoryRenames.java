@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.MovingDirectories.Change;
 import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.Absent;

@@ -2,8 +2,10 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.OpenCounts.Opener;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.files.OpenCounts.Opener;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;

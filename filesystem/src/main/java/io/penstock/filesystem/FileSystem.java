@@ -5,6 +5,8 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.files.SharedContent;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.KernelCache;

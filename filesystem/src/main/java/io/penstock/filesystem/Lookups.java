@@ -6,6 +6,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.NodeResolver.Resolved;
+import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;

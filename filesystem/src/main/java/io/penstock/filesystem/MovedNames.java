@@ -3,6 +3,8 @@ package io.penstock.filesystem;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.filesystem.ObjectMoves.Moved;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;

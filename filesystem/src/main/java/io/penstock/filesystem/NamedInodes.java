@@ -2,6 +2,8 @@ package io.penstock.filesystem;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.KernelView.Fit;

@@ -6,6 +6,7 @@ import io.penstock.cache.Residency;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;

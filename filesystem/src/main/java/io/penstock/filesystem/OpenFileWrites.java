@@ -5,6 +5,8 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.files.SharedContent;
+import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;

@@ -8,6 +8,8 @@ import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.NodeResolver.Resolved;
 import io.penstock.filesystem.OpenHandle.OpenObject;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.BackingFile;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.Errnos;

@@ -2,7 +2,8 @@ package io.penstock.filesystem;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.filesystem.OpenCounts.Opener;
+import io.penstock.filesystem.files.OpenCounts.Opener;
+import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;

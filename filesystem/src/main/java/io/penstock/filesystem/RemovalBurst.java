@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;

@@ -3,6 +3,8 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.MovingDirectories.Call;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;

@@ -4,6 +4,8 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.SharedFile;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.Kernels;

@@ -10,6 +10,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.FetchedContent;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
@@ -58,9 +59,9 @@ import org.jspecify.annotations.Nullable;
  * A file system over a bucket in memory, with all layers between them. Closing it checks that nothing leaked, provided
  * that the test has released its handles and forgotten its inodes.
  */
-final class Mounted implements AutoCloseable {
-    static final Duration TTL = Duration.ofSeconds(60);
-    static final Duration NEGATIVE_TTL = Duration.ofSeconds(5);
+public final class Mounted implements AutoCloseable {
+    public static final Duration TTL = Duration.ofSeconds(60);
+    public static final Duration NEGATIVE_TTL = Duration.ofSeconds(5);
     static final Instant MOUNT_TIME = Instant.parse("2026-06-01T00:00:00Z");
     static final int UID = 1000;
     static final int GID = 100;
@@ -515,7 +516,7 @@ final class Mounted implements AutoCloseable {
         return store.drain();
     }
 
-    static void assertErrno(Errno errno, ThrowingCallable call) {
+    public static void assertErrno(Errno errno, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         ErrnoException.class, e -> assertThat(e.errno()).isEqualTo(errno));

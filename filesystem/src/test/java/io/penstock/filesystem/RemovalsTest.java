@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.Absent;

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.KernelView;
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * The files that are open, and those that are written and not committed yet. Long, as one table is kept by inode and by
  * content. Safe for use by any number of threads.
  */
-final class SharedFiles implements Writeback.Listener, AutoCloseable {
+public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
 
     private final Tree tree;
@@ -52,7 +52,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     private final BackgroundTasks background = new BackgroundTasks();
 
-    SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel, KeptAttributes kept) {
+    public SharedFiles(Tree tree, InodeTable inodes, PageFetcher fetcher, KernelView kernel, KeptAttributes kept) {
         this.tree = tree;
         this.inodes = inodes;
         this.fetcher = fetcher;
@@ -60,19 +60,19 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
         this.kept = kept;
     }
 
-    Tree tree() {
+    public Tree tree() {
         return tree;
     }
 
-    KernelView kernel() {
+    public KernelView kernel() {
         return kernel;
     }
 
-    KeptAttributes kept() {
+    public KeptAttributes kept() {
         return kept;
     }
 
-    ModifiedTimes times() {
+    public ModifiedTimes times() {
         return times;
     }
 
@@ -86,13 +86,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** All of an inode. */
-    List<SharedFile> of(long inode) {
+    public List<SharedFile> of(long inode) {
         return byInode.getOrDefault(inode, List.of());
     }
 
     /** The one that is open of an inode that has no name any more: null if none is. */
-    @Nullable
-    SharedFile removed(Inode inode) {
+    public @Nullable SharedFile removed(Inode inode) {
         for (SharedFile file : of(inode.number())) {
             if (file.links() == 0 && file.isOpen()) {
                 return file;
@@ -102,8 +101,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** What the file's handles share. Each must {@linkplain SharedFile#leave leave}. Null if it is to be looked up again. */
-    @Nullable
-    SharedFile join(Inode inode, LiveFile live, boolean write) {
+    public @Nullable SharedFile join(Inode inode, LiveFile live, boolean write) {
         SharedFile file = (SharedFile) live; // there are no others
         if (file.inode().number() == inode.number() && file.join(write)) {
             return file;
@@ -113,8 +111,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** The same of a version that is not being written. */
-    @Nullable
-    SharedFile join(Inode inode, ObjectVersion version, boolean write) {
+    public @Nullable SharedFile join(Inode inode, ObjectVersion version, boolean write) {
         SharedFile known = find(of(inode.number()), version);
         if (known == null) {
             known = add(new SharedFile(this, inode, version, fetcher.open(version)), version);
@@ -142,7 +139,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** A new file with these attributes, joined to write, its inode looked up once. */
-    SharedFile create(Directory parent, String name, WrittenFile content, ObjectAttributes attributes) {
+    public SharedFile create(Directory parent, String name, WrittenFile content, ObjectAttributes attributes) {
         Inode inode = inodes.acquireFile(parent, name);
         inodes.acquire(inode);
         SharedFile file = new SharedFile(this, inode, content, true);
@@ -153,8 +150,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** The inode at the place: null if none is in use. */
-    @Nullable
-    Inode inode(Place place, @Nullable Node node) {
+    public @Nullable Inode inode(Place place, @Nullable Node node) {
         if (node instanceof SharedFile file) { // the name may have got another since this began to be written
             inodes.restore(file.inode());
         }
@@ -162,7 +158,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** The version that the store has of a node, as far as it is known here: null if it has none. */
-    static @Nullable ObjectVersion stored(Node node) {
+    public static @Nullable ObjectVersion stored(Node node) {
         return switch (node) {
             case Directory _ -> null;
             case FileEntry(StoredObject object) -> object.version();
@@ -171,7 +167,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** Takes over content that an earlier run left: it is committed in the background. */
-    void recover(WrittenFile content) {
+    public void recover(WrittenFile content) {
         Place place = tree.place(content.key());
         if (place != null) {
             add(new SharedFile(this, inodes.acquireFile(place.parent(), place.name()), content, false), content);
@@ -189,7 +185,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** The files below the directory that are being written, or were and are not committed, and have a name. */
-    List<WrittenFile> written(Directory directory) {
+    public List<WrittenFile> written(Directory directory) {
         return byContent.entrySet().stream()
                 .filter(each -> each.getValue().links() > 0
                         && directory.contains(each.getKey().key()))
@@ -213,7 +209,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** Waits until what of the inode is ending, and cannot be joined any more, is gone. */
-    void awaitEnds(Inode inode) throws InterruptedException {
+    public void awaitEnds(Inode inode) throws InterruptedException {
         for (SharedFile file : of(inode.number())) {
             file.awaitEnd();
         }
@@ -238,7 +234,7 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
      *
      * @param attributes null if they are not known
      */
-    void stored(
+    public void stored(
             Place place,
             StoredObject object,
             Instant modified,
@@ -256,17 +252,17 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     /**
      * A change of this object has failed, and may have been made for all that: its times and attributes are not known.
      */
-    void doubt(String key) {
+    public void doubt(String key) {
         times.forget(key);
         kept.doubt(key);
     }
 
     /** Does it after the call, on a thread of its own; the file system's end waits for it. */
-    void runInBackground(Runnable task) {
+    public void runInBackground(Runnable task) {
         background.start(task);
     }
 
-    void commitInBackground(WrittenFile content) {
+    public void commitInBackground(WrittenFile content) {
         background.start(() -> {
             try {
                 content.commit();
@@ -302,12 +298,12 @@ final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /** For tests, while no call is under way. */
-    void checkInvariants() {
+    public void checkInvariants() {
         byInode.values().forEach(files -> files.forEach(SharedFile::checkInvariants));
     }
 
     /** Waits for the tasks that were started. */
-    void awaitBackgroundTasks() throws InterruptedException {
+    public void awaitBackgroundTasks() throws InterruptedException {
         background.await();
     }
 

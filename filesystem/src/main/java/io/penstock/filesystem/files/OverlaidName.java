@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

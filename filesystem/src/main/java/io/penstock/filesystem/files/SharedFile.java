@@ -1,10 +1,10 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.OpenCounts.Opener;
+import io.penstock.filesystem.files.OpenCounts.Opener;
 import io.penstock.filesystem.kernel.BackingFile;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one long
  * class; it is never held while waiting for the store.
  */
-final class SharedFile implements KernelContent.Holder {
+public final class SharedFile implements KernelContent.Holder {
     private enum State {
         READING,
         WRITTEN,
@@ -115,11 +115,11 @@ final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    Inode inode() {
+    public Inode inode() {
         return inode;
     }
 
-    SharedContent content() {
+    public SharedContent content() {
         return content;
     }
 
@@ -139,27 +139,25 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** ctime. */
-    Instant changed() {
+    public Instant changed() {
         return changed;
     }
 
     // ---- attributes
 
     /** Its kept attributes, as far as they are known. */
-    ObjectAttributes attributes() {
+    public ObjectAttributes attributes() {
         ObjectAttributes known = knownAttributes();
         return known == null ? ObjectAttributes.NONE : known;
     }
 
     /** Its kept attributes since it was made or changed here; null before. */
-    @Nullable
-    ObjectAttributes ownAttributes() {
+    public @Nullable ObjectAttributes ownAttributes() {
         return attributes;
     }
 
     /** {@link #attributes}; null if they are not known. */
-    @Nullable
-    ObjectAttributes knownAttributes() {
+    public @Nullable ObjectAttributes knownAttributes() {
         ObjectAttributes own = attributes;
         ObjectVersion version = content.stored();
         return own != null || version == null ? own : files.kept().of(version);
@@ -175,7 +173,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** From now on it has these, and the next commit says so. It is open for writing. */
-    void keep(ObjectAttributes changedTo) {
+    public void keep(ObjectAttributes changedTo) {
         attributes = changedTo;
         WrittenFile written = content.written();
         if (written != null) {
@@ -184,13 +182,13 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** The same of a call that changes them. */
-    void keep(ObjectAttributes changedTo, Instant now) {
+    public void keep(ObjectAttributes changedTo, Instant now) {
         keep(changedTo);
         changed = now;
     }
 
     /** The object has these now; nothing if it is of another version. */
-    synchronized void changed(ObjectVersion version, ObjectAttributes changedTo) {
+    public synchronized void changed(ObjectVersion version, ObjectAttributes changedTo) {
         if (isOf(version)) {
             attributes = changedTo; // also once its name is gone
         }
@@ -207,7 +205,7 @@ final class SharedFile implements KernelContent.Holder {
     // ---- times
 
     /** A program, or a kernel that collects writes, gives it this mtime. */
-    synchronized void touch(Instant time, Instant now) {
+    public synchronized void touch(Instant time, Instant now) {
         modified = time;
         changed = now;
         ObjectVersion version = content.stored();
@@ -217,25 +215,22 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its written content: null if it was only opened to be read. */
-    @Nullable
-    WrittenFile written() {
+    public @Nullable WrittenFile written() {
         return content.written();
     }
 
     /** Its version in the store, as far as it is known here; null if there is none yet. */
-    @Nullable
-    ObjectVersion stored() {
+    public @Nullable ObjectVersion stored() {
         return content.stored();
     }
 
     /** The version that has this very content: null if none has. */
-    @Nullable
-    ObjectVersion version() {
+    public @Nullable ObjectVersion version() {
         return content.version();
     }
 
     /** Of its object; also once that is gone. */
-    String key() {
+    public String key() {
         WrittenFile written = content.written();
         return written != null
                 ? written.key()
@@ -243,13 +238,13 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** How far its written content has come. */
-    Progress progress() {
+    public Progress progress() {
         WrittenFile written = content.written();
         return written == null ? Progress.VISIBLE : written.progress();
     }
 
     /** {@link KernelView#open}, in one step with the content's name at this moment. */
-    synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
+    public synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
         return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
     }
 
@@ -261,12 +256,12 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Whether handles that are opened on this version share it. */
-    synchronized boolean isOf(ObjectVersion version) {
+    public synchronized boolean isOf(ObjectVersion version) {
         return state != State.ENDED && isStoredAs(version);
     }
 
     /** Whether this is its version in the store; also once it has ended. */
-    boolean isStoredAs(ObjectVersion version) {
+    public boolean isStoredAs(ObjectVersion version) {
         ObjectVersion mine = content.stored();
         return mine != null && mine.identity().equals(version.identity());
     }
@@ -300,7 +295,7 @@ final class SharedFile implements KernelContent.Holder {
      * @param truncate whether the content is not needed
      * @return false if the kernel reads it by itself under this inode, so that it cannot be written under it
      */
-    boolean beginWriting(Writeback writeback, boolean truncate, Instant now)
+    public boolean beginWriting(Writeback writeback, boolean truncate, Instant now)
             throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile written;
         boolean isNewOfRemoved;
@@ -337,12 +332,12 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** A call that has joined does not open it after all. */
-    void leave(boolean wrote) {
+    public void leave(boolean wrote) {
         leave(new Opener(wrote));
     }
 
     /** A handle is closed. */
-    void leave(Opener opener) {
+    public void leave(Opener opener) {
         WrittenFile done = null;
         WrittenFile toCommit = null;
         synchronized (this) {
@@ -364,7 +359,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Whether it is open for writing. close(2) ends that: the kernel releases the handle some time later. */
-    synchronized boolean isOpenToWrite() {
+    public synchronized boolean isOpenToWrite() {
         return opens.isAnyUnflushed();
     }
 
@@ -377,13 +372,13 @@ final class SharedFile implements KernelContent.Holder {
      *
      * @return the content to commit, because no other handle is left that will do it; null if there is none
      */
-    synchronized @Nullable WrittenFile flush(Opener opener) {
+    public synchronized @Nullable WrittenFile flush(Opener opener) {
         opens.flush(opener);
         return opens.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
     /** What a handle that is open for writing writes to; it is not flushed any more. */
-    WrittenFile written(Opener opener) {
+    public WrittenFile written(Opener opener) {
         if (opener.isFlushed()) { // racy on purpose: a write during another thread's close may miss its commit
             synchronized (this) {
                 opens.write(opener);
@@ -397,7 +392,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its content was changed. */
-    void changed(Instant now) {
+    public void changed(Instant now) {
         modified = now;
         changed = now;
         forgetTimes();
@@ -454,7 +449,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its name was not removed after all, and stands for it again if it did. */
-    void reinstate() {
+    public void reinstate() {
         overlayName();
         WrittenFile written = content.written();
         if (written != null) {
@@ -463,7 +458,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its name is gone. A running commit ends first. */
-    void remove() {
+    public void remove() {
         synchronized (this) {
             lose();
         }
@@ -476,14 +471,14 @@ final class SharedFile implements KernelContent.Holder {
     /**
      * Its inode has another name, under which the store has a copy of this version: does nothing if it is of another.
      */
-    synchronized void moved(ObjectVersion before, ObjectVersion after) {
+    public synchronized void moved(ObjectVersion before, ObjectVersion after) {
         if (isOf(before)) {
             become(state, () -> content.moved(after, files::open));
         }
     }
 
     /** Its inode has another name, and nothing of it is in the store; null if no object has that name. */
-    synchronized void renamed(@Nullable ObjectVersion replaced) {
+    public synchronized void renamed(@Nullable ObjectVersion replaced) {
         attributes = attributes(); // not those of what it replaces
         content.inPlaceOf(replaced);
         overlayName();
@@ -497,7 +492,7 @@ final class SharedFile implements KernelContent.Holder {
     }
 
     /** Ends its written state with the last writer, and the file itself with the last handle. */
-    void settle() {
+    public void settle() {
         synchronized (this) {
             if (state == State.ENDED || (state != State.REMOVED && !content.isCommitted())) {
                 return;

@@ -1,8 +1,10 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.Mounted;
+import io.penstock.filesystem.OverOneCache;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.FileEntry;

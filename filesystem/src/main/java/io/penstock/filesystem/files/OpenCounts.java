@@ -1,7 +1,7 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 /** The handles that have a {@link SharedFile} open, counted. Guarded by the file's monitor. */
-final class OpenCounts {
+public final class OpenCounts {
     private int handles;
     private int writers;
 
@@ -9,7 +9,7 @@ final class OpenCounts {
     private int unflushed;
 
     /** One handle's share of the counts. */
-    static final class Opener {
+    public static final class Opener {
         private final boolean isWriter;
 
         /** Whether it was closed, by a flush, since it last wrote. */
@@ -19,11 +19,11 @@ final class OpenCounts {
         private volatile boolean wroteAfterFlush;
 
         /** @param isWriter whether it has joined to write */
-        Opener(boolean isWriter) {
+        public Opener(boolean isWriter) {
             this.isWriter = isWriter;
         }
 
-        boolean isWriter() {
+        public boolean isWriter() {
             return isWriter;
         }
 
@@ -32,7 +32,7 @@ final class OpenCounts {
         }
 
         /** Whether a descriptor of the handle was closed before it was written to last. */
-        boolean hasDuplicates() {
+        public boolean hasDuplicates() {
             return wroteAfterFlush;
         }
     }

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import io.penstock.cache.WholeFile;
 import io.penstock.core.LentBytes;
@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * Where the bytes of a {@link SharedFile} are: in a version that the store has, read through the cache, or, from the first
  * open for writing on, in the {@link WrittenFile} above it. Changed under the file's monitor; what only asks takes no lock.
  */
-final class SharedContent {
-    /** {@link FileSystem#WOULD_WAIT}. */
-    static final int WOULD_WAIT = -1;
+public final class SharedContent {
+    /** {@code FileSystem.WOULD_WAIT}. */
+    public static final int WOULD_WAIT = -1;
 
     private volatile @Nullable WrittenFile written;
     private volatile @Nullable ObjectReader reader;
@@ -82,7 +82,7 @@ final class SharedContent {
      * @throws ObjectStoreException.NotFound if the version is gone for another reason
      * @throws ObjectStoreException.PreconditionFailed the same
      */
-    int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+    public int read(long position, ByteBuffer to, @Nullable LentBytes loans)
             throws ObjectStoreException, IOException, InterruptedException {
         int start = to.position();
         while (true) {
@@ -112,13 +112,13 @@ final class SharedContent {
     }
 
     /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
-    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
+    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         ObjectReader open = reader;
         return written == null && open != null ? open.readNow(position, to, loans) : WOULD_WAIT;
     }
 
-    /** As {@link FileSystem#lseek} has it; -1 if there is none. */
-    long seek(long offset, boolean hole) {
+    /** As {@code FileSystem.lseek} has it; -1 if there is none. */
+    public long seek(long offset, boolean hole) {
         WrittenFile content = written;
         if (content != null) {
             return content.seek(offset, hole);
@@ -128,20 +128,19 @@ final class SharedContent {
     }
 
     /** Whether it is not being written, and the cache has all of it. */
-    boolean isWhole() {
+    public boolean isWhole() {
         ObjectReader open = reader;
         return written == null && open != null && open.isWhole();
     }
 
     /** Whether it is not being written, and {@link ObjectReader#isStreamed}. */
-    boolean isStreamed() {
+    public boolean isStreamed() {
         ObjectReader open = reader;
         return written == null && open != null && open.isStreamed();
     }
 
     /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
-    @Nullable
-    WholeFile wholeFile(boolean verified) {
+    public @Nullable WholeFile wholeFile(boolean verified) {
         ObjectReader open = reader;
         return written == null && open != null ? open.wholeFile(verified) : null;
     }

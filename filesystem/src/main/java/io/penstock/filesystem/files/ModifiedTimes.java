@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * of its upload, in whole seconds, and cannot be set. Kept in memory, for those that were changed last. Safe for use by
  * any number of threads.
  */
-final class ModifiedTimes {
+public final class ModifiedTimes {
     /** Some 300 bytes each. One that falls out shows the store's time again. */
     private static final int REMEMBERED = 200_000;
 
@@ -35,42 +35,40 @@ final class ModifiedTimes {
     }
 
     /** mtime. */
-    Instant of(ObjectVersion version) {
+    public Instant of(ObjectVersion version) {
         Stamp stamp = stamp(version);
         return stamp == null || stamp.modified == null ? version.lastModified() : stamp.modified;
     }
 
     /** ctime. */
-    Instant changed(ObjectVersion version) {
+    public Instant changed(ObjectVersion version) {
         Stamp stamp = stamp(version);
         return stamp == null ? version.lastModified() : stamp.changed;
     }
 
-    void set(ObjectVersion version, Instant modified, Instant changed) {
+    public void set(ObjectVersion version, Instant modified, Instant changed) {
         stamps.put(version.key(), new Stamp(version.identity(), modified, changed));
     }
 
     /** When something was made in the directory or removed from it, here; null if that is not known. */
-    @Nullable
-    Instant of(Directory directory) {
+    public @Nullable Instant of(Directory directory) {
         Stamp stamp = stamps.getIfPresent(directory.prefix());
         return stamp == null ? null : stamp.modified;
     }
 
     /** When the directory or its kept attributes were changed here; null if that is not known. */
-    @Nullable
-    Instant changed(Directory directory) {
+    public @Nullable Instant changed(Directory directory) {
         Stamp stamp = stamps.getIfPresent(directory.prefix());
         return stamp == null ? null : stamp.changed;
     }
 
     /** Something was made in the directory, or removed from it. */
-    void set(Directory directory, Instant now) {
+    public void set(Directory directory, Instant now) {
         stamps.put(directory.prefix(), new Stamp("", now, now)); // no object that is shown has this key
     }
 
     /** A directory has another name: the times of those in it, and its own, are known by that; none of those that had it. */
-    void moved(Directory from, Directory to) {
+    public void moved(Directory from, Directory to) {
         stamps.asMap().keySet().removeIf(key -> key.endsWith("/") && to.contains(key));
         for (String key : List.copyOf(stamps.asMap().keySet())) {
             Stamp stamp =
@@ -91,7 +89,7 @@ final class ModifiedTimes {
      *
      * @param isTime whether its mtime was, which is shown from now on
      */
-    void changed(Directory directory, Instant now, boolean isTime) {
+    public void changed(Directory directory, Instant now, boolean isTime) {
         stamps.asMap()
                 .compute(
                         directory.prefix(),

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.files;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
