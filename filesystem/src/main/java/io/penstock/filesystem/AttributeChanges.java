@@ -11,6 +11,8 @@ import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.KernelContent;
+import io.penstock.filesystem.names.NodeResolver;
+import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

@@ -13,6 +13,8 @@ import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
+import io.penstock.filesystem.names.NamedInodes;
+import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;

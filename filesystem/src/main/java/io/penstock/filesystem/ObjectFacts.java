@@ -8,6 +8,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;

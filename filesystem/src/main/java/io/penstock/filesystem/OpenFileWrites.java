@@ -8,6 +8,7 @@ import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedContent;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.WritebackConfig;

@@ -9,8 +9,9 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.RunningRename.Step;
 import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.names.RunningRename;
+import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;

@@ -13,6 +13,7 @@ import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.names.RemovalBurst;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;

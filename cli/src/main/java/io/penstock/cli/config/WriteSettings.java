@@ -8,9 +8,9 @@ import static io.penstock.cli.config.ValueType.multiples;
 import static io.penstock.cli.config.ValueType.path;
 import static io.penstock.cli.config.ValueType.size;
 
-import io.penstock.filesystem.Exclusive;
-import io.penstock.filesystem.Links;
-import io.penstock.filesystem.Writing;
+import io.penstock.filesystem.names.Exclusive;
+import io.penstock.filesystem.names.Links;
+import io.penstock.filesystem.names.Writing;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;

@@ -13,7 +13,7 @@ import io.penstock.cli.control.Saved;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.core.NativeMemory;
 import io.penstock.core.NativeMemory.Share;
-import io.penstock.filesystem.RunningRename;
+import io.penstock.filesystem.names.RunningRename;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.metadata.PreloadState;
 import io.penstock.objectstore.RequestStatistics;

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
@@ -9,7 +9,7 @@ public final class NoEntryException extends ErrnoException {
 
     private final long validNanos;
 
-    NoEntryException(String key, long validNanos) {
+    public NoEntryException(String key, long validNanos) {
         super(Errno.ENOENT, "there is no '" + key + "'");
         this.validNanos = validNanos;
     }

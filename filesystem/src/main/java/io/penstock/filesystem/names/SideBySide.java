@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;

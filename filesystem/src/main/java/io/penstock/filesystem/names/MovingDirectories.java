@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>A rename waits for others only before it moves anything, and one rename does so at a time. So two of them never wait for
  * each other. Safe for use by any number of threads.
  */
-final class MovingDirectories {
+public final class MovingDirectories {
     private static final Logger LOG = LoggerFactory.getLogger(MovingDirectories.class);
 
     /** The directories that get another name, and those that they become. */
@@ -46,7 +46,7 @@ final class MovingDirectories {
 
     /** Says which directories a call is about to change, as they are called at this moment. Must not wait. */
     @FunctionalInterface
-    interface Where {
+    public interface Where {
         List<Directory> now() throws ErrnoException;
     }
 
@@ -76,12 +76,12 @@ final class MovingDirectories {
 
     /** A call. */
     @FunctionalInterface
-    interface Call<T extends @Nullable Object> {
+    public interface Call<T extends @Nullable Object> {
         T run() throws ErrnoException;
     }
 
     /** Makes the call while none of the directories moves. It must not make another such call. */
-    <T extends @Nullable Object> T in(Where where, Call<T> call) throws ErrnoException {
+    public <T extends @Nullable Object> T in(Where where, Call<T> call) throws ErrnoException {
         List<Directory> entered;
         try {
             entered = enter(where);
@@ -98,12 +98,12 @@ final class MovingDirectories {
 
     /** A call that returns nothing. */
     @FunctionalInterface
-    interface Change {
+    public interface Change {
         void run() throws ErrnoException;
     }
 
     /** {@link #in} for what returns nothing. */
-    void run(Where where, Change change) throws ErrnoException {
+    public void run(Where where, Change change) throws ErrnoException {
         this.<@Nullable Void>in(where, () -> {
             change.run();
             return null;

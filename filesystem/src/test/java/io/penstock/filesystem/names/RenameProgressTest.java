@@ -1,9 +1,9 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.filesystem.MovingDirectories.Move;
-import io.penstock.filesystem.RunningRename.Step;
+import io.penstock.filesystem.names.MovingDirectories.Move;
+import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.Directory;
 import io.penstock.testing.ManualClock;
 import java.time.Duration;

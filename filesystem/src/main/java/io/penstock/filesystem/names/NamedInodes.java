@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * Gives names their inodes, and another one where the kernel has the present one for another version. Safe for use by any
  * number of threads.
  */
-final class NamedInodes {
+public final class NamedInodes {
     private final InodeTable inodes;
     private final SharedFiles files;
     private final KernelView kernel;
     private final ColdNames coldNames;
 
-    NamedInodes(InodeTable inodes, SharedFiles files, ColdNames coldNames) {
+    public NamedInodes(InodeTable inodes, SharedFiles files, ColdNames coldNames) {
         this.inodes = inodes;
         this.files = files;
         this.kernel = files.kernel();
@@ -32,7 +32,7 @@ final class NamedInodes {
     }
 
     /** The name was looked up: its inode, with one more reference. */
-    Inode acquire(Directory parent, String name, Node node) {
+    public Inode acquire(Directory parent, String name, Node node) {
         Inode known = files.inode(new Place(parent, name), node);
         if (known != null
                 && kernel.fit(known, node) == Fit.ANOTHER
@@ -54,7 +54,7 @@ final class NamedInodes {
      * Something new is about to have this name: an inode that the kernel has open of it would lose the content that is
      * read, and one whose size it keeps would keep that.
      */
-    void makeRoom(Directory parent, String name) {
+    public void makeRoom(Directory parent, String name) {
         Inode known = inodes.find(parent, name);
         if (known != null && kernel.isTaken(known)) {
             inodes.retire(known);
@@ -62,7 +62,7 @@ final class NamedInodes {
     }
 
     /** ESTALE: the kernel is to look the inode's name up again, which gives it another. */
-    ErrnoException stale(Inode inode) {
+    public ErrnoException stale(Inode inode) {
         inodes.retire(inode);
         return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
     }
@@ -71,8 +71,7 @@ final class NamedInodes {
      * The file that the kernel has open under this inode, and reads by itself or has pages of: the inode shows that,
      * whatever its place stands for now, or another size would cut the readers off. Null if there is no such file.
      */
-    @Nullable
-    SharedFile opened(long number) {
+    public @Nullable SharedFile opened(long number) {
         Inode inode = inodes.get(number);
         KernelContent content = inode == null ? null : kernel.openContent(inode);
         if (content != null) {

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Kernels;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * memory here for as long. Above a bound, those that it has known for longest are given back, unless they are open. So
  * are directories, by a kernel that can tell whether a process works in them. Safe for use by any number of threads.
  */
-final class ColdNames {
+public final class ColdNames {
     /** How many inodes come into use between two looks. */
     private static final int STEP = 1024;
 
@@ -30,7 +30,7 @@ final class ColdNames {
     private final long most;
 
     /** @param most inodes that are to be in use at most, but for {@link #STEP}s that the kernel has not forgotten yet */
-    ColdNames(InodeTable inodes, SharedFiles files, Kernels kernels, long most) {
+    public ColdNames(InodeTable inodes, SharedFiles files, Kernels kernels, long most) {
         this.inodes = inodes;
         this.files = files;
         this.kernels = kernels;

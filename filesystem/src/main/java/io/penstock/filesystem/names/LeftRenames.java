@@ -1,8 +1,8 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.core.Printable;
-import io.penstock.filesystem.MovingDirectories.Move;
+import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The renames of directories that earlier runs did not end. One that had copied all is finished, any other one is undone. For
  * one thread, before anything else is written.
  */
-final class LeftRenames {
+public final class LeftRenames {
     private static final Logger LOG = LoggerFactory.getLogger(LeftRenames.class);
 
     private final Tree tree;
@@ -33,7 +33,7 @@ final class LeftRenames {
     private final ObjectMoves objects;
     private final MovingDirectories moving;
 
-    LeftRenames(Writing writing, Tree tree, MovingDirectories moving) {
+    public LeftRenames(Writing writing, Tree tree, MovingDirectories moving) {
         this.tree = tree;
         this.store = writing.store();
         this.writeback = writing.writeback();
@@ -46,7 +46,7 @@ final class LeftRenames {
      *
      * @return files that an earlier run left, and that were moved: their commits are to be resumed once they may begin
      */
-    List<WrittenFile> end() {
+    public List<WrittenFile> end() {
         List<RenameJournal> left = writeback.leftRenames();
         List<WrittenFile> moved = new ArrayList<>();
         if (!left.isEmpty()) {

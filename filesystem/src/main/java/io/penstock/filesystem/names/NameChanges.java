@@ -1,13 +1,13 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Renames.Rename;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.Kernels;
+import io.penstock.filesystem.names.Renames.Rename;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * threads; calls that contradict each other end as the store orders them. One class for all calls by name, as each
  * waits for {@link MovingDirectories} in the same way: hence its length.
  */
-final class NameChanges {
+public final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
     private static final int RENAME_NOREPLACE = 1;
 
@@ -53,7 +53,7 @@ final class NameChanges {
     private final DirectoryRenames directoryRenames;
     private final MovingDirectories moving;
 
-    NameChanges(
+    public NameChanges(
             Writing writing,
             InodeTable inodes,
             NodeResolver resolver,
@@ -77,18 +77,18 @@ final class NameChanges {
     }
 
     /** Waits for the removal of a name that is to be taken by something new. */
-    void awaitRemoval(Directory directory, String name) throws ErrnoException {
+    public void awaitRemoval(Directory directory, String name) throws ErrnoException {
         burst.interrupt();
         removals.await(directory, name);
     }
 
     /** Waits until the files removed in a directory, or below it, are deleted. @return whether all were */
-    boolean awaitRemovals(Directory directory) throws ErrnoException {
+    public boolean awaitRemovals(Directory directory) throws ErrnoException {
         return Errnos.call(() -> burst.await(directory));
     }
 
     /** @return the new directory, not looked up */
-    Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+    public Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         return moving.in(() -> List.of(resolver.directory(parent)), () -> makeDirectory(parent, name, attributes));
     }
 
@@ -115,7 +115,7 @@ final class NameChanges {
     }
 
     /** Makes a new, empty object: EEXIST if another client has made one. */
-    ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
+    public ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
         ObjectVersion made = make(directory, name, directory.key(name), ObjectAttributes.NONE);
         files.stored(
                 new Place(directory, name),
@@ -127,7 +127,7 @@ final class NameChanges {
     }
 
     /** A new object that has nothing but attributes: EEXIST if there is anything of this name, on any node. */
-    void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+    public void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         moving.run(() -> List.of(resolver.directory(parent)), () -> makeEmptyHere(parent, name, attributes));
     }
 
@@ -177,7 +177,7 @@ final class NameChanges {
         }));
     }
 
-    void rmdir(long parent, String name) throws ErrnoException {
+    public void rmdir(long parent, String name) throws ErrnoException {
         moving.run(
                 () -> withChild(resolver.directory(parent), name),
                 () -> withinOneDeadline(() -> removeDirectory(parent, name)));
@@ -208,7 +208,7 @@ final class NameChanges {
         }
     }
 
-    void unlink(long parent, String name) throws ErrnoException {
+    public void unlink(long parent, String name) throws ErrnoException {
         moving.run(() -> List.of(resolver.directory(parent)), () -> removeFile(parent, name));
     }
 
@@ -254,7 +254,7 @@ final class NameChanges {
         }
     }
 
-    void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
+    public void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
         if ((flags & ~RENAME_NOREPLACE) != 0) {
             throw new ErrnoException(Errno.EINVAL, "names cannot be exchanged: rename flags " + flags);
         }
@@ -297,12 +297,12 @@ final class NameChanges {
     }
 
     /** The renames of directories that run now. */
-    List<RunningRename> runningRenames() {
+    public List<RunningRename> runningRenames() {
         return directoryRenames.running();
     }
 
     /** Gives the content of a file, known by its inode, another name, which nothing may have. */
-    void link(long inode, long newParent, String newName) throws ErrnoException {
+    public void link(long inode, long newParent, String newName) throws ErrnoException {
         moving.run(
                 () -> Stream.concat(resolver.parents(inode).stream(), Stream.of(resolver.directory(newParent)))
                         .toList(),

@@ -1,12 +1,12 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.MovingDirectories.Call;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
+import io.penstock.filesystem.names.MovingDirectories.Call;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.CachedLookup;
 import io.penstock.metadata.Directory;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Resolves inodes and names to the nodes that they stand for at this moment, or throws the errno of why not.
  * Thread-safe.
  */
-final class NodeResolver {
+public final class NodeResolver {
     /** For which the store is waited for, where it need not be: it answers within some ten milliseconds, or is in trouble. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -38,14 +38,14 @@ final class NodeResolver {
     private final boolean goesOnAlone;
 
     /** @param goesOnAlone whether programs go on with cached answers while the store cannot be reached */
-    NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
+    public NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
         this.goesOnAlone = goesOnAlone;
     }
 
-    Inode inode(long number) throws ErrnoException {
+    public Inode inode(long number) throws ErrnoException {
         Inode inode = inodes.get(number);
         if (inode == null) {
             throw new ErrnoException(Errno.ESTALE, "inode " + number + " is not in use");
@@ -53,7 +53,7 @@ final class NodeResolver {
         return inode;
     }
 
-    Directory directory(long number) throws ErrnoException {
+    public Directory directory(long number) throws ErrnoException {
         Inode inode = inode(number);
         Directory directory = inode.directory();
         if (directory == null) {
@@ -63,7 +63,7 @@ final class NodeResolver {
     }
 
     /** A directory that something is to be made in. */
-    Directory existingDirectory(long number) throws ErrnoException {
+    public Directory existingDirectory(long number) throws ErrnoException {
         Directory directory = directory(number);
         if (number != InodeTable.ROOT && inode(number).place() == null) {
             throw new ErrnoException(Errno.ENOENT, "the directory '" + directory.prefix() + "' was removed");
@@ -72,16 +72,16 @@ final class NodeResolver {
     }
 
     /** The directory that the inode is in: none for the root, and for an inode without a name. */
-    List<Directory> parents(long number) throws ErrnoException {
+    public List<Directory> parents(long number) throws ErrnoException {
         Place place = inode(number).place();
         return place == null ? List.of() : List.of(place.parent());
     }
 
     /** The node at an inode's place, and for how long it may be believed. */
-    record Resolved(Node node, long validNanos) {}
+    public record Resolved(Node node, long validNanos) {}
 
     /** The node at the inode's place: ESTALE if there is none, or one of another kind. */
-    Resolved resolve(long number) throws ErrnoException {
+    public Resolved resolve(long number) throws ErrnoException {
         Inode inode = inode(number);
         while (true) {
             Place place = inode.place();
@@ -96,8 +96,7 @@ final class NodeResolver {
     }
 
     /** The same if it is known: null if it is not. */
-    @Nullable
-    Resolved resolveNow(long number) throws ErrnoException {
+    public @Nullable Resolved resolveNow(long number) throws ErrnoException {
         Inode inode = inode(number);
         Place place = inode.place();
         if (place == null) {
@@ -108,7 +107,7 @@ final class NodeResolver {
     }
 
     /** As {@link #resolve}, without the validity. */
-    Node node(long number) throws ErrnoException {
+    public Node node(long number) throws ErrnoException {
         return resolve(number).node();
     }
 
@@ -116,7 +115,7 @@ final class NodeResolver {
      * {@link #node} as the store has it now, for a caller that is going to replace it. Where programs go on while the
      * store is away, the cached node is returned if the store does not answer soon: the commit is conditional on that.
      */
-    Node revalidated(long number) throws ErrnoException {
+    public Node revalidated(long number) throws ErrnoException {
         Resolved known = goesOnAlone ? resolveNow(number) : null;
         return askedOr(known == null ? null : known.node(), () -> asked(number));
     }
@@ -129,7 +128,7 @@ final class NodeResolver {
     }
 
     /** The store's answer. Where it does not come within a second, the known one, unless that is null. */
-    static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
+    public static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
         if (known == null) {
             return asked.run();
         }
@@ -180,27 +179,25 @@ final class NodeResolver {
         return file;
     }
 
-    CachedLookup answer(Directory directory, String name) throws ErrnoException {
+    public CachedLookup answer(Directory directory, String name) throws ErrnoException {
         checkLength(name);
         return Errnos.call(() -> tree.resolve(directory, name));
     }
 
     /** The same if it is known: null if it is not. */
-    @Nullable
-    CachedLookup answerNow(Directory directory, String name) throws ErrnoException {
+    public @Nullable CachedLookup answerNow(Directory directory, String name) throws ErrnoException {
         checkLength(name);
         return tree.resolveNow(directory, name);
     }
 
     /** The store has this version no more: it is asked what its name stands for. */
-    void forget(ObjectVersion gone) {
+    public void forget(ObjectVersion gone) {
         Place place = Place.of(gone.key());
         tree.invalidate(place.parent(), place.name(), gone);
     }
 
     /** The node of that name: null if there is none. */
-    @Nullable
-    Node find(Directory directory, String name) throws ErrnoException {
+    public @Nullable Node find(Directory directory, String name) throws ErrnoException {
         return answer(directory, name).answer() instanceof Node node ? node : null;
     }
 
@@ -226,7 +223,7 @@ final class NodeResolver {
      * @param suffix of its key, after the name
      * @throws ErrnoException ENAMETOOLONG; EPERM if the name is Penstock's own: no mount would show it
      */
-    static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
+    public static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
         checkLength(name);
         if (Names.isReserved(name)) {
             throw new ErrnoException(Errno.EPERM, "'" + directory.key(name) + "' has a name of Penstock's own");

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 /** What link(2) does. An object has one name, so that no two names can share a file. */
 public enum Links {

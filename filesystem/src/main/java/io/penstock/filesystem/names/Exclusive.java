@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 /** When an open with O_CREAT and O_EXCL is decided, among all that write the bucket: open(2). */
 public enum Exclusive {

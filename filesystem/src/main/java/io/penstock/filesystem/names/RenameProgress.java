@@ -1,8 +1,8 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Printable;
-import io.penstock.filesystem.MovingDirectories.Move;
-import io.penstock.filesystem.RunningRename.Step;
+import io.penstock.filesystem.names.MovingDirectories.Move;
+import io.penstock.filesystem.names.RunningRename.Step;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;

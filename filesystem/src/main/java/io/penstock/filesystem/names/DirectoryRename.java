@@ -1,12 +1,12 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.core.Printable;
-import io.penstock.filesystem.MovingDirectories.Move;
-import io.penstock.filesystem.ObjectMoves.Moved;
 import io.penstock.filesystem.files.SharedFiles;
+import io.penstock.filesystem.names.MovingDirectories.Move;
+import io.penstock.filesystem.names.ObjectMoves.Moved;
 import io.penstock.metadata.Names;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectProperties;

@@ -1,11 +1,11 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.MovingDirectories.Move;
-import io.penstock.filesystem.ObjectMoves.Moved;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.KernelContent;
+import io.penstock.filesystem.names.MovingDirectories.Move;
+import io.penstock.filesystem.names.ObjectMoves.Moved;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;

@@ -1,8 +1,8 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.MovingDirectories.Move;
-import io.penstock.filesystem.RunningRename.Step;
+import io.penstock.filesystem.names.MovingDirectories.Move;
+import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.Directory;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;

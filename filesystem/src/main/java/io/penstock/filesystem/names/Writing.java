@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.writeback.Writeback;
@@ -32,7 +32,7 @@ public record Writing(
     }
 
     /** Whether programs go on with cached answers while the store cannot be reached. */
-    boolean goesOnAlone() {
+    public boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
     }
 }

@@ -1,12 +1,12 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.MovingDirectories.Change;
-import io.penstock.filesystem.MovingDirectories.Move;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.Kernels;
+import io.penstock.filesystem.names.MovingDirectories.Change;
+import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode.Place;

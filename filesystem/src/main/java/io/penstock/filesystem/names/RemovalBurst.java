@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
@@ -34,11 +34,11 @@ import org.slf4j.LoggerFactory;
  * such a file returns before its object is deleted. A removal is deleted within {@link #PAUSE_MILLIS} and the time of a
  * request, and a caller that needs its outcome has it deleted at once. Safe for use by any number of threads.
  */
-final class RemovalBurst {
+public final class RemovalBurst {
     private static final Logger LOG = LoggerFactory.getLogger(RemovalBurst.class);
 
     /** So many removals in a row, within {@link #WITHIN_NANOS}, begin a burst. */
-    static final int FIRST = 8;
+    public static final int FIRST = 8;
 
     private static final long WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.Errno;

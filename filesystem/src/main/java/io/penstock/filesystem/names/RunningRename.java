@@ -1,4 +1,4 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 /**
  * How far a rename of a directory has come, or the undoing of one that has failed.

@@ -1,10 +1,12 @@
-package io.penstock.filesystem;
+package io.penstock.filesystem.names;
 
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.Mounted;
+import io.penstock.filesystem.OverOneCache;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.filesystem.kernel.Kernels;
