@@ -3,13 +3,11 @@
  * which uses those below it:
  *
  * <pre>
- *   FileSystem                                      one method for each call of the kernel
- *   Changes: NameChanges, Renames, FileChanges,
- *   OpenFileWrites                                  the calls that only a mount that can be written has
- *   Lookups, OpenFiles, Directories                 the calls that look up, open and read
- *   NamedInodes, NodeResolver, Removals             which inode a name has, what it stands for, whether it is being removed
- *   SharedFiles, SharedFile                         what the handles of one file share
- *   KernelView, Kernels                             what the kernel has of an inode, and what it is told
+ *   FileSystem                                        one method for each call of the kernel
+ *   Changes: AttributeChanges, FileChanges,
+ *   OpenFileWrites                                    the calls that only a mount that can be written has
+ *   Lookups, AttributeView, OpenFiles, Directories    the calls that look up, open and read
+ *   the rooms names, files and kernel                 names and their changes; open files; the kernel
  * </pre>
  */
 @NullMarked

@@ -327,14 +327,41 @@ class ArchitectureTest {
     /** As docs/ARCHITECTURE.md has them: each uses only those before it, and none the commands. */
     @Test
     void cli_goesThroughItsRoomsOneWay() {
-        List<String> rooms = Stream.of(
-                        "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor",
-                        "bench", "demo", "")
-                .map(room -> room.isEmpty() ? "io.penstock.cli" : "io.penstock.cli." + room)
+        assertOneWay(
+                "cli", "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor",
+                "bench", "demo", "");
+    }
+
+    /** kernel ← files ← names ← the calls; nothing back. */
+    @Test
+    void filesystem_goesThroughItsRoomsOneWay() {
+        assertOneWay("filesystem", "kernel", "files", "names", "");
+    }
+
+    @Test
+    void filesystemsRooms_areUsedByNobodyElse() {
+        assertOnlyFaceIsUsed(
+                "filesystem",
+                "kernel.BackingFiles",
+                "kernel.KernelCache",
+                "kernel.OpenFile",
+                "files.FetchedContent",
+                "names.Exclusive",
+                "names.Links",
+                "names.NoEntryException",
+                "names.RunningRename",
+                "names.Writing");
+    }
+
+    /** @param names all rooms of the module, each of which may use only those before it; the module's own package is "" */
+    private static void assertOneWay(String module, String... names) {
+        String top = "io.penstock." + module;
+        List<String> rooms = Stream.of(names)
+                .map(room -> room.isEmpty() ? top : top + "." + room)
                 .toList();
         assertThat(CLASSES.stream()
                         .map(JavaClass::getPackageName)
-                        .filter(name -> name.startsWith("io.penstock.cli"))
+                        .filter(name -> name.equals(top) || name.startsWith(top + "."))
                         .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrderElementsOf(rooms);
         for (int i = 0; i < rooms.size() - 1; i++) {
@@ -345,6 +372,22 @@ class ArchitectureTest {
                             rooms.subList(i + 1, rooms.size()).toArray(String[]::new)))
                     .check(CLASSES);
         }
+    }
+
+    /** @param face the classes of the module's rooms that other modules may use, beside its own package */
+    private static void assertOnlyFaceIsUsed(String module, String... face) {
+        String top = "io.penstock." + module;
+        String allowed = Stream.of(face)
+                .map(name -> Pattern.quote(top + "." + name))
+                .collect(Collectors.joining("|", "(", ")(\\$.*)?"));
+        noClasses()
+                .that(not(resideInAPackage(top + "..")))
+                .should()
+                .dependOnClassesThat(resideInAPackage(top + "..")
+                        .and(not(resideInAPackage(top)))
+                        .and(not(nameMatching(allowed))))
+                .because("what is public in a room is so for the module's other rooms")
+                .check(CLASSES);
     }
 
     /** The top-level classes of its own package that it uses. */
