@@ -1,5 +1,7 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.CacheFolder.Audience;
+import io.penstock.cache.disk.PageGeometry;
 import java.nio.file.Path;
 
 /**
@@ -14,24 +16,6 @@ import java.nio.file.Path;
  * @param audience the users that may read the folder's content
  */
 public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes, Audience audience) {
-    /** The users whose cached pages a mount may read. */
-    public sealed interface Audience {
-        /** All users of the folder read the pages that any of them has cached. */
-        record Anyone() implements Audience {}
-
-        /**
-         * Pages that were cached under another identity, or for anyone, are removed when the cache is opened.
-         *
-         * @param identity as the store knows its user; only a hash of it is kept
-         */
-        record Only(String identity) implements Audience {
-            @Override
-            public String toString() {
-                return "Only[...]";
-            }
-        }
-    }
-
     /** For {@link Audience.Anyone}. */
     public CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes) {
         this(directory, sizeBytes, minFreeBytes, memoryBytes, new Audience.Anyone());

@@ -1,5 +1,7 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.Counters;
+
 /**
  * Counters since the cache was opened, and its present size. A page is counted once for each read that touches it.
  *
@@ -38,4 +40,25 @@ public record CacheStatistics(
         long diskErrors,
         long unstoredPages,
         long memoryBytes,
-        long diskBytes) {}
+        long diskBytes) {
+    static CacheStatistics of(Counters counters, long diskErrors, long memoryBytes, long diskBytes) {
+        return new CacheStatistics(
+                counters.memoryHits.sum(),
+                counters.diskHits.sum(),
+                counters.waits.sum(),
+                counters.misses.sum(),
+                counters.memoryReadBytes.sum(),
+                counters.diskReadBytes.sum(),
+                counters.waitedReadBytes.sum(),
+                counters.waitNanos.sum(),
+                counters.diskNanos.sum(),
+                counters.filledPages.sum(),
+                counters.failedFills.sum(),
+                counters.evictedPages.sum(),
+                counters.corruptPages.sum(),
+                diskErrors,
+                counters.unstoredPages.sum(),
+                memoryBytes,
+                diskBytes);
+    }
+}

@@ -1,6 +1,10 @@
 package io.penstock.cache;
 
 import io.penstock.cache.PageReads.FromDisk;
+import io.penstock.cache.disk.PageStore;
+import io.penstock.cache.disk.ReadShape;
+import io.penstock.cache.disk.WholeFile;
+import io.penstock.cache.disk.WholeFiles;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.PageGeometry;
 import io.penstock.core.ByteRange;
 import java.nio.ByteBuffer;
 import java.util.List;

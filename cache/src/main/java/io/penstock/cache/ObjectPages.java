@@ -3,6 +3,12 @@ package io.penstock.cache;
 import io.penstock.cache.CachedObject.Storing;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Chunk;
+import io.penstock.cache.disk.Counters;
+import io.penstock.cache.disk.ObjectExtents;
+import io.penstock.cache.disk.ObjectId;
+import io.penstock.cache.disk.ObjectTable;
+import io.penstock.cache.disk.PageGeometry;
+import io.penstock.cache.disk.PageStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -236,7 +242,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     }
 
     @Override
-    void discardFrames() {
+    protected void discardFrames() {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map != null) {
             map.values().stream().filter(PageFrame::isComplete).forEach(memory()::discard);
@@ -244,7 +250,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     }
 
     @Override
-    boolean hasFrames() {
+    protected boolean hasFrames() {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map != null && !map.isEmpty()) {
             return true;
@@ -256,7 +262,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     // ---- lifetime
 
     @Override
-    void retained() {
+    protected void retained() {
         super.retained();
         if (frames == null) {
             frames = new ConcurrentHashMap<>();
@@ -269,7 +275,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     }
 
     @Override
-    void forgotten() {
+    protected void forgotten() {
         if (hasFile()) {
             shared.store().removeFile(this);
         }

@@ -1,6 +1,27 @@
 package io.penstock.cache;
 
 import io.penstock.cache.ObjectPages.Shared;
+import io.penstock.cache.disk.CacheFolder;
+import io.penstock.cache.disk.Counters;
+import io.penstock.cache.disk.DataFiles;
+import io.penstock.cache.disk.DiskSpace;
+import io.penstock.cache.disk.DiskTasks;
+import io.penstock.cache.disk.DiskUpkeep;
+import io.penstock.cache.disk.Extent;
+import io.penstock.cache.disk.IndexRecord;
+import io.penstock.cache.disk.ObjectFiles;
+import io.penstock.cache.disk.ObjectId;
+import io.penstock.cache.disk.ObjectTable;
+import io.penstock.cache.disk.PackTable;
+import io.penstock.cache.disk.Packs;
+import io.penstock.cache.disk.PageGeometry;
+import io.penstock.cache.disk.PageIndex;
+import io.penstock.cache.disk.PageStore;
+import io.penstock.cache.disk.PageWrites;
+import io.penstock.cache.disk.PinTable;
+import io.penstock.cache.disk.Pins;
+import io.penstock.cache.disk.ReadShape;
+import io.penstock.cache.disk.WholeFiles;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
@@ -62,7 +83,15 @@ public final class PageCache implements AutoCloseable {
         this.tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, packTable, tasks);
         DataFiles files = new DataFiles(dataFolder, index);
-        this.space = new DiskSpace(config, environment.mostExtents(), files, table, packTable, pinTable, counters);
+        this.space = new DiskSpace(
+                config.sizeBytes(),
+                config.minFreeBytes(),
+                environment.mostExtents(),
+                files,
+                table,
+                packTable,
+                pinTable,
+                counters);
         this.pins = new Pins(folder, pinTable, space);
         this.upkeep = new DiskUpkeep(files, index, space, health, tasks, table, pins);
         this.folder = folder;
@@ -260,7 +289,7 @@ public final class PageCache implements AutoCloseable {
     }
 
     public CacheStatistics statistics() {
-        return counters.snapshot(health.errors(), memory.usedBytes(), space.usedBytes());
+        return CacheStatistics.of(counters, health.errors(), memory.usedBytes(), space.usedBytes());
     }
 
     /**

@@ -2,6 +2,7 @@ package io.penstock.cache;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.Slab.Chunk;
+import io.penstock.cache.disk.ObjectTable;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;

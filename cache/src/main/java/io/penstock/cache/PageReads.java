@@ -2,6 +2,9 @@ package io.penstock.cache;
 
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Chunk;
+import io.penstock.cache.disk.Counters;
+import io.penstock.cache.disk.PageStore;
+import io.penstock.cache.disk.StoredPage;
 import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,8 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.ObjectId;
+import io.penstock.cache.disk.PageGeometry;
+import io.penstock.cache.disk.PageStore;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

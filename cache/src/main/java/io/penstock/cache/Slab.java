@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.PageGeometry;
 import io.penstock.core.NativeMemory;
 import io.penstock.disk.DirectIo;
 import java.lang.foreign.MemorySegment;

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.cache.Slab.Chunk;
+import io.penstock.cache.disk.PageGeometry;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;

@@ -1,5 +1,11 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.Counters;
+import io.penstock.cache.disk.DiskTasks;
+import io.penstock.cache.disk.ObjectExtents;
+import io.penstock.cache.disk.ObjectTable;
+import io.penstock.cache.disk.PageGeometry;
+import io.penstock.cache.disk.PageWrites;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**

@@ -4,12 +4,10 @@
  * <p>A class uses only those of its own row and of the rows above it; memory and disk do not know each other.
  *
  * <pre>
- *   terms    PageGeometry, ReadShape, ObjectId, IndexRecord, CacheConfig, Counters, Urgency
+ *   disk     the room of that name, with the terms of both: PageGeometry, ObjectId, ReadShape
  *   memory   Slab, Slabs, PageMemory, PageFrame
- *   disk     ObjectExtents, StoredPages, Extent, StoredPage, PackedPage, PackTable, ObjectTable, EvictionPolicy, DiskTasks,
- *            PageIndex, OpenPacks, DataFiles, DiskSpace, DiskUpkeep, PageStore, Packs, PageWrites, WholeFiles, Verifier
  *   pages    ObjectPages (frames over ObjectExtents), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
- *   cache    CacheFolder, PageCache
+ *   cache    PageCache
  * </pre>
  */
 @NullMarked

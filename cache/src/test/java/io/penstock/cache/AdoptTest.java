@@ -4,6 +4,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.cache.disk.ObjectFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

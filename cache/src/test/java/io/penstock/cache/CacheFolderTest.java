@@ -4,7 +4,8 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.cache.CacheConfig.Audience;
+import io.penstock.cache.disk.CacheFolder;
+import io.penstock.cache.disk.CacheFolder.Audience;
 import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.file.Files;

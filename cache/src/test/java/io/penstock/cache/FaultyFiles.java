@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.ObjectFiles;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.NoHolesException;

@@ -2,9 +2,14 @@ package io.penstock.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.IndexRecord.ObjectAdded;
-import io.penstock.cache.IndexRecord.ObjectPacked;
-import io.penstock.cache.IndexRecord.PagesStored;
+import io.penstock.cache.disk.Extent;
+import io.penstock.cache.disk.IndexRecord;
+import io.penstock.cache.disk.IndexRecord.ObjectAdded;
+import io.penstock.cache.disk.IndexRecord.ObjectPacked;
+import io.penstock.cache.disk.IndexRecord.PagesStored;
+import io.penstock.cache.disk.ObjectId;
+import io.penstock.cache.disk.Packs;
+import io.penstock.cache.disk.PageGeometry;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.RecordLog;
 import java.lang.management.ManagementFactory;

@@ -4,9 +4,14 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.penstock.cache.IndexRecord.ObjectAdded;
-import io.penstock.cache.IndexRecord.PagesStored;
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.cache.disk.IndexRecord;
+import io.penstock.cache.disk.IndexRecord.ObjectAdded;
+import io.penstock.cache.disk.IndexRecord.PagesStored;
+import io.penstock.cache.disk.ObjectFiles;
+import io.penstock.cache.disk.ObjectId;
+import io.penstock.cache.disk.PageGeometry;
+import io.penstock.cache.disk.StoredPage;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.RecordLog;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.Residency.Place;
+import io.penstock.cache.disk.ObjectFiles;
+import io.penstock.cache.disk.Pins;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static io.penstock.cache.PageCache.SECTOR_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cache.disk.ReadShape;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.WorkingFolder;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.cache.disk.Extent;
 import io.penstock.core.NativeMemory.Share;
 import io.penstock.core.NativeMemory.UsedUpException;
 import java.io.IOException;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.cache.FaultyFiles.Fault;
 import io.penstock.cache.PageCache.Environment;
+import io.penstock.cache.disk.Extent;
+import io.penstock.cache.disk.ObjectFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.cache.CacheConfig;
-import io.penstock.cache.CacheFolder;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.disk.CacheFolder;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;

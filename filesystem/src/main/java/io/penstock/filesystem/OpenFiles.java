@@ -1,7 +1,7 @@
 package io.penstock.filesystem;
 
 import io.penstock.cache.PageCache;
-import io.penstock.cache.WholeFile;
+import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;

@@ -328,8 +328,8 @@ class ArchitectureTest {
     @Test
     void cli_goesThroughItsRoomsOneWay() {
         assertOneWay(
-                "cli", "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor",
-                "bench", "demo", "");
+                "cli", "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor", "bench",
+                "demo", "");
     }
 
     /** kernel ← files ← names ← the calls; nothing back. */
@@ -351,6 +351,17 @@ class ArchitectureTest {
                 "names.NoEntryException",
                 "names.RunningRename",
                 "names.Writing");
+    }
+
+    /** The pages on disk know none in memory. */
+    @Test
+    void cache_goesThroughItsRoomsOneWay() {
+        assertOneWay("cache", "disk", "");
+    }
+
+    @Test
+    void cachesRoom_isUsedByNobodyElse() {
+        assertOnlyFaceIsUsed("cache", "disk.CacheFolder", "disk.Pins", "disk.ReadShape", "disk.WholeFile");
     }
 
     /** @param names all rooms of the module, each of which may use only those before it; the module's own package is "" */

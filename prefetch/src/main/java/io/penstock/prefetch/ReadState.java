@@ -1,6 +1,6 @@
 package io.penstock.prefetch;
 
-import io.penstock.cache.ReadShape;
+import io.penstock.cache.disk.ReadShape;
 
 /**
  * How a version is read at this moment.

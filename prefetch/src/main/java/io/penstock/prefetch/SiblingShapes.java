@@ -1,7 +1,7 @@
 package io.penstock.prefetch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.cache.ReadShape;
+import io.penstock.cache.disk.ReadShape;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

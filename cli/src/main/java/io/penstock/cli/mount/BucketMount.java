@@ -1,9 +1,9 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cache.CacheConfig;
-import io.penstock.cache.CacheFolder;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.disk.CacheFolder;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.log.AccessLog;
 import io.penstock.cli.process.StartTimes;
@@ -199,7 +199,7 @@ public final class BucketMount implements AutoCloseable {
     /** Adds the store's identity of the user, if the cache is private to that user. */
     public static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
         return plan.cacheIsPrivate()
-                ? plan.cache().withAudience(new CacheConfig.Audience.Only(S3ObjectStore.identity(plan.s3())))
+                ? plan.cache().withAudience(new CacheFolder.Audience.Only(S3ObjectStore.identity(plan.s3())))
                 : plan.cache();
     }
 

@@ -1,7 +1,7 @@
 package io.penstock.cli.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cache.Pins;
+import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;

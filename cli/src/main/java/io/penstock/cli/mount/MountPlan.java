@@ -1,7 +1,7 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cache.CacheConfig;
-import io.penstock.cache.CacheFolder;
+import io.penstock.cache.disk.CacheFolder;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;

@@ -1,7 +1,7 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cache.Pins;
 import io.penstock.cache.Residency;
+import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;

@@ -1,6 +1,6 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cache.Pins;
+import io.penstock.cache.disk.Pins;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;

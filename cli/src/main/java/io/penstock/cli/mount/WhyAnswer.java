@@ -1,10 +1,10 @@
 package io.penstock.cli.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cache.Pins;
 import io.penstock.cache.Residency;
 import io.penstock.cache.Residency.Place;
 import io.penstock.cache.Residency.Run;
+import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;

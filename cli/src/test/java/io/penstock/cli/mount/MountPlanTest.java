@@ -2,7 +2,7 @@ package io.penstock.cli.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.CacheConfig.Audience;
+import io.penstock.cache.disk.CacheFolder.Audience;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.ConfigurationFile;

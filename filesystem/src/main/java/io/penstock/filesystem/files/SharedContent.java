@@ -1,6 +1,6 @@
 package io.penstock.filesystem.files;
 
-import io.penstock.cache.WholeFile;
+import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;

@@ -1,6 +1,6 @@
 package io.penstock.filesystem.kernel;
 
-import io.penstock.cache.WholeFile;
+import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 

@@ -1,9 +1,0 @@
-package io.penstock.cache;
-
-/** How a version was read when it was last read. */
-public enum ReadShape {
-    UNKNOWN,
-    /** Mostly in long runs. */
-    IN_RUNS,
-    AT_RANDOM
-}

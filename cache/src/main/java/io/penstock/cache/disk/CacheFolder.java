@@ -1,0 +1,199 @@
+package io.penstock.cache.disk;
+
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.PrivateFiles;
+import io.penstock.disk.RecordLog;
+import io.penstock.disk.WorkingFolder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
+public final class CacheFolder implements AutoCloseable {
+    /** The users whose cached pages a mount may read. */
+    public sealed interface Audience {
+        /** All users of the folder read the pages that any of them has cached. */
+        record Anyone() implements Audience {}
+
+        /**
+         * Pages that were cached under another identity, or for anyone, are removed when the cache is opened.
+         *
+         * @param identity as the store knows its user; only a hash of it is kept
+         */
+        record Only(String identity) implements Audience {
+            @Override
+            public String toString() {
+                return "Only[...]";
+            }
+        }
+    }
+
+    private static final String ADVICE = "; choose another cache folder (setting cache.dir, option --cache)";
+
+    private static final String INDEX = "index.log";
+    private static final String PINS = "pins.log";
+
+    /**
+     * Of the file with a hash of the only identity that has read the cached objects; there is none if several may have.
+     */
+    private static final String IDENTITY = "identity";
+
+    private static final int HASH_LENGTH = 64;
+
+    private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
+            "cache folder",
+            "cache.dir",
+            "--cache",
+            "Data read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
+                    + " folder may be removed, but for a folder 'staging' in it: data written and not uploaded yet.",
+            CacheFolder::isOfEarlierVersion);
+
+    private final LocalFolder folder;
+
+    private CacheFolder(Path path, WorkingFolder held) throws IOException {
+        this.folder = new LocalFolder(path, INDEX::equals, false, held);
+    }
+
+    /**
+     * Opens the folder, and makes it if it does not exist.
+     *
+     * @throws IOException with a message fit for the user if it cannot be used, is not Penstock's, or another process
+     *     uses it
+     */
+    public static CacheFolder open(Path path) throws IOException {
+        try {
+            return new CacheFolder(path, WorkingFolder.open(path, KIND));
+        } catch (AccessDeniedException e) {
+            throw new IOException("no permission to write in the cache folder " + path + ADVICE, e);
+        } catch (FileSystemException e) {
+            throw new IOException("cannot use the cache folder " + path + ": " + reason(e) + ADVICE, e);
+        }
+    }
+
+    private static String reason(FileSystemException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> missing.getFile() + " cannot be made";
+            case FileAlreadyExistsException other -> other.getFile() + " is not a folder";
+            default -> e.getReason() == null ? String.valueOf(e.getMessage()) : e.getReason();
+        };
+    }
+
+    /** Removes an index that this audience may not read, and so its pages, as no index names them; and the names. */
+    public void admit(Audience audience) throws IOException {
+        Path identity = path().resolve(IDENTITY);
+        switch (audience) {
+            case Audience.Anyone() -> {
+                if (Files.deleteIfExists(identity)) {
+                    folder.force(); // a power cut must not bring it back beside pages that others have cached
+                }
+            }
+            case Audience.Only(String name) -> {
+                byte[] hash = hash(name);
+                if (!isPlain(identity) || !Arrays.equals(Files.readAllBytes(identity), hash)) {
+                    folder.remove(INDEX);
+                    folder.remove(PINS);
+                    for (Path kept : List.of(names(path()), attributes(path()))) {
+                        Files.deleteIfExists(kept);
+                        Files.deleteIfExists(kept.resolveSibling(kept.getFileName() + ".tmp")); // a mount was killed
+                    }
+                    Files.deleteIfExists(identity);
+                    folder.force(); // a power cut must not bring the index back beside the new identity
+                    PrivateFiles.create(identity);
+                    Files.write(identity, hash);
+                }
+            }
+        }
+    }
+
+    private static byte[] hash(String identity) {
+        return HexFormat.of()
+                .formatHex(ObjectId.sha256().digest(identity.getBytes(StandardCharsets.UTF_8)))
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** By name and type, and where there is content that tells, by that. */
+    private static boolean isOfEarlierVersion(Path file) {
+        String name = file.getFileName().toString();
+        return switch (name) {
+            case INDEX, INDEX + RecordLog.DRAFT -> IndexRecord.FORMAT.isAt(file);
+            case IDENTITY -> isPlain(file) && isHash(file); // where there was no space for the marker
+            case ObjectFiles.ROOT -> ObjectFiles.isRoot(file);
+            case "staging" -> isFolder(file) && IndexRecord.FORMAT.isAt(file.resolveSibling(INDEX));
+            case DirectIo.PROBE -> isEmpty(file);
+            default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);
+        };
+    }
+
+    private static boolean isPlain(Path file) {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean isHash(Path file) {
+        try {
+            return Files.size(file) <= HASH_LENGTH && Files.readString(file).matches("[0-9a-f]{0," + HASH_LENGTH + "}");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static boolean isFolder(Path file) {
+        return Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean isEmpty(Path file) {
+        try {
+            return isPlain(file) && Files.size(file) == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    public Path path() {
+        return folder.path("");
+    }
+
+    /** The place in this folder where the bucket's names are kept from mount to mount. */
+    public static Path names(Path folder) {
+        return folder.resolve("names");
+    }
+
+    /** The place where the attributes of its files are kept likewise. */
+    public static Path attributes(Path folder) {
+        return folder.resolve("attributes");
+    }
+
+    /** Opens the index, or starts one. It is to be replayed before anything is appended. */
+    public RecordLog<IndexRecord> openIndex() throws IOException {
+        folder.remove(INDEX + RecordLog.DRAFT);
+        return Files.exists(path().resolve(INDEX))
+                ? RecordLog.open(folder, INDEX, IndexRecord.FORMAT)
+                : RecordLog.create(folder, INDEX, IndexRecord.FORMAT);
+    }
+
+    /** Opens the log of pins, which is to be replayed before anything is appended; null if there is none. */
+    @Nullable
+    RecordLog<PinRecord> openPins() throws IOException {
+        folder.remove(PINS + RecordLog.DRAFT);
+        return Files.exists(path().resolve(PINS)) ? RecordLog.open(folder, PINS, PinRecord.FORMAT) : null;
+    }
+
+    RecordLog<PinRecord> createPins() throws IOException {
+        return RecordLog.create(folder, PINS, PinRecord.FORMAT);
+    }
+
+    @Override
+    public void close() throws IOException {
+        folder.close();
+    }
+}

@@ -1,0 +1,237 @@
+package io.penstock.cache.disk;
+
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which extent goes when there are too many: see ADR 17.
+ *
+ * <pre>
+ *   new ──▶ WINDOW, a 25th ──unused for the longest──▶ evicted; its last uses are remembered for a while
+ *              │ displaces the oldest of MAIN
+ *              ▼
+ *            MAIN, the rest ──unused for the longest──▶ evicted
+ * </pre>
+ *
+ * <p>An extent displaces the one in MAIN that has been unused for the longest if it has been used three times
+ * since, or if that one has been unused for {@value #COLD_TURNS} times as many uses as there are extents. A data set
+ * that is read in epochs, in order or shuffled, cannot do the first to itself: between two uses of one of its extents lie
+ * at most two of any other. So as much of it as fits stays, a scan passes through the window, and another data set
+ * takes the place of one that is not read any more.
+ *
+ * <p>A <em>use</em> is a pass over the extent, however many reads that takes. Time is counted in uses of all extents.
+ *
+ * <p>Guarded by {@link DiskSpace}'s monitor, but for {@link #touch}, which readers call without it.
+ */
+final class EvictionPolicy {
+    private static final int COLD_TURNS = 10;
+
+    /** One part in so many is the window. */
+    private static final int WINDOW_SHARE = 25;
+
+    /** Reads of an extent are one use until one part in so many of the others has been used: less than the window. */
+    private static final int PASS_SHARE = 32;
+
+    private final PackTable packs;
+    private final AtomicInteger clock = new AtomicInteger();
+    private final Segment window = new Segment();
+    private final Segment main = new Segment();
+
+    /**
+     * The last two uses of extents that were evicted, in that order, by {@link #key}; of packs by those of samples. All are bits of
+     * hashes, so that none is mistaken for another.
+     */
+    private final LinkedHashMap<Long, Uses> evicted = new LinkedHashMap<>();
+
+    private int held;
+
+    /** Extents that take part or are held. Written under the monitor. */
+    private volatile int extents;
+
+    private record Uses(int last, int secondLast) {}
+
+    /** Extents that may be evicted. One that was used goes to the end when it is looked at, not when it is used. */
+    private static final class Segment {
+        final LinkedHashSet<Extent> queue = new LinkedHashSet<>();
+        long bytes;
+
+        void add(Extent extent) {
+            extent.setLookedAt();
+            if (queue.add(extent)) {
+                bytes += extent.allocatedBytes();
+            }
+        }
+
+        boolean remove(Extent extent) {
+            boolean was = queue.remove(extent);
+            if (was) {
+                bytes -= extent.allocatedBytes();
+            }
+            return was;
+        }
+    }
+
+    EvictionPolicy(PackTable packs) {
+        this.packs = packs;
+    }
+
+    /** A page of the extent is being read. Racy on purpose: of uses at the same moment some may be lost. */
+    void touch(Extent extent) {
+        int last = extent.lastUse();
+        if (clock.get() - last > extents / PASS_SHARE) {
+            extent.use(last, clock.incrementAndGet());
+        }
+    }
+
+    /**
+     * The extent takes space.
+     *
+     * @param limitBytes that the extents that take part may have in all
+     */
+    void add(Extent extent, long limitBytes) {
+        int now = clock.incrementAndGet();
+        int never = now - Integer.MAX_VALUE / 2;
+        Uses before = evicted.remove(key(extent));
+        extent.setUses(now, before == null ? never : before.last(), before == null ? never : before.secondLast());
+        boolean hasRoom = main.bytes + extent.wholeBytes() <= mainBytes(limitBytes);
+        extent.setInMain(hasRoom || displacesOldest(extent));
+        segment(extent).add(extent);
+        count();
+    }
+
+    /**
+     * A small object is stored in the extent, a sample: where it lay in one that was evicted, this one counts as used when
+     * that one was.
+     */
+    void addSample(Extent extent, ObjectId id) {
+        Uses before = evicted.remove(id.low());
+        if (before == null || before.last() - extent.secondLastUse() <= 0) {
+            return;
+        }
+        extent.setUses(extent.lastUse(), before.last(), before.secondLast());
+        if (!extent.isInMain() && window.remove(extent)) {
+            extent.setInMain(displacesOldest(extent));
+            segment(extent).add(extent);
+        }
+    }
+
+    /** The extent takes so many bytes more, or less if negative. */
+    void grew(Extent extent, long bytes) {
+        Segment segment = segment(extent);
+        if (segment.queue.contains(extent)) {
+            segment.bytes += bytes;
+        }
+    }
+
+    /** The extent takes no part until as many calls of {@link #release}. Counts as a use. */
+    void hold(Extent extent) {
+        touch(extent);
+        segment(extent).remove(extent);
+        held++;
+        count();
+    }
+
+    void release(Extent extent) {
+        held--;
+        if (!extent.isDoomed()) { // else its space has been freed, or will be
+            extent.extendUse(clock.get());
+            segment(extent).add(extent);
+        }
+        count();
+    }
+
+    /** The extent takes no space any more, or none that could be freed. */
+    void remove(Extent extent) {
+        segment(extent).remove(extent);
+        count();
+    }
+
+    /**
+     * The extent to evict next, which takes no part any more.
+     *
+     * @param limitBytes that the extents that take part may have in all
+     * @return null if all are in use just now
+     */
+    @Nullable
+    Extent evict(long limitBytes) {
+        boolean mainFirst = main.bytes > mainBytes(limitBytes);
+        Extent victim = oldest(mainFirst ? main : window);
+        if (victim == null) {
+            victim = oldest(mainFirst ? window : main);
+        }
+        if (victim != null) {
+            remove(victim);
+            remember(victim);
+        }
+        return victim;
+    }
+
+    private void remember(Extent extent) {
+        Uses uses = new Uses(extent.lastUse(), extent.secondLastUse());
+        if (extent.object().isPack()) {
+            packs.samples(extent).forEach(sample -> evicted.putLast(sample.low(), uses));
+        } else {
+            evicted.putLast(key(extent), uses);
+        }
+        int most = extents + packs.size() / PackTable.OBJECTS_PER_SAMPLE;
+        while (evicted.size() > most) {
+            evicted.pollFirstEntry();
+        }
+    }
+
+    /** Stands for the same pages of the same object after they were evicted, too: 64 bits of a hash. */
+    private static long key(Extent extent) {
+        return extent.object().id().low() + extent.firstPage() * 0x9E3779B97F4A7C15L;
+    }
+
+    private static long mainBytes(long limitBytes) {
+        return limitBytes - windowBytes(limitBytes);
+    }
+
+    /** The share of new extents in the bytes of all. */
+    static long windowBytes(long limitBytes) {
+        return limitBytes / WINDOW_SHARE;
+    }
+
+    /** The extent that has been unused for the longest; null if all are in use just now. */
+    private @Nullable Extent oldest(Segment segment) {
+        for (int left = 2 * segment.queue.size(); left > 0 && !segment.queue.isEmpty(); left--) {
+            Extent first = segment.queue.getFirst();
+            boolean used = first.isUsedSinceLookedAt();
+            if (!used && !first.isPinned()) {
+                return first;
+            }
+            segment.remove(first);
+            if (used && segment == window && displacesOldest(first)) {
+                first.setInMain(true); // which is then larger than its share, and gives up the one displaced
+            }
+            segment(first).add(first);
+        }
+        return null;
+    }
+
+    private boolean displacesOldest(Extent extent) {
+        Extent oldest = oldest(main);
+        return oldest != null && displaces(extent, oldest);
+    }
+
+    private boolean displaces(Extent extent, Extent resident) {
+        return extent.thirdLastUse() - resident.lastUse() > 0
+                || clock.get() - resident.lastUse() > (long) COLD_TURNS * extents;
+    }
+
+    private Segment segment(Extent extent) {
+        return extent.isInMain() ? main : window;
+    }
+
+    /** Extents that take part or are held. */
+    int extents() {
+        return extents;
+    }
+
+    private void count() {
+        extents = window.queue.size() + main.queue.size() + held;
+    }
+}

@@ -1,0 +1,319 @@
+package io.penstock.cache.disk;
+
+import io.penstock.cache.disk.IndexRecord.PagesStored;
+import java.nio.IntBuffer;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run of up to 32 pages of one object on disk: the unit of eviction, and where the state of stored pages is kept.
+ *
+ * <pre>
+ *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last pin gone──▶ its space is freed, {@link StoredPages} forgets it
+ * </pre>
+ *
+ * <p>A thread pins the extent while it reads or writes its pages on disk; a doomed one grants no more pins. So nothing
+ * is pulled from under a reader, and no reader waits for an eviction.
+ *
+ * <p>Heap per stored page, with 32 pages: this object 64 bytes (compressed pointers), the checksums 16 + 4 × 32, its
+ * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 260 bytes, or 8.1
+ * a page. As many that were evicted may be remembered, with 80 bytes each. Its states share these few words, and so all
+ * that changes them is here: hence its length.
+ */
+public final class Extent {
+    /** One bit per page in an int. */
+    public static final int MAX_PAGES = Integer.SIZE;
+
+    /** Bytes of heap, with the record of one that was evicted. */
+    private static final int HEAP_BYTES = 400;
+
+    private static final int DOOMED = 1 << 30;
+
+    private static final AtomicIntegerFieldUpdater<Extent> PINS =
+            AtomicIntegerFieldUpdater.newUpdater(Extent.class, "pins");
+
+    private static final AtomicIntegerFieldUpdater<Extent> LAST_USE =
+            AtomicIntegerFieldUpdater.newUpdater(Extent.class, "lastUse");
+
+    private final ObjectExtents object;
+    private final int firstPage;
+
+    /** CRC32C of each stored page; written before its bit in {@link #stored}. */
+    private final int[] checksums;
+
+    /** How many read or write pages now, and {@link #DOOMED}. Changed through {@link #PINS}. */
+    private volatile int pins;
+
+    /** Pages that take space on disk; those in {@link #stored} at least. Guarded by this for writing, as the next two. */
+    private volatile int allocated;
+
+    /** Pages that may be read. */
+    private volatile int stored;
+
+    /** Stored pages known to be right: written by this process, or checked since it started. */
+    private volatile int verified;
+
+    /** Leases of the whole file. Guarded by {@link DiskSpace}'s monitor for writing. */
+    private volatile int held;
+
+    /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
+    private volatile int lastUse;
+
+    /** The uses before that. Racy on purpose: a reader sets them, and a thread that compares them may miss that. */
+    private int secondLastUse;
+
+    private int thirdLastUse;
+
+    /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s monitor. */
+    private int useLookedAt;
+
+    private boolean inMain;
+
+    /** Whether one of the leases is that of the {@link Pins}. Guarded by {@link DiskSpace}'s monitor. */
+    private boolean heldByPins;
+
+    /** As many as half of the heap has room for: the other half is for names, and for objects in use. */
+    public static int most() {
+        return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
+    }
+
+    Extent(ObjectExtents object, int firstPage, int pages) {
+        this.object = object;
+        this.firstPage = firstPage;
+        this.checksums = new int[pages];
+    }
+
+    public ObjectExtents object() {
+        return object;
+    }
+
+    public int firstPage() {
+        return firstPage;
+    }
+
+    public int pages() {
+        return checksums.length;
+    }
+
+    /** All of its pages, as bits. */
+    int allPages() {
+        return -1 >>> (MAX_PAGES - checksums.length);
+    }
+
+    /** False once it is doomed. Each pin is followed by one {@link #unpin}. */
+    boolean pin() {
+        for (int count = pins; (count & DOOMED) == 0; count = pins) {
+            if (PINS.compareAndSet(this, count, count + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** True if the extent is doomed and this was its last pin: the caller then has it freed. */
+    boolean unpin() {
+        return PINS.decrementAndGet(this) == DOOMED;
+    }
+
+    /** True if it was live and is not pinned: the caller then has it freed. */
+    boolean doom() {
+        return PINS.getAndAccumulate(this, DOOMED, (count, flag) -> count | flag) == 0;
+    }
+
+    /** Whether it is read or written just now, or will be freed. */
+    boolean isPinned() {
+        return pins != 0;
+    }
+
+    boolean isDoomed() {
+        return (pins & DOOMED) != 0;
+    }
+
+    boolean has(int page) {
+        return (stored & bit(page)) != 0 && !isDoomed();
+    }
+
+    boolean isVerified(int page) {
+        return (verified & bit(page)) != 0;
+    }
+
+    /** Whether all of its pages may be read. */
+    boolean isWhole() {
+        return stored == allPages() && !isDoomed();
+    }
+
+    /** Whether all of its pages are known to be right. */
+    boolean isVerified() {
+        return verified == allPages();
+    }
+
+    /** Of a stored page. */
+    int checksum(int page) {
+        return checksums[page - firstPage];
+    }
+
+    int storedPages() {
+        return stored;
+    }
+
+    /** Its record for the index log; null if no page of it is to be used. */
+    synchronized @Nullable PagesStored toRecord() {
+        if (stored == 0 || isDoomed()) {
+            return null;
+        }
+        int[] ofStored = IntStream.range(0, checksums.length)
+                .filter(i -> (stored & 1 << i) != 0)
+                .map(i -> checksums[i])
+                .toArray();
+        return new PagesStored(object.fileName(), firstPage, stored, IntBuffer.wrap(ofStored));
+    }
+
+    boolean isAllocated(int page) {
+        return (allocated & bit(page)) != 0;
+    }
+
+    /** False if the page has space already. */
+    synchronized boolean allocate(int page) {
+        boolean isNew = (allocated & bit(page)) == 0;
+        allocated |= bit(page);
+        return isNew;
+    }
+
+    synchronized void deallocate(int page) {
+        allocated &= ~bit(page);
+    }
+
+    /** The page was written by this process. */
+    synchronized void setStored(int page, int checksum) {
+        checksums[page - firstPage] = checksum;
+        verified |= bit(page);
+        stored |= bit(page);
+    }
+
+    /** The page was written by an earlier process: to be checked before it is used. */
+    synchronized void setFound(int page, int checksum) {
+        checksums[page - firstPage] = checksum;
+        allocated |= bit(page);
+        verified &= ~bit(page);
+        stored |= bit(page);
+    }
+
+    synchronized void setVerified(int page) {
+        verified |= bit(page);
+    }
+
+    /** The page is Missing from now on; its space stays allocated. False if it was so before. */
+    synchronized boolean drop(int page) {
+        boolean was = (stored & bit(page)) != 0;
+        stored &= ~bit(page);
+        verified &= ~bit(page);
+        return was;
+    }
+
+    /**
+     * Counts leases, which come and go in any order: see {@link DiskSpace#hold}.
+     *
+     * @return whether it is held now and was not, or the other way round
+     */
+    boolean addHolds(int leases) {
+        int before = held;
+        int now = before + leases; // not +=: only one at a time writes it
+        held = now;
+        return before > 0 != now > 0;
+    }
+
+    /** Whether it must not be evicted. */
+    boolean isHeld() {
+        return held > 0;
+    }
+
+    boolean isHeldByPins() {
+        return heldByPins;
+    }
+
+    void setHeldByPins(boolean is) {
+        heldByPins = is;
+    }
+
+    /** Whether no page takes space on disk. */
+    boolean isEmpty() {
+        return allocated == 0;
+    }
+
+    /** Pages that take space on disk, by number. */
+    IntStream allocatedPages() {
+        int now = allocated;
+        return IntStream.range(0, checksums.length)
+                .filter(i -> (now & 1 << i) != 0)
+                .map(i -> firstPage + i);
+    }
+
+    /** Bytes on disk once all of its pages are there. */
+    long wholeBytes() {
+        int last = firstPage + checksums.length - 1;
+        return object.geometry().start(checksums.length - 1) + object.allocatedBytes(last);
+    }
+
+    /** Bytes on disk. */
+    long allocatedBytes() {
+        long bytes = 0;
+        for (int left = allocated; left != 0; left &= left - 1) {
+            bytes += object.allocatedBytes(firstPage + Integer.numberOfTrailingZeros(left));
+        }
+        return bytes;
+    }
+
+    // ---- the eviction policy's data of it
+
+    int lastUse() {
+        return lastUse;
+    }
+
+    int secondLastUse() {
+        return secondLastUse;
+    }
+
+    int thirdLastUse() {
+        return thirdLastUse;
+    }
+
+    /** One more use, unless another thread has noted one since {@code last}. */
+    void use(int last, int now) {
+        if (LAST_USE.compareAndSet(this, last, now)) {
+            thirdLastUse = secondLastUse;
+            secondLastUse = last;
+        }
+    }
+
+    /** The last use goes on until now. */
+    void extendUse(int now) {
+        lastUse = now;
+    }
+
+    void setUses(int last, int secondLast, int thirdLast) {
+        lastUse = last;
+        secondLastUse = secondLast;
+        thirdLastUse = thirdLast;
+    }
+
+    boolean isUsedSinceLookedAt() {
+        return lastUse != useLookedAt;
+    }
+
+    void setLookedAt() {
+        useLookedAt = lastUse;
+    }
+
+    boolean isInMain() {
+        return inMain;
+    }
+
+    void setInMain(boolean is) {
+        inMain = is;
+    }
+
+    private int bit(int page) {
+        return 1 << (page - firstPage);
+    }
+}

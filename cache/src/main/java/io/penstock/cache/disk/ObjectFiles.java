@@ -1,0 +1,77 @@
+package io.penstock.cache.disk;
+
+import io.penstock.disk.DataFolder;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.LocalFolder;
+import io.penstock.disk.PrivateFiles;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * How the data files of a cache folder lie in it. Their names are numbers of 16 hexadecimal digits; they are spread over 256 folders by
+ * their first two digits.
+ */
+public final class ObjectFiles {
+    /** The name of the folder of these folders. */
+    static final String ROOT = "objects";
+
+    /** Of a file, or of a folder, which ends with the slash. */
+    private static final Pattern NAME = Pattern.compile("[0-9a-f]{2}/([0-9a-f]{16})?");
+
+    private static final int DIGITS = 16;
+
+    private ObjectFiles() {}
+
+    public static String nameOf(long number) {
+        String digits = HexFormat.of().toHexDigits(number);
+        return digits.substring(0, 2) + "/" + digits;
+    }
+
+    static long numberOf(String name) {
+        return HexFormat.fromHexDigitsToLong(name, name.length() - DIGITS, name.length());
+    }
+
+    /** Those of a cache folder of the local file system. */
+    public static DataFolder in(Path cacheFolder) throws IOException {
+        Path root = cacheFolder.resolve(ROOT);
+        if (Files.isSymbolicLink(root)) {
+            throw new NotDirectoryException(root + " (a symbolic link)");
+        }
+        PrivateFiles.createFolders(root);
+        return new LocalFolder(root, ObjectFiles::isName, DirectIo.isSupported(cacheFolder), null);
+    }
+
+    private static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+    }
+
+    /** Whether the folder is one of these, with nothing else in it. Follows no symbolic link. */
+    static boolean isRoot(Path path) {
+        return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) && hasOnly(path, ObjectFiles::isFolder);
+    }
+
+    private static boolean isFolder(Path folder) {
+        String name = folder.getFileName() + "/";
+        return isName(name)
+                && Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                && hasOnly(
+                        folder,
+                        file -> isName(name + file.getFileName())
+                                && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    private static boolean hasOnly(Path folder, DirectoryStream.Filter<Path> ours) {
+        try (DirectoryStream<Path> others = Files.newDirectoryStream(folder, path -> !ours.accept(path))) {
+            return !others.iterator().hasNext();
+        } catch (IOException | DirectoryIteratorException e) {
+            return false;
+        }
+    }
+}

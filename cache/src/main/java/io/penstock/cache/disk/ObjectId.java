@@ -1,0 +1,45 @@
+package io.penstock.cache.disk;
+
+import io.penstock.core.ObjectVersion;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Stands for an object version: 128 bits of SHA-256 over namespace, key, identity and size. With 10 million objects in a
+ * cache, two share it with a probability of 10<sup>-25</sup>; and a heap full of keys is spared.
+ */
+public record ObjectId(long high, long low) {
+    public static ObjectId of(String namespace, ObjectVersion version) {
+        MessageDigest digest = sha256();
+        // None can hold the separator: S3 keys are XML text, ETags header fields.
+        for (String part : new String[] {namespace, version.key(), version.identity()}) {
+            digest.update(part.getBytes(StandardCharsets.UTF_8));
+            digest.update((byte) 0);
+        }
+        digest.update(ByteBuffer.allocate(Long.BYTES).putLong(version.size()).flip());
+        ByteBuffer hash = ByteBuffer.wrap(digest.digest());
+        return new ObjectId(hash.getLong(), hash.getLong());
+    }
+
+    /** Of an object that no reader knows. */
+    public static ObjectId random() {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        return new ObjectId(random.nextLong(), random.nextLong());
+    }
+
+    /** Stands for the sectors of the same version, which are kept apart from its pages. */
+    public ObjectId ofSectors() {
+        return new ObjectId(~high, ~low);
+    }
+
+    static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.penstock.cache.disk;
+
+import io.penstock.disk.DataFile;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The objects that are open or have pages in the cache; all others are forgotten. References to an object are counted
+ * under the map's lock for its key, so that an object is looked up and retained, or found unused and forgotten, in one
+ * step.
+ */
+@SuppressWarnings("ReferenceEquality") // Whether it is still that very object.
+public final class ObjectTable<T extends ObjectExtents> {
+    private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
+
+    private final ConcurrentHashMap<ObjectId, T> objects = new ConcurrentHashMap<>();
+
+    /** The object with this id, new if it is not known. */
+    public T retain(ObjectId id, Supplier<T> creation) {
+        return objects.compute(id, (same, known) -> {
+            T object = known != null ? known : creation.get();
+            object.retained();
+            return object;
+        });
+    }
+
+    public @Nullable T find(ObjectId id) {
+        return objects.get(id);
+    }
+
+    /** Adds an object of an earlier run. */
+    public void add(T object) {
+        objects.put(object.id(), object);
+    }
+
+    /** False if the object has been forgotten. Each true is followed by one {@link #release}. */
+    public boolean retain(ObjectExtents object) {
+        return object
+                == objects.computeIfPresent(object.id(), (id, known) -> {
+                    if (known == object) {
+                        known.retained();
+                    }
+                    return known;
+                });
+    }
+
+    public void release(ObjectExtents object) {
+        @Nullable DataFile[] unused = new @Nullable DataFile[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            unused[0] = known.released();
+            return forgetIfUnused(known);
+        });
+        close(unused[0]);
+    }
+
+    /** Closes a file that is no longer in use, if there is one. */
+    static void close(@Nullable DataFile unused) {
+        try (unused) {
+            log.trace("{} is not used any more", unused);
+        } catch (IOException e) {
+            log.debug("A data file could not be closed", e);
+        }
+    }
+
+    /** Whether any thread but the caller, which has retained it, has the object open or works on it. */
+    boolean isUsedByOthers(ObjectExtents object) {
+        boolean[] used = new boolean[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            used[0] = object.references() > 1;
+            return known;
+        });
+        return used[0];
+    }
+
+    /** After a frame or an extent of the object went. */
+    public void forgetIfUnusedNow(ObjectExtents object) {
+        objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);
+    }
+
+    /** True if nothing but this extent kept the object, and it is forgotten now; its file is the caller's to remove. */
+    boolean forgetIfOnly(ObjectExtents object, Extent extent) {
+        boolean[] forgotten = new boolean[1];
+        objects.computeIfPresent(object.id(), (id, known) -> {
+            forgotten[0] = known == object && object.isHeldOnlyBy(extent);
+            return forgotten[0] ? null : known;
+        });
+        return forgotten[0];
+    }
+
+    private @Nullable T forgetIfUnused(T object) {
+        if (object.isInUse()) {
+            return object;
+        }
+        object.forgotten();
+        return null;
+    }
+
+    public int size() {
+        return objects.size();
+    }
+
+    Iterable<T> all() {
+        return objects.values();
+    }
+}

@@ -1,0 +1,134 @@
+package io.penstock.cache.disk;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** The small objects that lie in packs. Safe for use by any number of threads. */
+public final class PackTable {
+    /** Of so many small objects one is a sample. */
+    static final int OBJECTS_PER_SAMPLE = 4;
+
+    private final ConcurrentHashMap<ObjectId, PackedPage> pages = new ConcurrentHashMap<>();
+
+    private final ConcurrentHashMap<Extent, Lying> byExtent = new ConcurrentHashMap<>();
+
+    /** The small objects of an extent. Guarded by the map's lock for the extent. */
+    private static final class Lying {
+        final List<PackedPage> pages = new ArrayList<>();
+
+        /** How many of them were removed or replaced since. They leave the list once they are half of it. */
+        int gone;
+    }
+
+    private final AtomicInteger size = new AtomicInteger();
+
+    /** Null if the object is in no pack, or its extent is about to be evicted. */
+    public @Nullable PackedPage find(ObjectId id) {
+        PackedPage page = pages.get(id);
+        return page != null && page.isThere() ? page : null;
+    }
+
+    /**
+     * For callers that have pinned the extent: else it might be evicted before, and the page would never be removed.
+     *
+     * @return the page that it replaces
+     */
+    public @Nullable PackedPage put(PackedPage page) {
+        PackedPage before = pages.put(page.id(), page);
+        if (before == null) {
+            size.incrementAndGet();
+        } else {
+            gone(before.extent());
+        }
+        byExtent.compute(page.extent(), (extent, known) -> {
+            Lying lying = known == null ? new Lying() : known;
+            lying.pages.add(page);
+            return lying;
+        });
+        return before;
+    }
+
+    /** False if it was removed or replaced before. */
+    public boolean remove(PackedPage page) {
+        boolean was = pages.remove(page.id(), page);
+        if (was) {
+            size.decrementAndGet();
+            gone(page.extent());
+        }
+        return was;
+    }
+
+    private void gone(Extent extent) {
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            lying.gone++;
+            if (2 * lying.gone > lying.pages.size()) {
+                lying.pages.removeIf(page -> !page.equals(pages.get(page.id())));
+                lying.gone = 0;
+            }
+            return lying.pages.isEmpty() ? null : lying;
+        });
+    }
+
+    /** The extent is evicted: all pages in it go. */
+    public void removeAll(Extent extent) {
+        Lying lying = byExtent.remove(extent);
+        if (lying != null) {
+            lying.pages.forEach(this::remove);
+        }
+    }
+
+    /** Removes the pages in it that are no longer stored. */
+    public void removeGone(Extent extent) {
+        List<PackedPage> all = new ArrayList<>();
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            all.addAll(lying.pages);
+            return lying;
+        });
+        all.stream().filter(page -> !page.isThere()).forEach(this::remove);
+    }
+
+    /**
+     * Whether the small object is one of those that stand for the extent in which they lie, when it has been evicted and
+     * they are stored again, in another one.
+     */
+    static boolean isSample(ObjectId id) {
+        return id.low() % OBJECTS_PER_SAMPLE == 0;
+    }
+
+    /** The samples that lie in the extent. */
+    List<ObjectId> samples(Extent extent) {
+        List<ObjectId> samples = new ArrayList<>();
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            lying.pages.stream().map(PackedPage::id).filter(PackTable::isSample).forEach(samples::add);
+            return lying;
+        });
+        return samples;
+    }
+
+    /** Whether a small object lies in the extent. */
+    boolean hasAny(Extent extent) {
+        return byExtent.containsKey(extent);
+    }
+
+    /** Whether there is such an object among those that lie in the extent: looks at all of them. */
+    boolean hasAny(Extent extent, Predicate<ObjectId> which) {
+        boolean[] has = new boolean[1];
+        byExtent.computeIfPresent(extent, (same, lying) -> {
+            has[0] = lying.pages.stream().anyMatch(page -> which.test(page.id()) && page.equals(find(page.id())));
+            return lying;
+        });
+        return has[0];
+    }
+
+    int size() {
+        return size.get();
+    }
+
+    Iterable<PackedPage> all() {
+        return pages.values();
+    }
+}

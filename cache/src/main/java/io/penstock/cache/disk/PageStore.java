@@ -1,0 +1,296 @@
+package io.penstock.cache.disk;
+
+import io.penstock.cache.disk.IndexRecord.ObjectLent;
+import io.penstock.cache.disk.IndexRecord.ObjectStreamed;
+import io.penstock.cache.disk.IndexRecord.PackedDropped;
+import io.penstock.cache.disk.IndexRecord.PagesDropped;
+import io.penstock.disk.DataFile;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.DiskHealth;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The pages on disk: reads them and gives them up. No failure of the disk is an error to a reader: a page that cannot be
+ * read or written is Missing. Safe for use by any number of threads.
+ */
+public final class PageStore {
+    private static final Logger log = LoggerFactory.getLogger(PageStore.class);
+
+    private static final int READERS = 4;
+
+    /** From here on a small object is read past the kernel's page cache, with the rest of its last block. */
+    private static final int DIRECT_BYTES = 32 << 10;
+
+    private final DataFiles files;
+    private final PageIndex index;
+    private final DiskSpace space;
+    private final DiskHealth health;
+    private final DiskTasks tasks;
+    private final ObjectTable<?> table;
+    private final PackTable packs;
+    private final Counters counters;
+    private final ReadTurns turns = ReadTurns.holdingCarriers();
+    private final ReadTurns directTurns = ReadTurns.direct();
+
+    private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
+
+    public PageStore(
+            DataFiles files,
+            PageIndex index,
+            DiskSpace space,
+            DiskHealth health,
+            DiskTasks tasks,
+            ObjectTable<?> table,
+            PackTable packs,
+            Counters counters) {
+        this.files = files;
+        this.index = index;
+        this.space = space;
+        this.health = health;
+        this.tasks = tasks;
+        this.table = table;
+        this.packs = packs;
+        this.counters = counters;
+    }
+
+    // ---- reading
+
+    /** Where the page can be read from disk; null if it cannot. */
+    public @Nullable StoredPage find(ObjectExtents object, int page) {
+        if (!health.isWell()) {
+            return null;
+        }
+        PackedPage packed = object.isSmall() ? packs.find(object.id()) : null;
+        if (packed != null) {
+            return packed;
+        }
+        Extent extent = object.extent(page);
+        return extent != null && extent.has(page) ? new StoredPage.InOwnFile(extent, page) : null;
+    }
+
+    /** Whether a small object is in a pack. */
+    public boolean isPacked(ObjectId id) {
+        return health.isWell() && packs.find(id) != null;
+    }
+
+    public boolean has(ObjectExtents object, int page) {
+        return find(object, page) != null;
+    }
+
+    /** Whether all of the object is stored. */
+    public boolean isWhole(ObjectExtents object) {
+        if (object.size() == 0) {
+            return false;
+        }
+        return object.isSmall() ? has(object, 0) : object.stored().isWhole();
+    }
+
+    /**
+     * Reads from a page that is known to be right. A virtual thread waits for its turn before.
+     *
+     * @return bytes read; 0 if the page is not there any more
+     */
+    public int read(StoredPage page, int offset, ByteBuffer to) throws InterruptedException {
+        int wanted = Math.min(to.remaining(), page.length() - offset);
+        int blocks = (int) DirectIo.wholeBlocks(wanted);
+        boolean direct = page instanceof PackedPage
+                && wanted >= DIRECT_BYTES
+                && blocks <= to.remaining()
+                && files.areDirect()
+                && DirectIo.isAligned(page.position() + offset, to.slice(to.position(), blocks));
+        ByteBuffer target = to.slice(to.position(), direct ? blocks : wanted);
+        Reading reading = direct ? DataFile::readDirect : DataFile::read;
+        boolean isRead = (direct ? directTurns : turns).run(() -> readPinned(page, offset, target, reading));
+        if (!isRead) {
+            return 0;
+        }
+        to.position(to.position() + wanted);
+        return wanted;
+    }
+
+    /** For {@link #load}, which may hold a virtual thread's carrier. */
+    public ReadTurns turns() {
+        return turns;
+    }
+
+    /**
+     * Reads a whole page, and compares it with its checksum, also if this process wrote it: a loaded page may go to
+     * other nodes, which would keep wrong bytes as right ones.
+     *
+     * @param bytes as long as the page, in aligned memory
+     * @return false if it is not there or not right: then it is Missing
+     */
+    public boolean load(StoredPage page, ByteBuffer bytes) {
+        if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
+            return false;
+        }
+        if (StoredPage.checksumOf(bytes.duplicate()) != page.checksum()) {
+            if (drop(page)) { // by this thread: others may have read it too
+                counters.corruptPages.increment();
+                log.warn(
+                        "A page of the cache on disk is damaged; it is fetched again. {} bytes from {} of file {}",
+                        page.length(),
+                        page.position(),
+                        page.extent().object().dataFile());
+            }
+            return false;
+        }
+        page.setVerified();
+        return true;
+    }
+
+    private interface Reading {
+        int from(DataFile file, long position, ByteBuffer target) throws IOException;
+    }
+
+    private boolean readPinned(StoredPage page, int offset, ByteBuffer target, Reading reading) {
+        Extent extent = page.extent();
+        if (!extent.pin()) {
+            return false;
+        }
+        try {
+            if (!page.isThere()) {
+                return false;
+            }
+            space.touch(extent);
+            boolean whole =
+                    reading.from(files.open(extent.object()), page.position() + offset, target) == target.limit();
+            health.succeeded();
+            if (!whole) {
+                counters.corruptPages.increment();
+                discardFile(page);
+            }
+            // A page dropped in between may have been read from a file that was made anew.
+            return whole && page.isThere();
+        } catch (NoSuchFileException e) {
+            log.debug("A file of the cache was removed from outside", e); // no fault of the disk
+            discardFile(page);
+            return false;
+        } catch (IOException e) {
+            health.failed("read a page", e);
+            drop(page);
+            return false;
+        } finally {
+            unpin(extent);
+        }
+    }
+
+    /** Its file was removed or cut from outside: no other page of a pack is trusted, and the pack takes no more. */
+    private void discardFile(StoredPage page) {
+        drop(page);
+        if (page instanceof PackedPage packed) {
+            discard(packed.extent().object());
+        }
+    }
+
+    /** Has pages read on another thread than those that write, which a reader would have to wait for. */
+    public void loadAhead(ObjectExtents object, Runnable load) {
+        if (!table.retain(object)) {
+            load.run();
+            return;
+        }
+        try {
+            readers.execute(() -> {
+                try {
+                    load.run();
+                } finally {
+                    table.release(object);
+                }
+            });
+        } catch (RejectedExecutionException e) { // the cache is being closed
+            load.run();
+            table.release(object);
+        }
+    }
+
+    void unpin(Extent extent) {
+        if (extent.unpin()) {
+            space.unpinned(extent);
+            tasks.execute("evict", space::freeUnpinned);
+        }
+    }
+
+    /** Exempts all extents of an object, which the caller has pinned, from eviction; {@link #release} must follow. */
+    void hold(ObjectExtents object, List<Extent> extents) {
+        if (object.setLent()) {
+            index.appendSoon(new ObjectLent(object.fileName()));
+        }
+        tasks.execute("hold a file", () -> space.hold(extents));
+    }
+
+    void release(List<Extent> extents) {
+        tasks.execute("release a file", () -> space.release(extents));
+    }
+
+    /** How the object was read: kept with its pages. */
+    public void setReadShape(ObjectExtents object, ReadShape shape) {
+        if (object.readShape() != shape) {
+            object.setReadShape(shape);
+            if (object.hasFile()) { // else it is said once it has one
+                index.appendSoon(ObjectStreamed.of(object));
+            }
+        }
+    }
+
+    boolean isWell() {
+        return health.isWell();
+    }
+
+    private boolean drop(StoredPage stored) {
+        long file = stored.extent().object().fileName();
+        return switch (stored) {
+            case StoredPage.InOwnFile(Extent extent, int page) ->
+                noted(extent.drop(page), new PagesDropped(file, page, 1));
+            case PackedPage packed ->
+                noted(packs.remove(packed), new PackedDropped(file, packed.id(), packed.position()));
+        };
+    }
+
+    private boolean noted(boolean dropped, IndexRecord record) {
+        if (dropped) {
+            index.appendSoon(record);
+        }
+        return dropped;
+    }
+
+    /** The object has been forgotten. */
+    public void removeFile(ObjectExtents object) {
+        tasks.execute("remove a file", () -> space.removeFile(object));
+    }
+
+    /** For a small object that is found to be of no use, and that may not be open. */
+    public void discardPacked(ObjectId id) {
+        PackedPage packed = packs.find(id);
+        if (packed != null) {
+            drop(packed);
+            left(packed);
+        }
+    }
+
+    /** A small object does not lie there any more. */
+    void left(PackedPage packed) {
+        tasks.execute("evict", () -> {
+            space.packedDropped(packed.extent(), packed.id());
+            space.freeUnpinned();
+        });
+    }
+
+    /** For pages that are found to be of no use. */
+    public void discard(ObjectExtents object) {
+        object.stored().extents().forEach(space::discard);
+        tasks.execute("evict", space::freeUnpinned);
+    }
+
+    /** Reads nothing ahead any more. */
+    public void close() {
+        readers.shutdown();
+    }
+}

@@ -1,0 +1,353 @@
+package io.penstock.cache.disk;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.ObjectVersion;
+import io.penstock.disk.DirectIo;
+import io.penstock.disk.RecordLog;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The object versions that are never evicted. A pin lasts until it ends or is taken off, and is in a log of the cache folder, so
+ * that it lasts from mount to mount; a {@link Session} pins the objects that it brings in, until all of them are there.
+ *
+ * <p>All of them together take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log, which is why
+ * this class is long. Safe for use by any number of threads; a call may write to the cache's disk.
+ */
+public final class Pins implements AutoCloseable {
+    /** The end of a pin that has none: milliseconds since 1970. */
+    public static final long UNTIL_UNPINNED = Long.MAX_VALUE;
+
+    private static final Logger log = LoggerFactory.getLogger(Pins.class);
+
+    /** One part in so many of the cache is for unpinned pages, and for space that packs leave empty. */
+    static final int REST_SHARE = 16;
+
+    private final CacheFolder folder;
+    private final PinTable table;
+    private final DiskSpace space;
+
+    /** Guarded by this for writing: a lookup does not wait for the log. */
+    private final Map<Pin.Name, Pin> pins = new ConcurrentHashMap<>();
+
+    /** Of all versions in the table. Guarded by this for writing. */
+    private final AtomicLong bytes = new AtomicLong();
+
+    /** Null until something is pinned. Written with the monitor held; read without by {@link #close}, which does not wait for it. */
+    private volatile @Nullable RecordLog<PinRecord> records;
+
+    private volatile boolean closed;
+
+    /** No pin ends before: milliseconds since 1970. */
+    @GuardedBy("this")
+    private long firstEnd = UNTIL_UNPINNED;
+
+    /**
+     * Bytes on disk.
+     *
+     * @param pinned bytes that all pins take once they are cached, and those being brought in
+     * @param most bytes that they may take
+     * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
+     */
+    public record Room(long pinned, long most, boolean isDiskShort) {
+        public long left() {
+            return Math.max(0, most - pinned);
+        }
+    }
+
+    /** @param table gets the versions that are pinned */
+    public Pins(CacheFolder folder, PinTable table, DiskSpace space) {
+        this.folder = folder;
+        this.table = table;
+        this.space = space;
+    }
+
+    /** Takes over the pins of earlier runs, but those that have ended. Before any other thread uses this. */
+    public synchronized void start(long now) throws IOException {
+        RecordLog<PinRecord> found = folder.openPins();
+        records = found;
+        if (found != null) {
+            List<PinRecord> all = new ArrayList<>();
+            found.replay(all::add);
+            for (PinRecord record : all) {
+                replay(record);
+            }
+            // Their records go when the log is compacted: nothing is written before the cache is open.
+            pins.values().removeIf(pin -> pin.until() <= now);
+            for (Pin pin : pins.values()) {
+                table.pin(pin.id());
+                add(pin.id(), pin.bytes());
+            }
+        }
+    }
+
+    @GuardedBy("this")
+    private void replay(PinRecord record) {
+        switch (record) {
+            case PinRecord.Pinned(Pin pin) -> {
+                pins.put(pin.name(), pin);
+                firstEnd = Math.min(firstEnd, pin.until());
+            }
+            case PinRecord.Unpinned(String namespace, String key) -> pins.remove(new Pin.Name(namespace, key));
+        }
+    }
+
+    public Room room() {
+        return new Room(bytes.get(), mostBytes(), space.isDiskShort());
+    }
+
+    private long mostBytes() {
+        long limit = space.limitBytes();
+        return limit - limit / REST_SHARE;
+    }
+
+    /** Bytes that an object of this size takes on disk. */
+    public static long bytesOnDisk(long size) {
+        return DirectIo.wholeBlocks(size);
+    }
+
+    /**
+     * Pins the version, in place of another version of the same object.
+     *
+     * @param until when the pin ends, in milliseconds since 1970
+     * @return false if there is no room for it
+     * @throws IOException if the pin cannot be written down: then it is none
+     */
+    public boolean pin(String namespace, ObjectVersion version, long until) throws IOException {
+        Pin pin =
+                new Pin(namespace, version.key(), ObjectId.of(namespace, version), bytesOnDisk(version.size()), until);
+        Pin former;
+        synchronized (this) {
+            former = pins.get(pin.name());
+            if (pin.equals(former)) {
+                return true;
+            }
+            long freed = former == null ? 0 : former.bytes();
+            if (!table.contains(pin.id()) && (bytes.get() - freed + pin.bytes() > mostBytes() || table.isFull())) {
+                return false;
+            }
+            append(new PinRecord.Pinned(pin));
+            pins.put(pin.name(), pin);
+            firstEnd = Math.min(firstEnd, until);
+            table.pin(pin.id());
+            add(pin.id(), pin.bytes());
+            if (former != null) {
+                remove(former.id(), former.bytes());
+                if (!former.id().equals(pin.id())) {
+                    table.unpin(former.id());
+                }
+            }
+        }
+        space.pinsChanged(former == null ? List.of(pin.id()) : List.of(pin.id(), former.id()));
+        return true;
+    }
+
+    /**
+     * Takes pins off.
+     *
+     * @param keys of the pinned objects
+     * @return the number of objects
+     * @throws IOException if it cannot be written down: those that were written down are off
+     */
+    public int unpin(String namespace, Predicate<String> keys) throws IOException {
+        return unpin(pin -> pin.namespace().equals(namespace) && keys.test(pin.key()));
+    }
+
+    /** {@link #unpin(String, Predicate)} of one object. @return whether it was pinned */
+    public boolean unpin(String namespace, String key) throws IOException {
+        ObjectId off;
+        synchronized (this) {
+            Pin pin = pins.get(new Pin.Name(namespace, key));
+            if (pin == null) {
+                return false;
+            }
+            takeOff(pin);
+            off = pin.id();
+        }
+        space.pinsChanged(List.of(off));
+        return true;
+    }
+
+    private int unpin(Predicate<Pin> which) throws IOException {
+        List<ObjectId> off = new ArrayList<>();
+        try {
+            synchronized (this) {
+                for (Pin pin : pins.values().stream().filter(which).toList()) {
+                    takeOff(pin);
+                    off.add(pin.id());
+                }
+            }
+        } finally {
+            space.pinsChanged(off);
+        }
+        return off.size();
+    }
+
+    @GuardedBy("this")
+    private void takeOff(Pin pin) throws IOException {
+        append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
+        pins.remove(pin.name());
+        unpin(pin);
+    }
+
+    /** Takes the pins off that have ended. */
+    public void end(long now) throws IOException {
+        synchronized (this) {
+            if (now < firstEnd) {
+                return;
+            }
+        }
+        int ended = unpin(pin -> pin.until() <= now); // if it fails, it is tried again
+        if (ended > 0) {
+            log.info("The pins of {} files have ended", ended);
+        }
+        synchronized (this) {
+            firstEnd = pins.values().stream().mapToLong(Pin::until).min().orElse(UNTIL_UNPINNED);
+        }
+    }
+
+    @GuardedBy("this")
+    private void unpin(Pin pin) {
+        table.unpin(pin.id());
+        remove(pin.id(), pin.bytes());
+    }
+
+    /** Whether the version is pinned, and not only while it is brought in. */
+    public boolean isPinned(String namespace, ObjectVersion version) {
+        return until(namespace, version).isPresent();
+    }
+
+    /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
+    public OptionalLong until(String namespace, ObjectVersion version) {
+        Pin pin = pins.get(new Pin.Name(namespace, version.key()));
+        // Pins that have ended are removed only now and then.
+        return pin != null
+                        && pin.until() > System.currentTimeMillis()
+                        && pin.id().equals(ObjectId.of(namespace, version))
+                ? OptionalLong.of(pin.until())
+                : OptionalLong.empty();
+    }
+
+    /** The keys of all objects that are pinned. */
+    public List<String> keys(String namespace) {
+        return pins.keySet().stream()
+                .filter(name -> name.namespace().equals(namespace))
+                .map(Pin.Name::key)
+                .toList();
+    }
+
+    /** Begins to bring versions in. */
+    public Session begin() {
+        return new Session();
+    }
+
+    /** Versions that are pinned while they are brought in. Used by one thread. */
+    public final class Session implements AutoCloseable {
+        private final Map<ObjectId, Long> held = new HashMap<>();
+
+        private Session() {}
+
+        /** False if there is no room for it. */
+        public boolean add(String namespace, ObjectVersion version) {
+            ObjectId id = ObjectId.of(namespace, version);
+            long size = bytesOnDisk(version.size());
+            synchronized (Pins.this) {
+                if (held.containsKey(id)) {
+                    return true;
+                }
+                if (!table.contains(id) && bytes.get() + size > mostBytes()) {
+                    return false;
+                }
+                if (table.isFull()) {
+                    return true; // it is brought in, and may be evicted before the rest is
+                }
+                Pins.this.add(id, size);
+                held.put(id, size);
+            }
+            space.pinsChanged(List.of(id));
+            return true;
+        }
+
+        /** Objects that were brought in count as just used, and may be evicted as others, unless they are pinned. */
+        @Override
+        public void close() {
+            Set<ObjectId> ids = new HashSet<>(held.keySet());
+            synchronized (Pins.this) {
+                for (Map.Entry<ObjectId, Long> each : held.entrySet()) {
+                    Pins.this.remove(each.getKey(), each.getValue());
+                }
+            }
+            held.clear();
+            space.pinsChanged(ids);
+        }
+    }
+
+    @GuardedBy("this")
+    private void add(ObjectId id, long size) {
+        if (table.add(id)) {
+            bytes.addAndGet(size);
+        }
+    }
+
+    @GuardedBy("this")
+    private void remove(ObjectId id, long size) {
+        if (table.remove(id)) {
+            bytes.addAndGet(-size);
+        }
+    }
+
+    @GuardedBy("this")
+    private void append(PinRecord record) throws IOException {
+        RecordLog<PinRecord> to = records();
+        if (to.isLarge()) {
+            List<Pin> present = List.copyOf(pins.values());
+            to.compact(sink -> {
+                for (Pin pin : present) {
+                    sink.add(new PinRecord.Pinned(pin));
+                }
+            });
+        }
+        to.append(record); // last: its change is not among the pins yet
+    }
+
+    @GuardedBy("this")
+    private RecordLog<PinRecord> records() throws IOException {
+        RecordLog<PinRecord> known = records;
+        if (known != null) {
+            return known;
+        } else if (closed) {
+            throw new IOException("the cache is closed"); // and its folder may be another process's
+        }
+        RecordLog<PinRecord> made = folder.createPins();
+        records = made;
+        if (closed) {
+            made.close();
+        }
+        return made;
+    }
+
+    /**
+     * Nothing is pinned or unpinned any more. Does not wait for a call that does so at this moment; may wait for the
+     * disk.
+     */
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        RecordLog<PinRecord> open = records;
+        if (open != null) {
+            open.close();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+package io.penstock.cache.disk;
+
+/** How a version was read when it was last read. */
+public enum ReadShape {
+    UNKNOWN,
+    /** Mostly in long runs. */
+    IN_RUNS,
+    AT_RANDOM
+}

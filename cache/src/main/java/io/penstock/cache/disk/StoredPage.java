@@ -1,0 +1,66 @@
+package io.penstock.cache.disk;
+
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/** A page on disk: its place, checksum and state. Safe for use by any number of threads. */
+public sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
+    /** To be pinned while the page is read. */
+    Extent extent();
+
+    /** Where it begins in the data file of the extent's object. */
+    long position();
+
+    /** Bytes. */
+    int length();
+
+    /** Whether it may still be read. */
+    boolean isThere();
+
+    /** Whether it is known to be right: written by this process, or checked since it started. */
+    boolean isVerified();
+
+    void setVerified();
+
+    /** CRC32C. */
+    int checksum();
+
+    static int checksumOf(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes);
+        return (int) checksum.getValue();
+    }
+
+    /** A page of an object that has a data file of its own. */
+    record InOwnFile(Extent extent, int page) implements StoredPage {
+        @Override
+        public long position() {
+            return extent.object().geometry().start(page);
+        }
+
+        @Override
+        public int length() {
+            return extent.object().pageLength(page);
+        }
+
+        @Override
+        public boolean isThere() {
+            return extent.has(page);
+        }
+
+        @Override
+        public boolean isVerified() {
+            return extent.isVerified(page);
+        }
+
+        @Override
+        public void setVerified() {
+            extent.setVerified(page);
+        }
+
+        @Override
+        public int checksum() {
+            return extent.checksum(page);
+        }
+    }
+}

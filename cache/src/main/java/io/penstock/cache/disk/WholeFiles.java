@@ -1,0 +1,107 @@
+package io.penstock.cache.disk;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lends the files of objects that are stored whole. A lease pins all extents, which keeps the file as it is; and they
+ * take no part in the eviction policy while it lasts, because the policy does not see how much they are read.
+ */
+public final class WholeFiles {
+    private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
+
+    private final DataFiles files;
+    private final ObjectTable<?> table;
+    private final PageStore store;
+    private final Verifier verifier;
+
+    public WholeFiles(DataFiles files, ObjectTable<?> table, PageStore store) {
+        this.files = files;
+        this.table = table;
+        this.store = store;
+        this.verifier = new Verifier(store, table);
+    }
+
+    /**
+     * The object's file.
+     *
+     * @param verified only if all pages are known to be right; where that is all that is missing, has them checked
+     * @return null if it cannot be lent now
+     */
+    public @Nullable WholeFile lend(ObjectExtents object, boolean verified) {
+        if (object.pageCount() == 0 || !object.stored().isWhole() || !store.isWell() || !table.retain(object)) {
+            return null;
+        }
+        List<Extent> extents = pinAll(object);
+        Path path = files.path(object);
+        if (extents.size() == object.stored().slots()
+                && isAllowed(object, extents, verified)
+                && hasRightLength(path, object)) {
+            store.hold(object, extents);
+            return new WholeFile(this, object, extents, path);
+        }
+        unpin(object, extents);
+        return null;
+    }
+
+    /** Pinned, none loses a page but by damage. */
+    private static List<Extent> pinAll(ObjectExtents object) {
+        List<Extent> pinned = new ArrayList<>(object.stored().slots());
+        for (Extent extent : object.stored().extents()) {
+            if (extent.pin()) {
+                pinned.add(extent);
+            }
+        }
+        return pinned;
+    }
+
+    private boolean isAllowed(ObjectExtents object, List<Extent> extents, boolean verified) {
+        if (!extents.stream().allMatch(Extent::isWhole)) {
+            return false;
+        }
+        if (verified && !extents.stream().allMatch(Extent::isVerified)) {
+            verifier.verify(object);
+            return false;
+        }
+        return true;
+    }
+
+    private static boolean hasRightLength(Path path, ObjectExtents object) {
+        try {
+            long length = Files.size(path);
+            if (length == object.size()) {
+                return true;
+            }
+            log.warn(
+                    "{} has {} bytes instead of its object's {}: has another program changed the cache folder? It is"
+                            + " not handed to the kernel.",
+                    path,
+                    length,
+                    object.size());
+        } catch (IOException e) {
+            log.debug("{} cannot be lent: {}", path, e.toString());
+        }
+        return false;
+    }
+
+    void takeBack(ObjectExtents object, List<Extent> extents) {
+        store.release(extents);
+        unpin(object, extents);
+    }
+
+    private void unpin(ObjectExtents object, List<Extent> extents) {
+        extents.forEach(store::unpin);
+        table.release(object);
+    }
+
+    /** Ends the checks that run. Files that are still lent stay as they are. */
+    public void close() {
+        verifier.close();
+    }
+}
