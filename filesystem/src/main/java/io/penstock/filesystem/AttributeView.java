@@ -93,7 +93,7 @@ final class AttributeView {
         Errnos.run(() -> {
             try {
                 kept.expect(directory, nodes);
-            } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+            } catch (ObjectStoreException.Away e) {
                 throw e;
             } catch (ObjectStoreException e) {
                 LOG.debug("The store does not say whether '{}' is marked", directory.prefix(), e); // nor will it then
@@ -126,7 +126,7 @@ final class AttributeView {
                 case LiveFile _ ->
                     new Given(ObjectAttributes.NONE); // an open file is known, whatever became of its object
             };
-        } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+        } catch (ObjectStoreException.Away e) {
             throw e;
         } catch (ObjectStoreException e) {
             return new Withheld(e);

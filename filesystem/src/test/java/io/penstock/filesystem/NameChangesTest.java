@@ -484,11 +484,14 @@ class NameChangesTest extends OverWritableMount {
     @Test
     void unlink_doneWithoutAnAnswer_isAskedFor() throws Exception {
         m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "1");
         m.lookup("d/a");
+        assertThat(m.ls(m.lookup("d").inode(), 10)).containsExactly("a", "b");
         m.faults.next(Call.Delete.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
 
         assertErrno(Errno.EIO, () -> m.unlink("d/a"));
 
+        assertThat(m.ls(m.lookup("d").inode(), 10)).containsExactly("b");
         assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
     }
 
@@ -766,6 +769,27 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.lookup("d/19").inode()).isEqualTo(last);
         m.faults.heal();
         m.fs.releasedir(handle);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unlink_ofABurstInDoubt_isListedAnew(boolean isDone) throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        long inode = m.lookup("d").inode();
+        assertThat(m.ls(inode, 100)).hasSize(20);
+        unlinkMany("d", RemovalBurst.FIRST);
+        m.faults.next(
+                Call.Delete.class::isInstance,
+                isDone
+                        ? Fault.failAfterwards(ObjectStoreException.Unavailable::new)
+                        : Fault.fail(ObjectStoreException.Unavailable::new));
+        m.unlink("d/18");
+        m.fs.awaitBackgroundTasks();
+        assertThat(m.ls(inode, 100)).contains("19").hasSize(20 - RemovalBurst.FIRST - (isDone ? 1 : 0));
+        m.store.drain();
+        assertThat(m.ls(inode, 100)).contains("19");
+        assertThat(m.store.drain()).isEmpty();
     }
 
     @ParameterizedTest

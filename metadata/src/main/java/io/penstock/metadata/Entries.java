@@ -106,6 +106,10 @@ final class Entries {
         return doubted.contains(name);
     }
 
+    boolean areDoubted() {
+        return !doubted.isEmpty();
+    }
+
     void doubt(String name) {
         doubted.add(name);
     }

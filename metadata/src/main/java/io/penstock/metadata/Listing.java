@@ -208,9 +208,9 @@ public final class Listing {
         return number + "." + entries.changes();
     }
 
-    /** Whether another opendir at {@code now} may share it. */
+    /** Whether another opendir at {@code now} may share it: its readers see doubted entries, which lookups ask the store for. */
     synchronized boolean isShareable(long now, long ttlNanos) {
-        return now - startedAt < ttlNanos && !entries.hasDropped(0);
+        return now - startedAt < ttlNanos && !entries.hasDropped(0) && !entries.areDoubted();
     }
 
     /** Whether this knows a name better than an answer from {@code asOf} does. */
@@ -281,7 +281,7 @@ public final class Listing {
         return nanos > 0 ? new CachedLookup(answer, nanos) : null;
     }
 
-    /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it. */
+    /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it, or another listing this one. */
     synchronized void doubt(String name) {
         entries.doubt(name);
     }

@@ -72,8 +72,17 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
+    /** The store is away: it could do nothing with the request, or may have done it. Later it may respond to the same. */
+    public abstract static sealed class Away extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        Away(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
     /** The store still asked for fewer requests (429, 503 SlowDown) after the last retry. */
-    public static final class Throttled extends ObjectStoreException {
+    public static final class Throttled extends Away {
         private static final long serialVersionUID = 1L;
 
         public Throttled(String message, @Nullable Throwable cause) {
@@ -84,7 +93,7 @@ public abstract sealed class ObjectStoreException extends Exception {
     /**
      * The store could not be reached, or the store or a proxy on the way to it was in trouble, until the last retry.
      */
-    public static final class Unavailable extends ObjectStoreException {
+    public static final class Unavailable extends Away {
         private static final long serialVersionUID = 1L;
 
         public Unavailable(String message, @Nullable Throwable cause) {

@@ -276,7 +276,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             return Outlook.NEEDS_MENDING;
         }
         return switch (ofStore) {
-            case ObjectStoreException.Throttled _, ObjectStoreException.Unavailable _ -> Outlook.PASSES;
+            case ObjectStoreException.Away _ -> Outlook.PASSES;
             case ObjectStoreException.PreconditionFailed _,
                     ObjectStoreException.NotFound _,
                     ObjectStoreException.Refused _ -> Outlook.FINAL;

@@ -9,10 +9,12 @@ import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Folders;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.disk.ExposedFolder;
 import io.penstock.fuse.MountTable;
 import io.penstock.fuse.Preflight;
 import io.penstock.writeback.upload.PartSizes;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -75,6 +77,7 @@ public final class Doctor {
                 new StartCheck());
         examiner.examine(SOON, Doctor::mounts, new MountsCheck());
         settingsAndDisks(busy.contains(configuration.get(Settings.CACHE_DIR)) ? Depth.LOOK : depth());
+        parents(ProcessHandle.current().pid());
     }
 
     private static MountsCheck.Mounts mounts() throws IOException {
@@ -110,6 +113,15 @@ public final class Doctor {
         }
         Path log = Objects.requireNonNull(configuration.get(Settings.LOG_FILE).getParent());
         examiner.examine(AT_ONCE, () -> Disks.read(log, Depth.LOOK), new LogCheck());
+    }
+
+    /** @param process that serves the mount, or this one: the folders are to be its user's */
+    private void parents(long process) throws InterruptedException {
+        examiner.examine(
+                AT_ONCE,
+                () -> ExposedFolder.above(MountPlan.folders(configuration), (int)
+                        Files.getAttribute(Path.of("/proc", Long.toString(process)), "unix:uid")),
+                new ParentsCheck());
     }
 
     /** Whether the folder is on a disk that was measured before. */
@@ -190,6 +202,7 @@ public final class Doctor {
                 new LimitsCheck(configuration),
                 new MemoryCheck(configuration));
         settingsAndDisks(Depth.LOOK);
+        parents(process);
         try (Store store = new Store(
                 target, MountPlan.of(target, Path.of("/"), configuration).s3())) {
             if (opens(store, target, Phase.MOUNTED)) {

@@ -323,8 +323,8 @@ final class MountMeters {
                 "Nodes of the cache group, this one included",
                 Tags.empty(),
                 all -> share(all).members().size());
-        shared("in", "Bytes that other nodes brought", ShareStatus::bytesFromPeers, ShareStatus::requestsToPeers);
-        shared("out", "Bytes sent to other nodes", ShareStatus::bytesServed, ShareStatus::requestsServed);
+        shared("in", ShareStatus::bytesFromPeers, ShareStatus::requestsToPeers);
+        shared("out", ShareStatus::bytesServed, ShareStatus::requestsServed);
         counter(
                 "share.pages",
                 null,
@@ -339,10 +339,9 @@ final class MountMeters {
                 all -> share(all).getsForPeers());
     }
 
-    private void shared(
-            String direction, String help, ToLongFunction<ShareStatus> bytes, ToLongFunction<ShareStatus> requests) {
+    private void shared(String direction, ToLongFunction<ShareStatus> bytes, ToLongFunction<ShareStatus> requests) {
         Tags tags = Tags.of("direction", direction);
-        counter("share", BYTES, help, tags, all -> bytes.applyAsLong(share(all)));
+        counter("share", BYTES, "Bytes between nodes", tags, all -> bytes.applyAsLong(share(all)));
         counter("share.requests", null, "Requests between nodes", tags, all -> requests.applyAsLong(share(all)));
     }
 

@@ -178,7 +178,9 @@ public final class BucketMount implements AutoCloseable {
             closers.push(tree::endPreload);
             times.done("mount");
             tree.preload(index);
-            Contents contents = new Contents(tree, cache, fetcher, files, plan.namespace(), writeback, sharing);
+            SymbolicLinks links =
+                    new SymbolicLinks(kept, tree.root(), taken.mount().mountPoint());
+            Contents contents = new Contents(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);
             return new BucketMount(
                     store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, sharing, closers);
         } catch (Throwable e) {

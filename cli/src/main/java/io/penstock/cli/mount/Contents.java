@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parts of a mount that serve its bucket.
  *
+ * @param links followed by paths of commands
  * @param namespace of the bucket's pages in the cache
  * @param writeback null if the mount is read-only
  * @param sharing null if the mount shares nothing
@@ -19,6 +20,7 @@ record Contents(
         PageCache cache,
         PageFetcher fetcher,
         FileSystem files,
+        SymbolicLinks links,
         String namespace,
         @Nullable Writeback writeback,
         @Nullable Sharing sharing) {}

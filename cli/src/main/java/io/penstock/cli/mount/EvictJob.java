@@ -29,7 +29,7 @@ final class EvictJob extends Job {
 
     @Override
     void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        files.visit(contents.tree(), new Evicting());
+        files.visit(contents, new Evicting());
     }
 
     private final class Evicting implements FileSelection.Visitor {

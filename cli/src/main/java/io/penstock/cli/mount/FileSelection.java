@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import io.penstock.cli.mount.SymbolicLinks.UnfollowedException;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.PatternSyntaxException;
@@ -27,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a mount that a user names: by paths of files and folders, which stand for all that is in them, and by globs.
- * A path is below the mount point, or relative to it. Immutable.
+ * A path is below the mount point, or relative to it. Symbolic links on its way are followed, and those in its folders are
+ * not, as by du and cp -r. Immutable.
  *
  * @param paths as they were given
  * @param list a file with further paths, one a line; null for none
@@ -74,11 +77,16 @@ record FileSelection(
     }
 
     /** Looks up and lists the names that it needs. A path of no file is reported, and the others are visited. */
-    void visit(Tree tree, Visitor visitor)
+    void visit(Contents contents, Visitor visitor)
+            throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        visit(contents.tree(), contents.links(), visitor);
+    }
+
+    void visit(Tree tree, SymbolicLinks links, Visitor visitor)
             throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         try (ListedPaths all = all()) {
             for (String path = all.next(); path != null; path = all.next()) {
-                visit(tree, path, visitor);
+                visit(tree, links, path, visitor);
             }
         }
     }
@@ -88,9 +96,10 @@ record FileSelection(
         return new ListedPaths(paths, list);
     }
 
-    void visit(Tree tree, String path, Visitor visitor) throws ObjectStoreException, IOException, InterruptedException {
+    void visit(Tree tree, SymbolicLinks links, String path, Visitor visitor)
+            throws ObjectStoreException, IOException, InterruptedException {
         try {
-            if (!new Walk(tree, parse(path), visitor).from(tree.root(), 0)) {
+            if (!new Walk(tree, links, parse(path), visitor, 0).from(tree.root(), 0)) {
                 visitor.problem(
                         path,
                         "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
@@ -100,7 +109,7 @@ record FileSelection(
         }
     }
 
-    /** Tells by its key whether a file is one of them: neither the store nor the names are needed. */
+    /** Tells by its key whether a file is one of them: neither the store nor the names are needed, and no link is followed. */
     Predicate<String> keys(Directory root) throws RefusedException, IOException, InterruptedException {
         Set<String> names = new HashSet<>();
         List<PathMatcher> globs = new ArrayList<>();
@@ -189,8 +198,12 @@ record FileSelection(
         return names;
     }
 
-    /** Looks for one path. */
-    private record Walk(Tree tree, List<String> names, Visitor visitor) {
+    /**
+     * Looks for one path.
+     *
+     * @param followed how many links have led to it
+     */
+    private record Walk(Tree tree, SymbolicLinks links, List<String> names, Visitor visitor, int followed) {
         /** Visits the path of the names from this one on, below the directory; false if nothing has it. */
         boolean from(Directory directory, int at)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
@@ -217,28 +230,44 @@ record FileSelection(
 
         private boolean visit(Directory directory, String name, Answer answer, int at)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
-            boolean last = at + 1 == names.size();
-            return switch (answer) {
-                case Directory child -> from(child, at + 1);
-                case FileEntry(var object)
-                when last -> {
-                    visitor.file(object.version());
-                    yield true;
+            if (answer instanceof Directory child) {
+                return from(child, at + 1);
+            }
+            Optional<String> target = links.target(directory, answer);
+            if (target.isPresent()) {
+                return follow(directory, name, target.get(), at);
+            }
+            return at + 1 == names.size() && file(directory, name, answer);
+        }
+
+        private boolean follow(Directory directory, String name, String target, int at)
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
+            try {
+                List<String> on = links.follow(directory, target, names.subList(at + 1, names.size()), followed);
+                return new Walk(tree, links, on, visitor, followed + 1).from(tree.root(), 0);
+            } catch (UnfollowedException e) {
+                visitor.problem(shown(tree, directory.key(name)), String.valueOf(e.getMessage()));
+                return true;
+            }
+        }
+
+        /** Whether it is a file. */
+        private boolean file(Directory directory, String name, Answer answer) throws IOException, InterruptedException {
+            switch (answer) {
+                case FileEntry(var object) -> visitor.file(object.version());
+                case LiveFile _ -> visitor.written(directory.key(name));
+                case Directory _, Absent _ -> {
+                    return false;
                 }
-                case LiveFile _
-                when last -> {
-                    visitor.written(directory.key(name));
-                    yield true;
-                }
-                case FileEntry _, LiveFile _, Absent _ -> false;
-            };
+            }
+            return true;
         }
 
         private boolean all(Directory directory)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean _ = each(directory, (name, node) -> switch (node) {
                 case Directory child -> all(child);
-                default -> visit(directory, name, node, names.size() - 1);
+                default -> file(directory, name, node);
             });
             return true;
         }

@@ -69,7 +69,7 @@ final class GroupWarmJob extends Job {
     void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         try {
-            files.visit(contents.tree(), new Bringing(threads));
+            files.visit(contents, new Bringing(threads));
             permits.acquire(MOST);
         } finally {
             threads.shutdownNow();

@@ -30,6 +30,7 @@ import io.penstock.writeback.upload.WritebackLimits;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A mount and all its options: the only place where settings become the modules' configurations. */
@@ -108,6 +109,14 @@ public record MountPlan(
                 configuration.get(Settings.BINDING),
                 configuration.find(Settings.INDEX).orElse(null),
                 SharePlan.of(configuration));
+    }
+
+    /** The cache folder, and that of staging if the mount writes. */
+    public static List<Path> folders(Configuration configuration) {
+        Path cache = configuration.get(Settings.CACHE_DIR);
+        return configuration.get(Settings.READ_ONLY)
+                ? List.of(cache)
+                : List.of(cache, configuration.get(WriteSettings.STAGING));
     }
 
     /** Distinguishes this bucket's pages from those of a bucket with the same name elsewhere. */

@@ -33,7 +33,7 @@ final class ResidencyJob extends Job {
         try (ListedPaths all = files.all()) {
             for (String path = all.next(); path != null; path = all.next()) {
                 Sum sum = new Sum();
-                files.visit(contents.tree(), path, sum);
+                files.visit(contents.tree(), contents.links(), path, sum);
                 if (!sum.isMissing) {
                     found(new PathResidency(
                             path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned, sum.pinnedUntil()));

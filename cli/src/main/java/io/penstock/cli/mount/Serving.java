@@ -22,6 +22,7 @@ import io.penstock.cli.process.StopSignal;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.cli.state.StateFile;
 import io.penstock.core.Printable;
+import io.penstock.disk.ExposedFolder;
 import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.InheritedDevice;
 import io.penstock.fuse.Mount;
@@ -284,6 +285,11 @@ public final class Serving {
                     + "; see " + running.recovery());
             log.warn("{}", news.getLast());
         }
+        for (ExposedFolder folder : exposedFolders()) {
+            news.add(
+                    folder.fault() + ": " + folder.mend() + ", or choose folders elsewhere (--cache, --write-staging)");
+            log.warn("{}", news.getLast());
+        }
         if (verbose) {
             news.forEach(System.out::println);
         }
@@ -291,6 +297,16 @@ public final class Serving {
             Launcher.ready();
         } else {
             System.out.println("Ctrl-C or penstock umount " + running.mountPoint() + " ends it.");
+        }
+    }
+
+    private List<ExposedFolder> exposedFolders() {
+        List<Path> folders = MountPlan.folders(configuration);
+        try {
+            return ExposedFolder.above(folders, Host.current().uid());
+        } catch (IOException e) {
+            log.debug("The folders above {} are not checked", folders, e);
+            return List.of();
         }
     }
 

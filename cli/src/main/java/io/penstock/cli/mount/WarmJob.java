@@ -57,7 +57,7 @@ final class WarmJob extends Job {
             } else {
                 checkRoom(count());
             }
-            files.visit(contents.tree(), new Bringing(bringing));
+            files.visit(contents, new Bringing(bringing));
             bringing.finish();
         } finally {
             if (counting != null) {
@@ -151,7 +151,7 @@ final class WarmJob extends Job {
 
     private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
-        files.visit(contents.tree(), count);
+        files.visit(contents, count);
         total(count.number, count.bytes);
         return count;
     }

@@ -7,6 +7,7 @@ import io.penstock.cache.Residency.Run;
 import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.WrittenFileReport;
+import io.penstock.cli.mount.SymbolicLinks.UnfollowedException;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -15,7 +16,6 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Tree;
-import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
 import io.penstock.writeback.Uncommitted;
@@ -27,7 +27,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -42,19 +44,38 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     /** A {@link FileReport}, or a {@link WrittenFileReport}. */
     Object of(JsonNode arguments) throws RefusedException {
         String path = arguments.path("path").asText();
-        List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
+        return of(path, new FileSelection(mountPoint, List.of(), null).names(path), 0);
+    }
+
+    /**
+     * @param names from the mount point down
+     * @param followed how many symbolic links have led to them
+     */
+    private Object of(String path, List<String> names, int followed) throws RefusedException {
         Directory directory = contents.tree().root();
         for (int i = 0; i < names.size(); i++) {
             boolean last = i == names.size() - 1;
-            switch (lookup(directory, names.get(i), path)) {
+            String name = names.get(i);
+            Answer answer = lookup(directory, name, path);
+            Optional<String> target = target(directory, name, answer, path);
+            if (target.isPresent()) {
+                try {
+                    List<String> rest = names.subList(i + 1, names.size());
+                    return of(path, contents.links().follow(directory, target.get(), rest, followed), followed + 1);
+                } catch (UnfollowedException e) {
+                    throw new RefusedException(
+                            FileSelection.shown(contents.tree(), directory.key(name)) + ": " + e.getMessage());
+                }
+            }
+            switch (answer) {
                 case Directory child when !last -> directory = child;
                 case FileEntry(var object)
                 when last -> {
-                    return report(path, object.version(), contents.files().isPassedThrough(directory, names.get(i)));
+                    return report(path, object.version(), contents.files().isPassedThrough(directory, name));
                 }
                 case LiveFile _
                 when last -> {
-                    return written(path, directory.key(names.get(i)));
+                    return written(path, directory.key(name));
                 }
                 case Directory _ -> throw new RefusedException(path + " is a folder; name a file in it");
                 case FileEntry _, LiveFile _, Absent _ -> throw new RefusedException(path + ": there is no such file");
@@ -82,14 +103,29 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     private Answer lookup(Directory directory, String name, String path) throws RefusedException {
         Tree tree = contents.tree();
         Answer known = tree.lookupNow(directory, name);
-        if (known != null) {
-            return known;
-        }
-        CompletableFuture<Answer> asked = new CompletableFuture<>();
+        return known != null
+                ? known
+                : ask(() -> tree.lookup(directory, name), path + ": " + name + " is not known here");
+    }
+
+    private Optional<String> target(Directory directory, String name, Answer answer, String path)
+            throws RefusedException {
+        boolean canBeLink =
+                answer instanceof FileEntry(var object) && object.version().size() == 0;
+        return canBeLink
+                ? ask(
+                        () -> contents.links().target(directory, answer),
+                        path + ": whether " + name + " is a symbolic link is not known here")
+                : Optional.empty();
+    }
+
+    /** @param unknown what the user is told if the store does not respond */
+    private static <T> T ask(Callable<T> question, String unknown) throws RefusedException {
+        CompletableFuture<T> asked = new CompletableFuture<>();
         Thread thread = Thread.ofVirtual().start(() -> {
             try {
-                asked.complete(tree.lookup(directory, name));
-            } catch (ObjectStoreException | InterruptedException | RuntimeException e) {
+                asked.complete(question.call());
+            } catch (Exception e) {
                 asked.completeExceptionally(e);
             }
         });
@@ -101,7 +137,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             Thread.currentThread().interrupt();
         }
         thread.interrupt();
-        throw new RefusedException(path + ": " + name + " is not known here, and the server does not respond");
+        throw new RefusedException(unknown + ", and the server does not respond");
     }
 
     private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {

@@ -28,6 +28,7 @@ import io.penstock.cli.measure.DiskSpeed;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.mount.Target;
+import io.penstock.disk.ExposedFolder;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.RequestStatistics;
@@ -235,6 +236,16 @@ class SeededFaultsTest {
                         NOTE,
                         "more than their disk has",
                         "Lower them"),
+                fault(
+                        "scratch of all users",
+                        new ParentsCheck(),
+                        List.of(new ExposedFolder(
+                                Path.of("/scratch"),
+                                "/scratch belongs to user 0 and has mode 777",
+                                "chmod +t /scratch")),
+                        WARNING,
+                        "/scratch belongs to user 0",
+                        "chmod +t /scratch, or set cache.dir"),
                 fault(
                         "log on a full disk",
                         new LogCheck(),
@@ -672,6 +683,7 @@ class SeededFaultsTest {
                 sound(DiskCheck.ofCache(settings("")), DISK),
                 sound(DiskCheck.ofStaging(settings("")), DISK),
                 sound(new FoldersCheck(settings("")), new FoldersFacts(DISK, DISK)),
+                sound(new ParentsCheck(), List.of()),
                 sound(new LogCheck(), DISK),
                 sound(new ServerCheck(settings("")), new ServerFacts(null, Duration.ofSeconds(-1))),
                 sound(new CredentialsCheck(settings("cache.private"), Phase.BEFORE), key(null)),

@@ -9,6 +9,10 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.DirectoryMarkers;
+import io.penstock.metadata.attributes.FileKind;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.testing.InMemoryObjectStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FileSelectionTest {
     private static final Path MOUNT = Path.of("/mnt/data");
@@ -28,6 +35,7 @@ class FileSelectionTest {
     private final List<String> missing = new ArrayList<>();
     private final List<String> reasons = new ArrayList<>();
     private Tree tree;
+    private KeptAttributes kept;
 
     @BeforeEach
     void open() {
@@ -37,10 +45,13 @@ class FileSelectionTest {
         store.put("hidden/1.jpg", "of another mount");
         tree = new Tree(
                 store, "shown/", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
+        kept = new KeptAttributes(
+                store, new DirectoryMarkers(store, tree, System::nanoTime), KeptAttributes.Keeping.ALL, null);
     }
 
     @AfterEach
     void close() {
+        kept.close();
         tree.close();
     }
 
@@ -50,7 +61,7 @@ class FileSelectionTest {
 
     private List<String> files(FileSelection selection) throws Exception {
         List<String> found = new ArrayList<>();
-        selection.visit(tree, new FileSelection.Visitor() {
+        selection.visit(tree, new SymbolicLinks(kept, tree.root(), MOUNT), new FileSelection.Visitor() {
             @Override
             public void file(ObjectVersion version) {
                 found.add(version.key().substring("shown/".length()));
@@ -94,6 +105,76 @@ class FileSelectionTest {
     void visit_whatIsNotThere_tellsSo() throws Exception {
         assertThat(files("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif")).isEmpty();
         assertThat(missing).containsExactly("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif");
+    }
+
+    private void link(String path, String target) {
+        ObjectAttributes attributes =
+                ObjectAttributes.ofNew(FileKind.SYMLINK, null, null, null).withTarget(target);
+        kept.set(store.put("shown/" + path, ""), attributes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "l, d/5.jpg",
+        "a/l, ../d/5.jpg",
+        "a/b/l, /mnt/data/d/5.jpg",
+        "a/l, ../../data/./d//5.jpg",
+        "x[2].jpg, a/../d/5.jpg"
+    })
+    void visit_symbolicLink_visitsWhatItLeadsTo(String path, String target) throws Exception {
+        link(path, target);
+        link("toLink", path);
+        assertThat(files(path, "toLink")).containsExactly("d/5.jpg", "d/5.jpg");
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_symbolicLinkToAFolder_visitsWhatIsInIt() throws Exception {
+        link("l", "a/b");
+        link("all", ".");
+        assertThat(files("l")).containsExactlyInAnyOrder("a/b/3.jpg", "a/b/c/4.jpg");
+        assertThat(files("l/c/4.jpg", "l/*.jpg")).containsExactly("a/b/c/4.jpg", "a/b/3.jpg");
+        assertThat(files("all")).hasSize(8);
+        assertThat(files("all/all/all/d")).containsExactly("d/5.jpg");
+        assertThat(missing).isEmpty();
+    }
+
+    /** As du(1) and cp -r do. */
+    @Test
+    void visit_symbolicLinkInAFolder_isNotFollowed() throws Exception {
+        link("d/out", "/etc");
+        link("d/l", "../a");
+        assertThat(files("d")).containsExactlyInAnyOrder("d/5.jpg", "d/l", "d/out");
+        assertThat(missing).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/etc/passwd", "/mnt/data2", "../../x", "/mnt", "../../../../../mnt"})
+    void visit_symbolicLinkOutOfTheMount_saysWhereItLeads(String target) throws Exception {
+        link("a/l", target);
+        link("toLink", "a/l");
+        assertThat(files("a/l", "toLink", "a/l/below", "d/5.jpg")).containsExactly("d/5.jpg");
+        assertThat(missing).containsOnly("a/l");
+        assertThat(reasons).hasSize(3).containsOnly("it is a symbolic link to " + target + ", outside of the mount");
+    }
+
+    @Test
+    void visit_symbolicLinkToNothing_saysSo() throws Exception {
+        link("l", "a/9.jpg");
+        link("loop", "loop");
+        assertThat(files("l", "loop")).isEmpty();
+        assertThat(missing).containsExactly("l", "loop");
+        assertThat(reasons)
+                .containsExactly("there is no such file or folder", "it leads through more than 40 symbolic links");
+    }
+
+    /** They are files by themselves, and their kind is asked of the store. */
+    @Test
+    void visit_emptyFile_isAFile() throws Exception {
+        store.put("shown/empty", "");
+        assertThat(files("empty")).containsExactly("empty");
+        assertThat(files("empty/below")).isEmpty();
+        assertThat(missing).containsExactly("empty/below");
     }
 
     @Test

@@ -59,19 +59,16 @@ public final class Errnos {
             case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
             // An archived object cannot be read until it is restored: cat says "Permission denied".
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
-            case ObjectStoreException.Throttled _,
-                    ObjectStoreException.Unavailable _,
-                    ObjectStoreException.Refused _,
-                    ObjectStoreException.Corrupt _ -> Errno.EIO;
+            case ObjectStoreException.Away _, ObjectStoreException.Refused _, ObjectStoreException.Corrupt _ ->
+                Errno.EIO;
             case ObjectStoreException.QuotaExceeded _ -> Errno.EDQUOT;
             case ObjectStoreException.OutOfSpace _ -> Errno.ENOSPC;
         };
     }
 
-    /** Whether the store was out of reach, or in trouble, which passes. */
+    /** Whether the store was away. */
     public static boolean isOutage(ErrnoException failure) {
-        return failure.getCause() instanceof ObjectStoreException.Unavailable
-                || failure.getCause() instanceof ObjectStoreException.Throttled;
+        return failure.getCause() instanceof ObjectStoreException.Away;
     }
 
     /** Of staging; or of the store, when it was asked for what a body to send is made of. */

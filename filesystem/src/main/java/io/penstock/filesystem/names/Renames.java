@@ -306,9 +306,7 @@ final class Renames {
 
     /** Whether the store may have done what it was asked, although it has not said so. */
     private static boolean mayBeDone(Exception failure) {
-        return failure instanceof InterruptedException
-                || failure instanceof ObjectStoreException.Unavailable
-                || failure instanceof ObjectStoreException.Throttled;
+        return failure instanceof InterruptedException || failure instanceof ObjectStoreException.Away;
     }
 
     /** Gives the inode and its open files the new name, before the old one goes: they read the copy from now on. */

@@ -151,7 +151,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
         try {
             return Calls.await(ask(directory)).marker;
-        } catch (ObjectStoreException.Unavailable | ObjectStoreException.Throttled e) {
+        } catch (ObjectStoreException.Away e) {
             Marker last = lastKnown(directory);
             if (last == null) {
                 throw e;

@@ -1,0 +1,128 @@
+package io.penstock.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** In which folders above Penstock's other users could replace them. The temporary folder is this user's alone. */
+final class ExposedFolderTest {
+    @TempDir
+    Path directory;
+
+    private Path scratch;
+    private int user;
+
+    @BeforeEach
+    void makeScratch() throws IOException {
+        directory = directory.toRealPath();
+        scratch = Files.createDirectory(directory.resolve("scratch"));
+        user = (int) Files.getAttribute(scratch, "unix:uid");
+        setMode(0755);
+    }
+
+    private void setMode(int mode) throws IOException {
+        Files.setAttribute(scratch, "unix:mode", mode);
+    }
+
+    /** Of those that the test has made. */
+    private List<ExposedFolder> above(Path folder) throws IOException {
+        return ExposedFolder.above(List.of(folder), user).stream()
+                .filter(exposed -> exposed.path().startsWith(directory))
+                .toList();
+    }
+
+    @Test
+    void above_ownFolders_isNone() throws Exception {
+        assertThat(above(scratch.resolve("penstock"))).isEmpty();
+        assertThat(above(Files.createDirectory(scratch.resolve("penstock")))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0777, 0775, 0757, 02775})
+    void above_writableByOthers_isExposed(int mode) throws Exception {
+        setMode(mode);
+        ExposedFolder exposed = new ExposedFolder(
+                scratch,
+                scratch + " belongs to user " + user + " and has mode " + Integer.toOctalString(mode)
+                        + ": other users can put another folder in the place of Penstock's",
+                "chmod +t " + scratch);
+        assertThat(above(scratch.resolve("penstock"))).containsExactly(exposed);
+        assertThat(above(scratch.resolve("a/b/penstock"))).containsExactly(exposed);
+        assertThat(above(Files.createDirectory(scratch.resolve("penstock")))).containsExactly(exposed);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {01777, 01775, 0555, 0755})
+    void above_sticky_isNone(int mode) throws Exception {
+        setMode(mode);
+        assertThat(above(scratch.resolve("penstock"))).isEmpty();
+    }
+
+    /** The folder itself is {@link WorkingFolder}'s matter. */
+    @Test
+    void above_theFolderItself_isNotExamined() throws Exception {
+        setMode(0777);
+        assertThat(above(scratch)).isEmpty();
+    }
+
+    @Test
+    void above_ofAnotherUser_isExposedAlsoIfSticky() throws Exception {
+        user++; // root's folders are trusted
+        assumeThat((int) Files.getAttribute(scratch, "unix:uid")).isNotZero();
+        setMode(01777);
+        assertThat(above(scratch.resolve("penstock")))
+                .extracting(ExposedFolder::mend)
+                .contains("chown root " + scratch);
+    }
+
+    @Test
+    void above_ofAnotherUserForRoot_isExposedUntilItIsRoots() throws Exception {
+        assumeThat(user).isZero();
+        Files.setAttribute(scratch, "unix:uid", 4711);
+        assertThat(above(scratch.resolve("penstock")))
+                .extracting(ExposedFolder::mend)
+                .containsExactly("chown root " + scratch);
+        setMode(0777);
+        assertThat(above(scratch.resolve("penstock")))
+                .extracting(ExposedFolder::mend)
+                .containsExactly("chown root " + scratch + "; chmod +t " + scratch);
+        user = 4711;
+        setMode(0700);
+        assertThat(above(scratch.resolve("penstock"))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"penstock", "a/penstock"})
+    void above_linkThatLeadsThere_isExposed(String below) throws Exception {
+        setMode(0777);
+        Path link = Files.createSymbolicLink(directory.resolve("link"), Files.createDirectory(scratch.resolve("data")));
+        assertThat(above(link.resolve(below))).extracting(ExposedFolder::path).containsExactly(scratch);
+        assertThat(above(link)).extracting(ExposedFolder::path).containsExactly(scratch);
+    }
+
+    @Test
+    void above_linkThatOthersMayReplace_isExposed() throws Exception {
+        setMode(0777);
+        Path link = Files.createSymbolicLink(scratch.resolve("link"), Files.createDirectory(directory.resolve("data")));
+        assertThat(above(link.resolve("penstock")))
+                .extracting(ExposedFolder::path)
+                .containsExactly(scratch);
+    }
+
+    @Test
+    void above_twoFolders_namesEachFolderOnce() throws Exception {
+        setMode(0777);
+        assertThat(ExposedFolder.above(List.of(scratch.resolve("cache"), scratch.resolve("staging")), user))
+                .extracting(ExposedFolder::path)
+                .containsOnlyOnce(scratch);
+    }
+}
