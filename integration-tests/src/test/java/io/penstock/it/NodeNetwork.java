@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,6 +157,54 @@ final class NodeNetwork implements AutoCloseable {
             }
             END
             """, node, PORT).exit() == 0;
+    }
+
+    /**
+     * Has each node lose two of a hundred packets of TCP that others send it: all connections between nodes lose some both ways.
+     *
+     * @return false if there is no program for it
+     */
+    boolean lose() {
+        return run("""
+            type -P nft >/dev/null || exit
+            for node in $(seq $2); do
+                nsenter --net=/run/netns/$1-$node nft -f - <<END || exit
+            table ip loss {
+                chain received {
+                    type filter hook input priority 0
+                    iifname peers meta l4proto tcp numgen random mod 100 < 2 counter drop
+                }
+            }
+            END
+            done
+            """, nodes).exit() == 0;
+    }
+
+    /** The packets that all nodes have lost since {@link #lose}. */
+    long lost() {
+        String rules = run(
+                        "for node in $(seq $2); do nsenter --net=/run/netns/$1-$node nft list table ip loss; done",
+                        nodes)
+                .orThrow();
+        return Pattern.compile("counter packets (\\d+)")
+                .matcher(rules)
+                .results()
+                .mapToLong(node -> Long.parseLong(node.group(1)))
+                .sum();
+    }
+
+    /**
+     * Has each packet between nodes take 20 ms.
+     *
+     * @return whether the kernel can do that
+     */
+    boolean delay() {
+        return run(
+                                "for node in $(seq $2); do tc -n $1-$node qdisc replace dev peers root netem delay"
+                                        + " 20ms || exit; done",
+                                nodes)
+                        .exit()
+                == 0;
     }
 
     private void remove() {

@@ -255,6 +255,27 @@ final class ShareNetworkIT {
     }
 
     @Test
+    void packetsBetweenNodesAreLost_allRead_andStillHaveBytesOfEachOther() throws Exception {
+        startGroup();
+        if (!network.lose()) {
+            skip("no nft: packets between mounts are not lost");
+        }
+        if (!network.delay()) {
+            System.out.println("test: the kernel has no netem: packets between nodes are lost, but none is late");
+        }
+
+        List<TestData> all = new ArrayList<>(small);
+        all.addAll(List.of(large, second));
+        allRead(all.toArray(TestData[]::new));
+
+        say(network.lost() + " packets were lost\n" + group.groups());
+        assertThat(network.lost()).isPositive();
+        for (MountedBucket node : group.nodes()) {
+            assertThat(statistic(node, "bytesFromPeers")).as(group.groups()).isPositive();
+        }
+    }
+
+    @Test
     void bytesAreChangedOnTheWay_whereThereIsNoTls_nobodyReadsThem() throws Exception {
         startGroup("--share-insecure");
         if (!network.damage(3)) {

@@ -21,7 +21,13 @@ public interface PeerSource {
      *
      * @param urgency what the peer does first
      */
-    void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink) throws InterruptedException;
+    void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException;
+
+    /** Takes the bytes, and knows whether they are urgent by now. */
+    interface Sink extends BodySink {
+        /** Whether a reader waits for bytes that have not arrived. Any thread may ask; it never waits. */
+        boolean isAwaited();
+    }
 
     /**
      * Where peers are asked again after the store had to bring the byte at this position: another one may have the

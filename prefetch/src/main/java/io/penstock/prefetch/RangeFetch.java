@@ -4,7 +4,6 @@ import io.penstock.cache.Fill;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A thread of its own runs it; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
  */
-final class RangeFetch implements BodySink {
+final class RangeFetch implements PeerSource.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
 
     private final PeerSource peers;
@@ -70,7 +69,7 @@ final class RangeFetch implements BodySink {
 
     /** Interrupts the fetch's thread, which does nothing else, unless a reader waits for the fetch. */
     void cancelUnlessAwaited() {
-        if (fill.awaited()) {
+        if (isAwaited()) {
             return;
         }
         cancelled = true;
@@ -185,6 +184,11 @@ final class RangeFetch implements BodySink {
     private void fail(Exception cause) {
         failure = cause;
         fill.fail(cause);
+    }
+
+    @Override
+    public boolean isAwaited() {
+        return fill.awaited();
     }
 
     @Override

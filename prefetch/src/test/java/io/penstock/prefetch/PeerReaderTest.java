@@ -148,7 +148,7 @@ class PeerReaderTest {
     /** Peers have every other 2 MiB. */
     private record Alternating() implements PeerSource {
         @Override
-        public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
+        public void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink)
                 throws InterruptedException {
             if (range.offset() / (2 * MIB) % 2 == 1) {
                 long end = Math.min(range.end(), boundary(version, range.offset()));

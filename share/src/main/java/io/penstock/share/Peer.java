@@ -3,11 +3,11 @@ package io.penstock.share;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.penstock.cache.Urgency;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.HttpConnection;
 import io.penstock.objectstore.ResponseHead;
 import io.penstock.objectstore.Tls;
+import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.io.EOFException;
 import java.io.IOException;
@@ -18,6 +18,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +72,7 @@ final class Peer implements AutoCloseable {
      *
      * @param arrivals is told of each chunk after the sink
      */
-    void get(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
+    void get(PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
         long length = request.range().length();
         long most = request.urgency() == Urgency.DEMAND ? MOST : MOST_READAHEAD;
@@ -104,7 +105,7 @@ final class Peer implements AutoCloseable {
      * The node may have closed a kept connection as the request was sent: a new one shows whether it is well (RFC 9112,
      * section 9.3.1).
      */
-    private void exchange(PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
+    private void exchange(PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
         HttpConnection kept = connections.takeIdle();
         if (kept != null && exchange(kept, request, proof, sink, arrivals) == null) {
@@ -118,13 +119,15 @@ final class Peer implements AutoCloseable {
 
     /** @return the failure of a connection that broke before the response; null if the sink has all bytes */
     private @Nullable PeerFailure exchange(
-            HttpConnection connection, PeerRequest request, String proof, BodySink sink, Arrivals arrivals)
+            HttpConnection connection, PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
             throws PeerFailure, InterruptedException {
-        Duration silence = silence();
-        Duration all = silence.plusMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
+        Duration usual = atMostHalfOfTheCall(patience.silence());
+        Duration longest = atMostHalfOfTheCall(Patience.LONGEST);
+        Supplier<Duration> silence = () -> sink.isAwaited() ? usual : longest;
+        Duration transfer = Duration.ofMillis(request.range().length() * 1_000 / LEAST_BYTES_PER_SECOND);
         ResponseHead head = null;
         boolean isReusable = false;
-        try (RequestTimer timer = new RequestTimer(clock, silence, all, connection::close)) {
+        try (RequestTimer timer = new RequestTimer(clock, silence, transfer, connection::close)) {
             try {
                 head = ask(connection, message(request, proof), timer);
                 isReusable = head.keepsAlive() && head.status() != PeerRequest.OK && head.contentLength() == 0;
@@ -159,15 +162,14 @@ final class Peer implements AutoCloseable {
         }
     }
 
-    /** Half of what the call has left now, at most: the store may have to be asked after it. */
-    private Duration silence() {
-        Duration usual = patience.silence();
+    /** Half of what the call has left now: the store may have to be asked after it. */
+    private static Duration atMostHalfOfTheCall(Duration time) {
         Deadline deadline = Deadline.current();
-        return deadline == null ? usual : deadline.atMost(usual.multipliedBy(2)).dividedBy(2);
+        return deadline == null ? time : deadline.atMost(time.multipliedBy(2)).dividedBy(2);
     }
 
     private HttpConnection connect() throws PeerFailure, InterruptedException {
-        Duration silence = silence();
+        Duration silence = atMostHalfOfTheCall(patience.silence());
         try {
             return connections.connect(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
         } catch (IOException e) {
@@ -217,7 +219,7 @@ final class Peer implements AutoCloseable {
     }
 
     private static void receive(
-            HttpConnection connection, PeerRequest request, RequestTimer timer, BodySink sink, Arrivals arrivals)
+            HttpConnection connection, PeerRequest request, RequestTimer timer, PeerSource.Sink sink, Arrivals arrivals)
             throws PeerFailure, IOException, InterruptedException {
         ByteBuffer checksum = ByteBuffer.allocate(Chunks.CHECKSUM);
         long end = request.range().end();

@@ -52,7 +52,8 @@ final class PeerServer implements AutoCloseable {
     /** For a node that does not take what it has asked for. */
     private static final Duration SILENCE = Duration.ofSeconds(30);
 
-    private static final Duration LONGEST = Duration.ofMinutes(5);
+    /** Beside a silence, for a whole response. */
+    private static final Duration TRANSFER = Duration.ofMinutes(5);
 
     private static final int CLOSE_SECONDS = 10;
 
@@ -194,7 +195,7 @@ final class PeerServer implements AutoCloseable {
         try (PeerReader reader = fetcher.openForPeer(request.version())) {
             counters.getsForPeers.add(reader.prepare(range.offset(), range.end(), request.urgency()));
             read(reader, range.offset(), range.end(), chunk);
-            try (RequestTimer timer = new RequestTimer(clock, SILENCE, LONGEST, self::interrupt)) {
+            try (RequestTimer timer = new RequestTimer(clock, () -> SILENCE, TRANSFER, self::interrupt)) {
                 begun = true;
                 OutputStream body = begin(request, exchange);
                 for (long at = range.offset(); at < range.end(); ) {

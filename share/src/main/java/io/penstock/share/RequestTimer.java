@@ -6,20 +6,26 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a request that makes no progress for too long, or takes too long in all. One thread reports progress; any may close
- * it.
+ * Ends a request that makes no progress for too long, or takes too long in all. How long that is may change meanwhile. One
+ * thread reports progress; any may close it.
  */
 final class RequestTimer implements AutoCloseable {
-    private final ScheduledExecutorService clock;
-    private final Runnable end;
-    private final long silenceNanos;
-    private final long endNanos;
+    /** So often in a silence. */
+    private static final int LOOKS = 64;
 
-    /** {@link System#nanoTime}. */
-    private volatile long progress = System.nanoTime();
+    private final ScheduledExecutorService clock;
+    private final Supplier<Duration> silence;
+    private final long transferNanos;
+    private final Runnable end;
+
+    /** {@link System#nanoTime}, as the next. */
+    private final long begun = System.nanoTime();
+
+    private volatile long progress = begun;
 
     private volatile boolean expired;
 
@@ -30,15 +36,15 @@ final class RequestTimer implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param silence without progress
-     * @param all from now on
-     * @param end called once, on the clock's thread, which must not wait
+     * @param silence how long there may be no progress, as of now; called on the clock's thread, which must not wait
+     * @param transfer in all, from now on, beside one silence
+     * @param end called once, on the clock's thread
      */
-    RequestTimer(ScheduledExecutorService clock, Duration silence, Duration all, Runnable end) {
+    RequestTimer(ScheduledExecutorService clock, Supplier<Duration> silence, Duration transfer, Runnable end) {
         this.clock = clock;
+        this.silence = silence;
+        this.transferNanos = transfer.toNanos();
         this.end = end;
-        this.silenceNanos = silence.toNanos();
-        this.endNanos = progress + all.toNanos();
         look();
     }
 
@@ -52,13 +58,15 @@ final class RequestTimer implements AutoCloseable {
     }
 
     private void look() {
-        long left = Math.min(progress + silenceNanos, endNanos) - System.nanoTime();
+        long silent = silence.get().toNanos();
+        long now = System.nanoTime();
+        long left = silent + Math.min(progress - now, begun + transferNanos - now);
         synchronized (this) {
             if (closed) {
                 return;
             }
             if (left > 0) {
-                scheduled = schedule(left);
+                scheduled = schedule(Math.min(left, silent / LOOKS));
                 return;
             }
             expired = true;

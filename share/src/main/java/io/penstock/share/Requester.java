@@ -5,7 +5,6 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.BucketProof;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PeerSource;
@@ -63,8 +62,7 @@ final class Requester implements PeerSource, AutoCloseable {
     }
 
     @Override
-    public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
-            throws InterruptedException {
+    public void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException {
         for (long at = range.offset(); at < range.end(); ) {
             long end = Math.min(OwnedSlabs.end(at), range.end());
             Owners now = owners.get();
@@ -88,7 +86,7 @@ final class Requester implements PeerSource, AutoCloseable {
         return owners.get().nodes().size() > 1 ? OwnedSlabs.end(position) : Long.MAX_VALUE;
     }
 
-    private void ask(GroupMember owner, PeerRequest request, BodySink sink) throws PeerFailure, InterruptedException {
+    private void ask(GroupMember owner, PeerRequest request, Sink sink) throws PeerFailure, InterruptedException {
         Peer peer = peer(owner);
         String shown = proof();
         try {

@@ -3,7 +3,6 @@ package io.penstock.share;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.BucketProof;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
@@ -108,8 +107,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     }
 
     @Override
-    public void get(ObjectVersion version, ByteRange range, Urgency urgency, BodySink sink)
-            throws InterruptedException {
+    public void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException {
         requester.get(version, range, urgency, sink);
     }
 

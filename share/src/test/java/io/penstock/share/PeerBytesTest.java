@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
+import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
 import io.penstock.testing.Call;
 import io.penstock.testing.Gate;
@@ -451,13 +451,18 @@ class PeerBytesTest {
     }
 
     /** Takes all bytes of an object. */
-    private static final class Sink implements BodySink {
+    private static final class Sink implements PeerSource.Sink {
         private final ByteBuffer buffer;
         int filled;
         volatile boolean interrupted;
 
         Sink(int size) {
             buffer = ByteBuffer.allocate(size);
+        }
+
+        @Override
+        public boolean isAwaited() {
+            return true;
         }
 
         @Override

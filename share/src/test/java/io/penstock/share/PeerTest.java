@@ -7,9 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
+import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,6 +19,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,7 +31,12 @@ class PeerTest {
             new ObjectVersion("file", "\"" + "a".repeat(32) + "\"", 1L << 30, Instant.EPOCH);
 
     /** Never gets any. */
-    private static final BodySink NOWHERE = new BodySink() {
+    private record Nowhere(BooleanSupplier awaited) implements PeerSource.Sink {
+        @Override
+        public boolean isAwaited() {
+            return awaited.getAsBoolean();
+        }
+
         @Override
         public ByteBuffer buffer() {
             throw new AssertionError();
@@ -38,7 +46,11 @@ class PeerTest {
         public void filled(int bytes) {
             throw new AssertionError();
         }
-    };
+    }
+
+    private static void writeBusy(PeerRequest request, OutputStream to) throws IOException {
+        to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+    }
 
     private static PeerRequest request(Urgency urgency) {
         return new PeerRequest("n", FILE, new ByteRange(0, OwnedSlabs.SIZE), urgency);
@@ -56,7 +68,7 @@ class PeerTest {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
-            to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+            writeBusy(request, to);
         };
         ConcurrentLinkedQueue<Fallback> ends = new ConcurrentLinkedQueue<>();
         List<Thread> threads = new ArrayList<>();
@@ -82,14 +94,12 @@ class PeerTest {
 
     @Test
     void get_ofANodeThatHasClosedAKeptConnection_isRepeatedOnce_onANewOne() throws Exception {
-        ScriptedServer.Script isBusy =
-                (request, to) -> to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
-        try (ScriptedServer server = new ScriptedServer(isBusy);
+        try (ScriptedServer server = new ScriptedServer(PeerTest::writeBusy);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
                 Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
             assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.BUSY);
             server.script = (request, to) -> {
-                server.script = isBusy;
+                server.script = PeerTest::writeBusy;
                 throw new IOException("closed");
             };
             assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.BUSY);
@@ -102,9 +112,33 @@ class PeerTest {
         }
     }
 
+    @Test
+    void get_ofASlowNode_goesOnUntilAReaderWaits() throws Exception {
+        try (ScriptedServer server = new ScriptedServer(PeerTest::writeBusy);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
+            for (int i = 0; i < 20; i++) { // the node is known to be quick
+                assertThat(end(peer, Urgency.READAHEAD)).isEqualTo(Fallback.BUSY);
+            }
+            server.script = (request, to) -> {};
+            long reads = System.nanoTime() + Patience.SHORTEST.toNanos() * 2;
+            AtomicBoolean awaited = new AtomicBoolean();
+            BooleanSupplier reader = () -> {
+                awaited.set(System.nanoTime() - reads >= 0);
+                return awaited.get();
+            };
+            assertThat(end(peer, Urgency.READAHEAD, reader)).isEqualTo(Fallback.TIMEOUT);
+            assertThat(awaited).isTrue();
+        }
+    }
+
     private static Fallback end(Peer peer, Urgency urgency) {
+        return end(peer, urgency, () -> true);
+    }
+
+    private static Fallback end(Peer peer, Urgency urgency, BooleanSupplier awaited) {
         try {
-            peer.get(request(urgency), "right", NOWHERE, bytes -> {});
+            peer.get(request(urgency), "right", new Nowhere(awaited), bytes -> {});
             throw new AssertionError("it has got bytes");
         } catch (PeerFailure e) {
             return e.fallback();

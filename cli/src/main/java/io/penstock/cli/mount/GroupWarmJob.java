@@ -6,10 +6,10 @@ import io.penstock.cache.Urgency;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.Pace;
 import io.penstock.prefetch.PeerReader;
+import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareGroup;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -195,9 +195,14 @@ final class GroupWarmJob extends Job {
     }
 
     /** Of one request; confined to its thread. */
-    private static final class Discarding implements BodySink {
+    private static final class Discarding implements PeerSource.Sink {
         private final ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
         private long arrived;
+
+        @Override
+        public boolean isAwaited() {
+            return false;
+        }
 
         @Override
         public ByteBuffer buffer() {

@@ -124,6 +124,15 @@ class LauncherTest {
         assertThat(number(options, "-XX:MaxDirectMemorySize=") << 20).isGreaterThan(mayBeNamed + (250 << 20));
     }
 
+    @Test
+    void connectionsOfOtherNodes_takeAPartOfTheHeap_andIdleOnesHalfOfThat() throws Exception {
+        java("echo \"$@\"");
+        String options = launch("mounts").out();
+        long most = number(options, "-Djdk.httpserver.maxConnections=");
+        assertThat(most * (100 << 10)).isBetween(1L, (number(options, "-Xmx") << 20) / 4);
+        assertThat(number(options, "-Dsun.net.httpserver.maxIdleConnections=")).isEqualTo(most / 2);
+    }
+
     private static long number(String options, String name) {
         return Long.parseLong(options.replaceFirst("(?s).*" + name + "(\\d+).*", "$1"));
     }

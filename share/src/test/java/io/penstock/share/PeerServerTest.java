@@ -1,0 +1,60 @@
+package io.penstock.share;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class PeerServerTest {
+    /** The build sets it, as the launcher does. */
+    private static final int MOST = requireNonNull(Integer.getInteger("jdk.httpserver.maxConnections"));
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void connectionsBeyondTheMost_areClosedBeforeTheirHandshake_untilOthersEnd() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, null)) {
+            InetSocketAddress server = group.join("owner").node.socketAddress();
+            List<Socket> open = new ArrayList<>();
+            for (int i = 0; i < MOST; i++) {
+                open.add(connect(server));
+            }
+            assertThat(isServed(open.getFirst())).isTrue();
+            try (Socket more = connect(server)) {
+                assertThat(more.getInputStream().read()).isEqualTo(-1);
+            }
+            for (Socket each : open) {
+                each.close();
+            }
+            TestNode.await("a new connection is served", () -> isServed(server));
+        }
+    }
+
+    private static Socket connect(InetSocketAddress server) throws IOException {
+        return new Socket(server.getAddress(), server.getPort());
+    }
+
+    private static boolean isServed(InetSocketAddress server) {
+        try (Socket socket = connect(server)) {
+            return isServed(socket);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static boolean isServed(Socket socket) throws IOException {
+        socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(US_ASCII));
+        return socket.getInputStream().read() >= 0;
+    }
+}
