@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In which folders above Penstock's other users could replace them. The temporary folder is this user's alone. */
+/** In which folders above Penstock's other users could replace them. Others can search the temporary folder. */
 final class ExposedFolderTest {
     @TempDir
     Path directory;
@@ -24,6 +24,7 @@ final class ExposedFolderTest {
     @BeforeEach
     void makeScratch() throws IOException {
         directory = directory.toRealPath();
+        Files.setAttribute(directory, "unix:mode", 0711);
         scratch = Files.createDirectory(directory.resolve("scratch"));
         user = (int) Files.getAttribute(scratch, "unix:uid");
         setMode(0755);
@@ -64,6 +65,13 @@ final class ExposedFolderTest {
     @ValueSource(ints = {01777, 01775, 0555, 0755})
     void above_sticky_isNone(int mode) throws Exception {
         setMode(mode);
+        assertThat(above(scratch.resolve("penstock"))).isEmpty();
+    }
+
+    @Test
+    void above_belowAFolderThatOthersCannotSearch_isNone() throws Exception {
+        setMode(0777);
+        Files.setAttribute(directory, "unix:mode", 0700);
         assertThat(above(scratch.resolve("penstock"))).isEmpty();
     }
 
