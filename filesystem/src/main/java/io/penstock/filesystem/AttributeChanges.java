@@ -223,21 +223,36 @@ final class AttributeChanges {
             files.times().changed(directory, clock.instant(), isTime);
             return;
         }
-        contents.changeFile(inode, () -> setOfFile(inode, node(inode, open), change));
+        contents.changeFile(inode, () -> setOfFile(inode, open, change));
     }
 
-    private void setOfFile(long inode, Node node, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
-        if (node instanceof SharedFile file && isBeingWritten(file)) {
-            ObjectAttributes own = file.links() == 0 ? file.attributes() : file.ownAttributes();
-            ObjectAttributes before = own != null
-                    ? own
-                    : before(node).withModified(null).withAccessed(null); // those were of other content
-            file.keep(checked(change.apply(before)), clock.instant());
-            if (!file.isOpenToWrite() && file.links() > 0) {
-                files.commitInBackground(requireNonNull(file.written())); // no close will
+    private void setOfFile(long inode, @Nullable OpenObject open, UnaryOperator<ObjectAttributes> change)
+            throws ErrnoException {
+        Node node = node(inode, open);
+        while (node instanceof SharedFile file && isDirty(file)) {
+            if (contents.change(file, () -> setOfWritten(file, change))) {
+                return;
             }
-            return;
+            node = node(inode, open); // it was committed, and has ended
         }
+        if (node instanceof SharedFile removed && removed.links() == 0) {
+            removed.keep(checked(change.apply(removed.attributes())), clock.instant());
+        } else {
+            setOfStored(inode, node, change);
+        }
+    }
+
+    private void setOfWritten(SharedFile file, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
+        ObjectAttributes own = file.ownAttributes();
+        ObjectAttributes before =
+                own != null ? own : before(file).withModified(null).withAccessed(null); // those were of other content
+        file.keep(checked(change.apply(before)), clock.instant());
+        if (!file.isOpenToWrite()) {
+            files.commitInBackground(requireNonNull(file.written())); // no close will
+        }
+    }
+
+    private void setOfStored(long inode, Node node, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
         ObjectAttributes before = before(node);
         Attributes shown = view.of(inode, node, before, 0);
         // The copy is new to the store, and its time says so: the file's is kept from now on.
@@ -305,10 +320,10 @@ final class AttributeChanges {
         return attributes;
     }
 
-    /** Whether something of it is still to be committed, with which the change goes; or nothing ever, as it was removed. */
-    private static boolean isBeingWritten(SharedFile file) {
+    /** Whether something of it is still to be committed, with which the change goes. */
+    private static boolean isDirty(SharedFile file) {
         WrittenFile written = file.written();
-        return file.links() == 0 || (written != null && written.isDirty());
+        return written != null && written.isDirty();
     }
 
     private Node node(long inode, @Nullable OpenObject open) throws ErrnoException {

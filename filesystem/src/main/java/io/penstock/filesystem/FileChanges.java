@@ -184,6 +184,28 @@ final class FileChanges {
         }
     }
 
+    /**
+     * Changes something beside the content of a file that is being written. It counts as open for writing meanwhile, so that
+     * no commit ends it, but not to the closes of other handles, which commit.
+     *
+     * @return false if it has ended before: its inode is to be resolved again
+     */
+    boolean change(SharedFile file, MovingDirectories.Change change) throws ErrnoException {
+        if (files.join(file.inode(), file, true) == null) {
+            Errnos.run(() -> files.awaitEnds(file.inode()));
+            return false;
+        }
+        Opener opener = new Opener(true);
+        WrittenFile _ = file.flush(opener);
+        try { // a commit may have ended its written state already
+            boolean _ = Errnos.call(() -> file.beginWriting(writeback, false, clock.instant()));
+            change.run();
+        } finally {
+            file.leave(opener);
+        }
+        return true;
+    }
+
     /** Changes a directory, by its inode, while it does not move. */
     void changeDirectory(long inode, DirectoryChange change) throws ErrnoException {
         moving.run(() -> List.of(resolver.directory(inode)), () -> {

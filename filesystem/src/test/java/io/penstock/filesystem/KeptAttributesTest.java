@@ -237,6 +237,28 @@ class KeptAttributesTest {
     }
 
     @Test
+    void setattr_ofWhatIsClosedMeanwhile_isKeptAndShown() throws Exception {
+        m.save("a", "1");
+        OpenFile file = m.open("a", O_WRONLY);
+        m.write(file, 1, "2");
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate asking = m.delays.hold(Call.Describe.class::isInstance)) {
+            Future<Attributes> chmod = threads.submit(() -> setattr("a", mode(0600)));
+            asking.awaitHeld(1);
+            m.close(file);
+            assertThat(m.stored("a")).as("visible once it is closed").isEqualTo("12");
+            asking.open();
+            assertThat(chmod.get().mode()).isEqualTo(0100600);
+        }
+
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        m.drain();
+        m.fs.checkInvariants();
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        assertThat(m.bucket.properties("a").headers()).containsEntry(META + "file-permissions", "0600");
+    }
+
+    @Test
     void setattr_thenWrittenTo_hasTheTimeOfTheWrite() throws Exception {
         m.save("a", "1");
         setattr("a", times(TIME, TIME));
