@@ -115,7 +115,10 @@ final class AttributeView {
     private Kept ask(@Nullable Directory parent, Node node) throws ObjectStoreException, InterruptedException {
         ObjectVersion version = node instanceof SharedFile file ? file.stored() : null;
         try {
-            return new Given(version == null ? kept.of(parent, node) : kept.of(parent, version));
+            return new Given(
+                    node instanceof SharedFile written && version != null
+                            ? written.inherited(kept.of(parent, version))
+                            : kept.of(parent, node));
         } catch (ObjectStoreException.NotFound e) {
             return switch (node) {
                 case Directory _ -> throw e;
@@ -141,9 +144,11 @@ final class AttributeView {
         }
         ObjectAttributes known = file.knownAttributes();
         ObjectVersion version = file.stored();
-        return known != null || version == null || parent == null
-                ? requireNonNullElse(known, ObjectAttributes.NONE)
-                : kept.now(parent, version);
+        if (known != null || version == null || parent == null) {
+            return requireNonNullElse(known, ObjectAttributes.NONE);
+        }
+        ObjectAttributes ofObject = kept.now(parent, version);
+        return ofObject == null ? null : file.inherited(ofObject);
     }
 
     /** For how long kept attributes may be believed, where the name itself is believed for longer: nanoseconds. */

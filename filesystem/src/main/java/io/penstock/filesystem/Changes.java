@@ -56,7 +56,7 @@ final class Changes {
             AttributeView view) {
         MovingDirectories moving = new MovingDirectories();
         this.names = new NameChanges(writing, inodes, resolver, shared, kernels, moving);
-        this.writes = new OpenFileWrites(writing, shared.kept());
+        this.writes = new OpenFileWrites(writing, shared.kept(), lookups);
         this.contents = new FileChanges(writing, inodes, resolver, shared, named, files, names, moving, writes);
         this.resolver = resolver;
         this.inodes = inodes;

@@ -36,11 +36,13 @@ final class OpenFileWrites {
     private final WritebackConfig config;
     private final InstantSource clock;
     private final KeptAttributes kept;
+    private final Lookups lookups;
 
-    OpenFileWrites(Writing writing, KeptAttributes kept) {
+    OpenFileWrites(Writing writing, KeptAttributes kept, Lookups lookups) {
         this.config = writing.writeback().config();
         this.clock = writing.clock();
         this.kept = kept;
+        this.lookups = lookups;
     }
 
     int write(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
@@ -126,7 +128,8 @@ final class OpenFileWrites {
         boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
         handle.file().changed(clock.instant());
         if (version != null && kept.areKept()) {
-            handle.file().keep(handle.file().attributes()); // not those of the object that is copied
+            SharedFile file = handle.file();
+            file.keep(lookups.kept(file.inode().number(), file)); // not those of the object that is copied
         }
         return Errnos.call(() -> version != null && to.copyFrom(version, range, more)
                 ? count

@@ -273,6 +273,53 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100644);
     }
 
+    /** A program has the file open since before another node changed its attributes, which makes no new version. */
+    private OpenFile openWhileAnotherNodeChanges(String path, AttributeChange change) throws Exception {
+        OpenFile reader = m.open(path);
+        m.clock.advance(Duration.ofHours(1)); // the bucket's
+        try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
+            other.fs.setattr(other.lookup(path).inode(), null, change);
+        }
+        return reader;
+    }
+
+    @Test
+    void copyFileRange_overWhatIsRead_keepsItsAttributesAsTheyAreNow() throws Exception {
+        m.save("new", "new");
+        m.save("a", "old");
+        setattr("a", mode(0600));
+        OpenFile reader = openWhileAnotherNodeChanges("a", owner(5, 6));
+
+        OpenFile from = m.open("new");
+        OpenFile to = m.open("a", O_WRONLY | O_TRUNC);
+        assertThat(m.fs.copyFileRange(from.handle(), 0, to.handle(), 0, 3)).isEqualTo(3);
+        m.close(to);
+        m.fs.release(from.handle());
+        m.fs.release(reader.handle());
+
+        assertThat(m.stored("a")).isEqualTo("new");
+        assertThat(m.bucket.properties("a").headers())
+                .containsEntry(META + "file-permissions", "0600")
+                .containsEntry(META + "file-owner", "5")
+                .doesNotContainKey(META + "file-mtime");
+    }
+
+    @Test
+    void write_toWhatIsRead_showsTheTimeOfTheWriteAtOnce() throws Exception {
+        m.save("a", "1");
+        setattr("a", times(TIME, TIME));
+        OpenFile reader = openWhileAnotherNodeChanges("a", mode(0600));
+
+        OpenFile writer = m.open("a", O_WRONLY);
+        m.write(writer, 1, "2");
+
+        assertThat(m.lookup("a").modified()).isEqualTo(m.clock.instant());
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        m.close(writer);
+        assertThat(m.lookup("a").modified()).isEqualTo(m.clock.instant());
+        m.fs.release(reader.handle());
+    }
+
     /** The commit that is to come keeps them: until then nobody may read what only the owner could. */
     @Test
     void crash_ofATruncatedAndFsyncedFile_leavesItsAttributes() throws Exception {

@@ -77,6 +77,9 @@ public final class SharedFile implements KernelContent.Holder {
     /** Its kept attributes, once it was made or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
 
+    /** Whether its content was changed here, so that the times which its object keeps are not its own. */
+    private volatile boolean rewritten;
+
     /** A version that the store has. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
         this(
@@ -110,6 +113,7 @@ public final class SharedFile implements KernelContent.Holder {
         ObjectVersion version = content.stored();
         this.changed = version == null ? modified : files.times().changed(version);
         WrittenFile written = content.written();
+        this.rewritten = written != null;
         if (written != null && !written.kept().isEmpty()) { // by an earlier run
             this.attributes = AttributeHeaders.read(written.kept());
         }
@@ -160,7 +164,14 @@ public final class SharedFile implements KernelContent.Holder {
     public @Nullable ObjectAttributes knownAttributes() {
         ObjectAttributes own = attributes;
         ObjectVersion version = content.stored();
-        return own != null || version == null ? own : files.kept().of(version);
+        ObjectAttributes known =
+                own != null || version == null ? null : files.kept().of(version);
+        return known == null ? own : inherited(known);
+    }
+
+    /** Those of its object that are its own, too. */
+    public ObjectAttributes inherited(ObjectAttributes ofObject) {
+        return rewritten ? ofObject.withModified(null).withAccessed(null) : ofObject;
     }
 
     /** It was just made with these. */
@@ -194,9 +205,10 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its content was changed: times that a program has set do not count any more. */
+    /** Its content was changed: times that a program has set do not count any more, known or not. */
     private void forgetTimes() {
         ObjectAttributes known = knownAttributes();
+        rewritten = true;
         if (known != null && (known.modified() != null || known.accessed() != null)) {
             keep(known.withModified(null).withAccessed(null));
         }
@@ -498,7 +510,7 @@ public final class SharedFile implements KernelContent.Holder {
                 return;
             }
             if (state == State.ENDING || (state == State.WRITTEN && !opens.isAnyToWrite())) {
-                become(State.COMMITTED, () -> {});
+                become(State.COMMITTED, () -> rewritten = false);
             }
             if (opens.isAny()) {
                 return;
