@@ -1120,6 +1120,26 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.uncommitted().failedFiles()).isZero();
     }
 
+    /** The open hears that the old name is current when it is so no more. */
+    @Test
+    void rename_openedToBeWrittenMeanwhile_hasTheEditUnderTheNewName() throws Exception {
+        m.bucket.put("a", "1");
+        long inode = m.lookup("a").inode();
+        FutureTask<OpenFile> opening = new FutureTask<>(() -> m.fs.open(inode, O_WRONLY));
+        try (Gate asked = m.delays.holdAnswer(call -> call.equals(new Call.Head("a")))) {
+            Thread.startVirtualThread(opening);
+            asked.awaitHeld(1);
+            m.rename("a", "b", 0);
+        }
+
+        OpenFile writer = opening.get();
+        m.write(writer, 0, "2");
+        m.close(writer);
+
+        assertThat(m.stored("b")).isEqualTo("2");
+        assertThat(m.stored("a")).isNull();
+    }
+
     @Test
     void rename_oldNameOfAWrittenFileCannotBeRemoved_leavesBothAndTheHandleHasTheNewOne() throws Exception {
         m.save("a", "0");

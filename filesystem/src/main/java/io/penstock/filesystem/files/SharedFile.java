@@ -272,10 +272,12 @@ public final class SharedFile implements KernelContent.Holder {
         return state != State.ENDED && isStoredAs(version);
     }
 
-    /** Whether this is its version in the store; also once it has ended. */
+    /** Whether this is its version in the store, under its present name; also once it has ended. */
     public boolean isStoredAs(ObjectVersion version) {
         ObjectVersion mine = content.stored();
-        return mine != null && mine.identity().equals(version.identity());
+        return mine != null
+                && mine.key().equals(version.key())
+                && mine.identity().equals(version.identity());
     }
 
     // ---- handles
