@@ -148,7 +148,7 @@ final class AttributeChanges {
             boolean isDirectory = node(inode, open) instanceof Directory;
             set(inode, open, change.modified() != null, before -> changed(before, change, isDirectory));
         } else if (change.modified() != null) {
-            contents.touch(inode, node(inode, open), change.modified());
+            contents.touch(node(inode, open), change.modified());
         }
     }
 

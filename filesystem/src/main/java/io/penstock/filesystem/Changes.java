@@ -155,7 +155,7 @@ final class Changes {
         Node node = open == null ? lookups.node(inode) : open.file();
         Instant written = change.written();
         if (written != null) {
-            contents.touch(inode, node, written);
+            contents.touch(node, written);
         }
         return view.of(inode, node, lookups.kept(inode, node), 0);
     }

@@ -252,19 +252,12 @@ final class FileChanges {
         }
     }
 
-    /** utimensat(2) of the node that the inode shows: handles of its version show the time, too. */
-    void touch(long inode, Node node, Instant modified) {
+    /** utimensat(2): handles of a version show its time, too. */
+    void touch(Node node, Instant modified) {
         Instant now = clock.instant();
         switch (node) {
             case SharedFile file -> file.touch(modified, now);
-            case FileEntry(var object) -> {
-                files.times().set(object.version(), modified, now);
-                for (SharedFile file : files.of(inode)) {
-                    if (file.isStoredAs(object.version())) {
-                        file.touch(modified, now);
-                    }
-                }
-            }
+            case FileEntry(var object) -> files.times().set(object.version(), modified, now);
             default -> {} // a directory's time is the mount's
         }
     }

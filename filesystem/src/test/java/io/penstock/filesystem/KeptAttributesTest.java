@@ -204,6 +204,22 @@ class KeptAttributesTest {
     }
 
     @Test
+    void setattr_ofWhatIsReadAndThenOpenedToBeWritten_showsItsTimeOfChange() throws Exception {
+        m.save("a", "1");
+        OpenFile reader = m.open("a");
+        m.clock.advance(Duration.ofSeconds(5));
+        setattr("a", mode(0600));
+        Instant changed = m.clock.instant();
+        m.clock.advance(Duration.ofSeconds(5));
+
+        OpenFile writer = m.open("a", O_WRONLY);
+
+        assertThat(m.lookup("a").changed()).isEqualTo(changed);
+        m.close(writer);
+        m.fs.release(reader.handle());
+    }
+
+    @Test
     void setattr_ofTheModeAlone_keepsTheTimeThatWasShown() throws Exception {
         m.bucket.put("a", "1");
         Instant before = m.lookup("a").modified();

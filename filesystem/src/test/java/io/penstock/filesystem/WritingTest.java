@@ -609,6 +609,43 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
+    void truncate_toTheSameSize_showsItsTimeAlsoOnceItIsClosed() throws Exception {
+        m.save("a", "123");
+        m.clock.advance(Duration.ofSeconds(5));
+        OpenFile file = m.open("a", O_RDWR);
+        m.truncate("a", file, 3);
+        Instant time = m.clock.instant();
+        assertThat(m.lookup("a").modified()).isEqualTo(time);
+
+        m.clock.advance(Duration.ofSeconds(5));
+        m.close(file);
+
+        assertThat(m.lookup("a").modified()).isEqualTo(time);
+        assertThat(m.lookup("a").changed()).isEqualTo(time);
+    }
+
+    @Test
+    void setattr_timesOfARemovedFile_areNotThoseOfTheFileThatHasItsName() throws Exception {
+        Instant time = Instant.parse("2001-02-03T04:05:06Z");
+        m.save("a", "1");
+        OpenFile removed = m.open("a");
+        long inode = m.fs.inodeOf(removed.handle());
+        m.unlink("a");
+        OpenFile file = m.create("a", O_WRONLY);
+        m.write(file, 0, "2");
+        Instant written = m.clock.instant();
+        m.clock.advance(Duration.ofSeconds(5)); // the object's time is that of the close
+        m.close(file);
+
+        AttributeChange touch = new AttributeChange(null, null, null, null, time, time, null);
+        m.fs.setattr(inode, removed.handle(), touch);
+
+        assertThat(m.fs.getattr(inode).modified()).isEqualTo(time);
+        assertThat(m.lookup("a").modified()).isEqualTo(written);
+        m.fs.release(removed.handle());
+    }
+
+    @Test
     void setattr_times_areShownForTheMountsLife() throws Exception {
         Instant time = Instant.parse("2001-02-03T04:05:06Z");
         AttributeChange change = new AttributeChange(0640, 1, 1, null, time, time, null);

@@ -69,10 +69,14 @@ public final class SharedFile implements KernelContent.Holder {
     /** Written with the monitor held. */
     private volatile State state;
 
-    private volatile Instant modified;
+    /**
+     * The times of changes that no version has yet, or of a removed file: null while those of its version count, which
+     * {@link ModifiedTimes} has. Written with the monitor held.
+     */
+    private volatile @Nullable Times own;
 
-    /** The time of the last change of content or attributes. */
-    private volatile Instant changed;
+    /** mtime and ctime. */
+    private record Times(Instant modified, Instant changed) {}
 
     /** Its kept attributes, once it was made or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
@@ -82,12 +86,7 @@ public final class SharedFile implements KernelContent.Holder {
 
     /** A version that the store has. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
-        this(
-                files,
-                inode,
-                new SharedContent(version, reader),
-                State.READING,
-                files.times().of(version));
+        this(files, inode, new SharedContent(version, reader), State.READING, null);
     }
 
     /**
@@ -96,22 +95,25 @@ public final class SharedFile implements KernelContent.Holder {
      * @param isOpen whether it is open for writing, which the content counts already
      */
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
-        this(files, inode, new SharedContent(written), State.WRITTEN, written.modified());
+        this(
+                files,
+                inode,
+                new SharedContent(written),
+                State.WRITTEN,
+                new Times(written.modified(), written.modified()));
         if (isOpen) {
             opens.join(true);
         }
     }
 
-    private SharedFile(SharedFiles files, Inode inode, SharedContent content, State state, Instant modified) {
+    private SharedFile(SharedFiles files, Inode inode, SharedContent content, State state, @Nullable Times own) {
         this.files = files;
         this.inode = inode;
         this.content = content;
         this.name = new OverlaidName(files.tree(), inode, this);
         this.ownContent = new KernelContent.Written(files.newNumber());
         this.state = state;
-        this.modified = modified;
-        ObjectVersion version = content.stored();
-        this.changed = version == null ? modified : files.times().changed(version);
+        this.own = own;
         WrittenFile written = content.written();
         this.rewritten = written != null;
         if (written != null && !written.kept().isEmpty()) { // by an earlier run
@@ -134,7 +136,8 @@ public final class SharedFile implements KernelContent.Holder {
 
     @Override
     public Instant modified() {
-        return modified;
+        Times mine = own;
+        return mine == null ? files.times().of(requireNonNull(content.stored())) : mine.modified;
     }
 
     @Override
@@ -144,7 +147,8 @@ public final class SharedFile implements KernelContent.Holder {
 
     /** ctime. */
     public Instant changed() {
-        return changed;
+        Times mine = own;
+        return mine == null ? files.times().changed(requireNonNull(content.stored())) : mine.changed;
     }
 
     // ---- attributes
@@ -184,7 +188,7 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /** From now on it has these, and the next commit says so. It is open for writing. */
-    public void keep(ObjectAttributes changedTo) {
+    public synchronized void keep(ObjectAttributes changedTo) {
         attributes = changedTo;
         WrittenFile written = content.written();
         if (written != null) {
@@ -193,9 +197,9 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /** The same of a call that changes them. */
-    public void keep(ObjectAttributes changedTo, Instant now) {
+    public synchronized void keep(ObjectAttributes changedTo, Instant now) {
         keep(changedTo);
-        changed = now;
+        own = new Times(modified(), now);
     }
 
     /** The object has these now; nothing if it is of another version. */
@@ -206,6 +210,7 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its content was changed: times that a program has set do not count any more, known or not. */
+    @GuardedBy("this")
     private void forgetTimes() {
         ObjectAttributes known = knownAttributes();
         rewritten = true;
@@ -218,12 +223,23 @@ public final class SharedFile implements KernelContent.Holder {
 
     /** A program, or a kernel that collects writes, gives it this mtime. */
     public synchronized void touch(Instant time, Instant now) {
-        modified = time;
-        changed = now;
-        ObjectVersion version = content.stored();
-        if (version != null) {
-            files.times().set(version, time, now);
+        if (own == null) {
+            files.times().set(requireNonNull(content.stored()), time, now);
+        } else {
+            own = new Times(time, now);
         }
+    }
+
+    /** Its version has its times from now on, and those count that the version's object keeps. */
+    @GuardedBy("this")
+    private void giveTimes() {
+        Times mine = own;
+        ObjectVersion version = content.stored();
+        if (mine != null && version != null) {
+            files.times().set(version, mine.modified, mine.changed);
+            own = null;
+        }
+        rewritten = false;
     }
 
     /** Its written content: null if it was only opened to be read. */
@@ -406,9 +422,8 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /** Its content was changed. */
-    public void changed(Instant now) {
-        modified = now;
-        changed = now;
+    public synchronized void changed(Instant now) {
+        own = new Times(now, now);
         forgetTimes();
     }
 
@@ -437,7 +452,7 @@ public final class SharedFile implements KernelContent.Holder {
             content.committed(version);
             Place place = inode.place();
             if (state != State.REMOVED && place != null && place.key().equals(version.key())) {
-                files.stored(place, object, modified, changed, committed);
+                files.stored(place, object, modified(), changed(), committed);
             }
         }
         settle();
@@ -457,7 +472,8 @@ public final class SharedFile implements KernelContent.Holder {
     @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
-            attributes = knownAttributes(); // those known by the key will be another file's
+            attributes = knownAttributes(); // what is known by the key will be another file's
+            own = new Times(modified(), changed());
             become(State.REMOVED, () -> {});
         }
     }
@@ -512,7 +528,8 @@ public final class SharedFile implements KernelContent.Holder {
                 return;
             }
             if (state == State.ENDING || (state == State.WRITTEN && !opens.isAnyToWrite())) {
-                become(State.COMMITTED, () -> rewritten = false);
+                giveTimes(); // before its name stands for the version
+                become(State.COMMITTED, () -> {});
             }
             if (opens.isAny()) {
                 return;

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.ModifiedTimes;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
@@ -16,7 +17,6 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
-import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.Deadline;
@@ -258,9 +258,8 @@ final class Renames {
 
     /** The object's copy under the new name, in place of the object that had it. */
     private StoredObject copy(Rename rename, ObjectVersion original) throws ErrnoException {
-        Instant modified = rename.source instanceof LiveFile live
-                ? live.modified()
-                : files.times().of(original);
+        ModifiedTimes times = files.times();
+        Instant modified = rename.source instanceof SharedFile file ? file.modified() : times.of(original);
         StoredObject copy = removals.replacing(files.inode(rename.to, rename.target), () -> {
             try {
                 return copyObject(rename, original);
@@ -269,7 +268,7 @@ final class Renames {
                 throw e;
             }
         });
-        Instant changed = files.times().changed(original);
+        Instant changed = rename.source instanceof SharedFile file ? file.changed() : times.changed(original);
         files.stored(
                 rename.to,
                 copy,
