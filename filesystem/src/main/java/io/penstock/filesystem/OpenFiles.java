@@ -211,7 +211,7 @@ final class OpenFiles {
             return null;
         }
         try {
-            return new BackingFile(reader, whole, object.version());
+            return new BackingFile(reader, whole);
         } catch (IOException e) {
             log.warn(
                     "The kernel does not read {} by itself: {}",

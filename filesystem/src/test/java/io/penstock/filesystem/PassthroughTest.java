@@ -13,8 +13,12 @@ import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.ManualClock;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.WritebackConfig.Close;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -227,6 +231,27 @@ class PassthroughTest extends OverOneCache {
         assertThat(m.fs.getattr(inode).size()).isEqualTo(OLD.length());
         m.fs.release(old.handle());
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
+    }
+
+    /** The copy has another ETag, as those of large objects have: here it goes by the time. */
+    @Test
+    void rename_whilePassedThrough_keepsTheInodeAndWhatIsOpen() throws Exception {
+        m.close();
+        ManualClock storesClock = new ManualClock();
+        m = Mounted.writable(
+                cache, InMemoryObjectStore.withOneEtag(storesClock), Mounted.config(staging, Close.VISIBLE));
+        long inode = stored("a", HELLO);
+        OpenFile file = m.fs.open(inode, 0, kernel);
+        storesClock.advance(Duration.ofSeconds(1));
+
+        m.rename("a", "b", 0);
+
+        assertThat(m.lookup("b").inode()).isEqualTo(inode);
+        m.bucket.delete("b");
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.fs.getattr(inode).size()).isEqualTo(HELLO.length());
+        assertThat(kernel.content(file)).asString(UTF_8).isEqualTo(HELLO);
+        m.fs.release(file.handle());
     }
 
     @Test

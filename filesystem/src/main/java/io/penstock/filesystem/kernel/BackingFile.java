@@ -1,14 +1,12 @@
 package io.penstock.filesystem.kernel;
 
 import io.penstock.cache.disk.WholeFile;
-import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 
 /** A file of the cache that the kernel reads by itself, for all handles on one version of an object. */
 public final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
     private final WholeFile file;
-    private final ObjectVersion version;
     private final int id;
 
     /**
@@ -16,20 +14,15 @@ public final class BackingFile implements AutoCloseable {
      *
      * @param file all of the object; closed with this, or if this fails
      */
-    public BackingFile(BackingFiles kernel, WholeFile file, ObjectVersion version) throws IOException {
+    public BackingFile(BackingFiles kernel, WholeFile file) throws IOException {
         this.kernel = kernel;
         this.file = file;
-        this.version = version;
         try {
             this.id = kernel.open(file.path());
         } catch (IOException | RuntimeException | Error e) {
             file.close();
             throw e;
         }
-    }
-
-    ObjectVersion version() {
-        return version;
     }
 
     public int id() {

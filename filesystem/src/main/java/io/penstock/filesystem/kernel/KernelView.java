@@ -115,7 +115,7 @@ public final class KernelView {
     public @Nullable KernelContent openContent(Inode inode) {
         return switch (known(inode)) {
             case Cached(KernelContent content, int opens, boolean _) when opens > 0 && kernels.goByInode() -> content;
-            case PassedThrough(BackingFile file, int _) -> KernelContent.of(file.version());
+            case PassedThrough(BackingFile _, Version content, int _) -> content;
             case null, default -> null;
         };
     }
@@ -163,13 +163,13 @@ public final class KernelView {
         @Nullable Opened[] opened = new @Nullable Opened[1];
         change(inode, state -> {
             boolean isSame = state != null && state.isOf(content);
-            if (state instanceof PassedThrough(BackingFile current, int opens)) {
-                opened[0] = isSame ? new Opened(PageCachePolicy.PASS_THROUGH, current) : null;
-                return isSame ? new PassedThrough(current, opens + 1) : state;
-            } else if (file != null && !isOpen(state)) {
+            if (state instanceof PassedThrough passed) {
+                opened[0] = isSame ? new Opened(PageCachePolicy.PASS_THROUGH, passed.file()) : null;
+                return isSame ? passed.opened(1) : state;
+            } else if (file != null && content instanceof Version version && !isOpen(state)) {
                 opened[0] = new Opened(PageCachePolicy.PASS_THROUGH, file);
                 backingFiles.incrementAndGet();
-                return new PassedThrough(file, 1);
+                return new PassedThrough(file, version, 1);
             } else if (isOpen(state) && !isSame) {
                 opened[0] = new Opened(PageCachePolicy.BYPASS, null);
                 return state;
@@ -199,11 +199,11 @@ public final class KernelView {
         @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean _) -> new Cached(content, opens - 1, true);
-            case PassedThrough(BackingFile file, int opens) when opens > 1 -> new PassedThrough(file, opens - 1);
-            case PassedThrough(BackingFile file, int _) -> {
+            case PassedThrough passed when passed.opens() > 1 -> passed.opened(-1);
+            case PassedThrough(BackingFile file, Version content, int _) -> {
                 unused[0] = file;
                 backingFiles.decrementAndGet();
-                yield Known.shown(KernelContent.of(file.version()));
+                yield Known.shown(content);
             }
             case null, default -> state;
         });
@@ -222,6 +222,8 @@ public final class KernelView {
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean settled)
             when content.equals(before) -> new Cached(after, opens, settled);
+            case PassedThrough(BackingFile file, Version content, int opens)
+            when content.equals(before) && after instanceof Version copy -> new PassedThrough(file, copy, opens);
             case Shown shown when shown.isOf(before) -> Known.shown(after);
             case null, default -> state;
         });

@@ -44,11 +44,18 @@ sealed interface Known extends KernelState {
         }
     }
 
-    /** @param opens above 0 */
-    record PassedThrough(BackingFile file, int opens) implements Known {
+    /**
+     * @param content of the file, under the name that it has now
+     * @param opens above 0
+     */
+    record PassedThrough(BackingFile file, Version content, int opens) implements Known {
+        PassedThrough opened(int more) {
+            return new PassedThrough(file, content, opens + more);
+        }
+
         @Override
         public boolean isOf(KernelContent other) {
-            return KernelContent.of(file.version()).equals(other);
+            return content.equals(other);
         }
     }
 
