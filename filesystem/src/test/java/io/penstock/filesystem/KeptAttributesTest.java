@@ -532,6 +532,26 @@ class KeptAttributesTest {
         assertThat(m.stored("b")).isEqualTo("theirs");
     }
 
+    /** All empty files have one ETag. */
+    @Test
+    void link_toTheNameOfAnOpenFileThatAnotherNodeHasRemoved_isAnotherFile() throws Exception {
+        m.bucket.put("lock", "");
+        OpenFile reader = m.open("lock");
+        m.bucket.delete("lock");
+        m.clock.advance(Mounted.TTL);
+        m.save("mine", "");
+
+        Attributes linked = m.fs.link(m.lookup("mine").inode(), FileSystem.ROOT, "lock");
+        m.fs.forget(linked.inode(), 1);
+        OpenFile writer = m.open("lock", O_WRONLY);
+        m.write(writer, 0, "held");
+        m.close(writer);
+
+        assertThat(linked.inode()).isNotEqualTo(m.fs.inodeOf(reader.handle()));
+        assertThat(m.stored("lock")).isEqualTo("held");
+        m.fs.release(reader.handle());
+    }
+
     @Test
     void link_ofWhatIsBeingWritten_hasWhatWasWrittenByThen() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);

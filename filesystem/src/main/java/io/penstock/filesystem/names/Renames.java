@@ -204,6 +204,10 @@ final class Renames {
         try {
             ObjectVersion original = version(source);
             StoredObject _ = copy(new Rename(Place.of(original.key()), to, source, null, true), original);
+            Inode removed = files.inode(to, null);
+            if (removed != null) { // by another node, and still open here
+                removals.detach(removed);
+            }
         } finally {
             resume(source);
         }
