@@ -5,7 +5,9 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.metadata.Inode.Place;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -182,11 +184,12 @@ public final class InodeTable {
      */
     public void move(Directory from, Directory to, Predicate<String> isMoved) {
         forgotten.asMap().keySet().removeIf(place -> isWithin(place, from) || isWithin(place, to));
+        Set<Inode> moved = new HashSet<>();
         List<Inode> found;
         do { // a lookup may bring another one to a directory that has not moved yet
             found = within(from, isMoved);
             for (Inode inode : found) {
-                move(inode, from, to);
+                move(inode, from, to, moved);
             }
         } while (!found.isEmpty());
     }
@@ -202,14 +205,20 @@ public final class InodeTable {
         return found;
     }
 
-    private void move(Inode inode, Directory from, Directory to) {
+    /** @param moved those that were moved before: if one has the new place, a lookup of the old name has made this one since */
+    private void move(Inode inode, Directory from, Directory to, Set<Inode> moved) {
         Place place = inode.place();
         Directory before = inode.directory();
         if (place != null && (isWithin(place, from) || from.equals(before))) {
             Place next = from.equals(before)
                     ? Place.of(to)
                     : new Place(place.parent().moved(from, to), place.name());
-            move(inode, next.parent(), next.name());
+            if (moved.contains(byPlace.get(next))) {
+                detach(inode);
+            } else {
+                move(inode, next.parent(), next.name());
+                moved.add(inode);
+            }
         }
     }
 

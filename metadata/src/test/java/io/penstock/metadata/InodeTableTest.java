@@ -161,6 +161,30 @@ class InodeTableTest {
         assertThat(table.find(sub, "late")).isNull();
     }
 
+    /** It may be open: the inode of a lookup that came in between is the one to go. */
+    @Test
+    void move_directoryWhileWhatHasMovedIsLookedUpByItsOldName_leavesThatItsName() {
+        Directory old = new Directory("a/old/");
+        Directory moved = new Directory("a/new/");
+        table.acquire(A, "old", old);
+        Inode first = table.acquire(old, "first", FILE);
+        List<Inode> late = new ArrayList<>();
+        List<Inode> again = new ArrayList<>();
+
+        table.move(old, moved, _ -> {
+            if (table.find(moved, "first") == null) { // one of these is not found before that has moved
+                late.add(table.acquire(old, "late" + late.size(), FILE));
+            } else if (again.isEmpty()) {
+                again.add(table.acquire(old, "first", FILE));
+            }
+            return true;
+        });
+
+        assertThat(again).hasSize(1);
+        assertThat(table.find(moved, "first")).isSameAs(first);
+        assertThat(again.getFirst().place()).isNull();
+    }
+
     @Test
     void move_directory_takesAlongWhatIsBelowIt() {
         Directory old = new Directory("old/");
