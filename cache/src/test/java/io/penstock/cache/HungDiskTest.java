@@ -79,7 +79,7 @@ final class HungDiskTest {
                         invalidate(cache, object);
                         dropped.incrementAndGet();
                     }));
-            while (dropping.getState() != Thread.State.WAITING) {
+            while (dropped.get() == 0 || dropping.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
             assertThat(dropped.get()).isPositive().isLessThanOrEqualTo(DiskTasks.MOST_WAITING);

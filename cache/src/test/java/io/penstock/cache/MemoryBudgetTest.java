@@ -140,7 +140,7 @@ final class MemoryBudgetTest {
         Fill all = claimed(open, 0, 64);
         FutureTask<Fill> waiting = new FutureTask<>(() -> claimed(open, 32, 33));
         Thread thread = Thread.ofPlatform().daemon().start(waiting);
-        while (thread.getState() != Thread.State.WAITING) {
+        while (open.state(32) != PageState.INFLIGHT || thread.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
         }
         all.fail(new IOException("over"));

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Data that is never evicted. */
-@Timeout(60)
+@Timeout(180)
 final class PinsTest {
     private static final int DISK_PAGES = 48;
     private static final int PAGES_PER_EXTENT = 4;

@@ -232,7 +232,7 @@ final class WholeFileTest {
             try (WholeFile file = requireNonNull(lend(cache, false))) {
                 assertContent(file.path());
             }
-            try (WholeFile file = requireNonNull(awaitLent(cache))) {
+            try (WholeFile file = awaitLent(cache)) {
                 assertContent(file.path());
             }
             assertThat(cache.statistics().corruptPages()).isZero();
@@ -255,7 +255,7 @@ final class WholeFileTest {
             assertThat(OBJECT.readablePages(cache)).doesNotContain(5).hasSize(OBJECT.pages() - 1);
 
             OBJECT.store(cache);
-            try (WholeFile file = requireNonNull(awaitLent(cache))) {
+            try (WholeFile file = awaitLent(cache)) {
                 assertContent(file.path());
             }
         }
@@ -290,15 +290,14 @@ final class WholeFileTest {
         }
     }
 
-    private static @Nullable WholeFile awaitLent(PageCache cache) throws InterruptedException {
-        for (int i = 0; i < 5_000; i++) {
+    private static WholeFile awaitLent(PageCache cache) throws InterruptedException {
+        while (true) {
             WholeFile file = lend(cache, true);
             if (file != null) {
                 return file;
             }
             Thread.sleep(1);
         }
-        return null;
     }
 
     private List<Path> dataFiles() throws IOException {

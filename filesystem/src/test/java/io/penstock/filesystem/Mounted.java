@@ -175,8 +175,9 @@ public final class Mounted implements AutoCloseable {
         kept = new KeptAttributes(store, markers, keeping, null);
         ObjectStore marking = new MarkingObjectStore(store, markers);
         writeback = config == null ? null : open(marking, cache, config);
-        Writing writing =
-                writeback == null ? null : new Writing(marking, writeback, exclusive, Links.COPY, clock, mostRenamed);
+        Writing writing = writeback == null
+                ? null
+                : new Writing(marking, writeback, exclusive, Links.COPY, clock, clock::nanoTime, mostRenamed);
         FileSystemConfig files = new FileSystemConfig(
                 UID,
                 GID,

@@ -24,6 +24,7 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.FutureTask;
@@ -704,6 +705,18 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.store.batches().stream().mapToInt(size -> size).sum()).isEqualTo(2500 - RemovalBurst.FIRST);
         assertThat(m.stored("d/0")).isNull();
         assertThat(m.stored("d/2499")).isNull();
+    }
+
+    @Test
+    void unlink_manyInMoreThanASecond_areEachDoneWhenTheyReturn() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        for (int i = 0; i < 20; i++) {
+            m.unlink("d/" + i);
+            assertThat(m.stored("d/" + i)).isNull();
+            m.clock.advance(Duration.ofMillis(1000 / RemovalBurst.FIRST));
+        }
+        assertThat(m.store.batches()).isEmpty();
     }
 
     @Test

@@ -88,7 +88,13 @@ final class WritableBucket implements AutoCloseable {
                         0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.VERIFIED, 0, writebackCache),
                 Instant.EPOCH,
                 new Writing(
-                        bucket, writeback, Exclusive.CLOSE, Links.COPY, InstantSource.system(), Writing.MOST_RENAMED));
+                        bucket,
+                        writeback,
+                        Exclusive.CLOSE,
+                        Links.COPY,
+                        InstantSource.system(),
+                        System::nanoTime,
+                        Writing.MOST_RENAMED));
         MountOptions options = new MountOptions(
                 mountPoint,
                 "s3://bucket",

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,7 +91,9 @@ final class CacheDiskIT {
             // As ext4 does by itself after an I/O error: everything that writes fails with EROFS from here on.
             Program.shell(scratch, "mount -o remount,abort \"$1\"; touch \"$1\"/probe", disk);
             verifyAll(mount);
-            assertThat(mount.log()).containsIgnoringCase("read-only");
+            Await.until(
+                    "a write behind has failed, which is logged",
+                    () -> mount.log().toLowerCase(Locale.ROOT).contains("read-only"));
         }
     }
 

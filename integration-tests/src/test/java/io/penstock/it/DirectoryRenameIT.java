@@ -90,8 +90,7 @@ final class DirectoryRenameIT {
                 S3Front front = new S3Front(SERVER)) {
             putFiles(bucket);
             assertTimeoutPreemptively(
-                    Duration.ofMinutes(TestTier.choose(1, 4)).multipliedBy(KILLS),
-                    () -> killAgainAndAgain(bucket, front, seed));
+                    Duration.ofMinutes(4).multipliedBy(KILLS), () -> killAgainAndAgain(bucket, front, seed));
         }
     }
 
@@ -122,10 +121,10 @@ final class DirectoryRenameIT {
             try (MountedBucket mount = MountedBucket.mount(front.fronted(), bucket.name(), scratch)) {
                 assertThat(sh(mount.path(), "find " + name + " -type f | wc -l"))
                         .isEqualTo(FILES + "\n");
+                front.treat(killing.apply(mount));
                 Process mv = new ProcessBuilder("mv", name, next)
                         .directory(mount.path().toFile())
                         .start();
-                front.treat(killing.apply(mount));
                 mv.waitFor();
                 mount.killAndLeave();
                 front.treat(_ -> S3Front.Treatment.PASS);

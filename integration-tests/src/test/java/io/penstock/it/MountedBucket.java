@@ -22,21 +22,28 @@ final class MountedBucket implements AutoCloseable {
 
     private static final int READY_SECONDS = 90;
     private static final int LOGGED_SECONDS = 60;
-    private static final int END_SECONDS = 30;
+
+    /** What service managers give, too: the mount detaches itself, writes its cache and uploads until it gives up. */
+    private static final int END_SECONDS = 90;
 
     private final Path mountPoint;
     private final Path log;
+
+    /** Where this mount's log begins: that of an earlier one may be in the same file. */
+    private final int logBegins;
+
     private final Process process;
 
-    private MountedBucket(Path mountPoint, Path log, Process process) {
+    private MountedBucket(Path mountPoint, Path log, int logBegins, Process process) {
         this.mountPoint = mountPoint;
         this.log = log;
+        this.logBegins = logBegins;
         this.process = process;
     }
 
     /**
      * Mounts {@code bucket} under {@code scratch}, with its cache folder there too. Returns when the mount serves
-     * requests.
+     * requests, those of penstock's commands too.
      *
      * @param options further options of {@code penstock mount}
      */
@@ -97,7 +104,8 @@ final class MountedBucket implements AutoCloseable {
         builder.environment().put("AWS_ACCESS_KEY_ID", server.accessKey());
         builder.environment().putAll(launch.environment());
         builder.environment().put("AWS_SECRET_ACCESS_KEY", server.secretKey());
-        return new MountedBucket(mountPoint, log, builder.start());
+        int logBegins = Files.exists(log) ? (int) Files.size(log) : 0;
+        return new MountedBucket(mountPoint, log, logBegins, builder.start());
     }
 
     /** This build's {@code penstock}, as a user calls it; it becomes the process that serves. */
@@ -114,8 +122,14 @@ final class MountedBucket implements AutoCloseable {
         return process;
     }
 
+    /** With the logs of earlier mounts under the same folder. */
     String log() throws IOException {
         return Files.readString(log, StandardCharsets.UTF_8);
+    }
+
+    private boolean hasLogged(String text) throws IOException {
+        byte[] all = Files.readAllBytes(log);
+        return new String(all, logBegins, all.length - logBegins, StandardCharsets.UTF_8).contains(text);
     }
 
     static boolean isMounted(Path path) throws IOException {
@@ -126,8 +140,9 @@ final class MountedBucket implements AutoCloseable {
     private void awaitReady() throws Exception {
         long deadline = System.nanoTime() + SECONDS.toNanos(READY_SECONDS);
         // A dead mount may be at this path, which the start removes first: once a stat succeeds, the mount is a new
-        // one.
-        while (!isMounted(mountPoint)
+        // one. It serves a moment before it answers commands, and logs this after both.
+        while (!hasLogged("is mounted on ")
+                || !isMounted(mountPoint)
                 || Program.shell(Path.of("/"), "stat -f \"$1\"", mountPoint).exit() != 0
                 || !isMounted(mountPoint)) {
             if (!process.isAlive() || System.nanoTime() > deadline) {
@@ -140,7 +155,7 @@ final class MountedBucket implements AutoCloseable {
     /** Waits until the mount has logged that, and fails if it does not within a minute. */
     void awaitLog(String text) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + SECONDS.toNanos(LOGGED_SECONDS);
-        while (!log().contains(text)) {
+        while (!hasLogged(text)) {
             assertThat(System.nanoTime()).as(log()).isLessThan(deadline);
             Thread.sleep(20);
         }
@@ -180,6 +195,7 @@ final class MountedBucket implements AutoCloseable {
         process.destroy();
         if (!awaitEnd()) {
             process.destroyForcibly();
+            awaitEnd();
         }
         if (isMounted(mountPoint)) {
             Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount3 -u -z \"$1\"", mountPoint);

@@ -2,15 +2,16 @@ package io.penstock.it;
 
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.IOException;
-import java.net.InetAddress;
+import java.net.HttpURLConnection;
 import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.testcontainers.containers.MinIOContainer;
 
@@ -22,6 +23,9 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     private static final String USER = "penstock";
     private static final String PASSWORD = "penstock-secret";
     private static final Duration START = Duration.ofSeconds(60);
+
+    /** Another process may have taken a port that was free when it was chosen. */
+    static final int ATTEMPTS_TO_START = 3;
 
     /** A fixed image, so that a new release does not change a test. */
     private static final String IMAGE = "minio/minio:RELEASE.2025-09-07T16-13-09Z";
@@ -82,23 +86,36 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     }
 
     private static S3Server binary(Path minio) throws Exception {
-        Path data = scratch();
-        String address = "127.0.0.1:" + freePort();
-        ProcessBuilder builder = new ProcessBuilder(
-                        minio.toString(), "server", "--quiet", "--address", address, data.toString())
-                .redirectErrorStream(true)
-                .redirectOutput(data.resolveSibling(data.getFileName() + ".log").toFile());
-        builder.environment().put("MINIO_ROOT_USER", USER);
-        builder.environment().put("MINIO_ROOT_PASSWORD", PASSWORD);
-        Process process = builder.start();
-        atExit(() -> {
-            process.destroy();
-            process.waitFor();
-            delete(data);
-            Files.deleteIfExists(data.resolveSibling(data.getFileName() + ".log"));
-        });
-        awaitListening(address, process);
-        return new S3Server("MinIO (" + minio + ")", URI.create("http://" + address), USER, PASSWORD);
+        for (int attempt = 1; ; attempt++) {
+            Path data = scratch();
+            Path log = data.resolveSibling(data.getFileName() + ".log");
+            URI endpoint = URI.create("http://127.0.0.1:" + freePort());
+            ProcessBuilder builder = new ProcessBuilder(
+                            minio.toString(),
+                            "server",
+                            "--quiet",
+                            "--address",
+                            endpoint.getAuthority(),
+                            data.toString())
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile());
+            builder.environment().put("MINIO_ROOT_USER", USER);
+            builder.environment().put("MINIO_ROOT_PASSWORD", PASSWORD);
+            builder.environment().put("MINIO_BROWSER", "off"); // which would take another port
+            Process process = builder.start();
+            atExit(() -> {
+                process.destroy();
+                process.waitFor();
+                delete(data);
+                Files.deleteIfExists(log);
+            });
+            if (awaitServing(endpoint, process)) {
+                return new S3Server("MinIO (" + minio + ")", endpoint, USER, PASSWORD);
+            }
+            if (attempt == ATTEMPTS_TO_START) {
+                throw new IOException("MinIO does not start: " + Files.readString(log));
+            }
+        }
     }
 
     private static S3Server embedded() throws Exception {
@@ -121,20 +138,21 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         }
     }
 
-    private static void awaitListening(String address, Process process) throws Exception {
+    /** False if it ends instead. */
+    private static boolean awaitServing(URI endpoint, Process process) throws InterruptedException {
         long deadline = System.nanoTime() + START.toNanos();
-        int port = URI.create("http://" + address).getPort();
-        while (true) {
+        while (process.isAlive() && System.nanoTime() < deadline) {
             try {
-                new Socket(InetAddress.getLoopbackAddress(), port).close();
-                return;
-            } catch (IOException e) {
-                if (!process.isAlive() || System.nanoTime() > deadline) {
-                    throw e;
+                URL live = endpoint.resolve("/minio/health/live").toURL();
+                if (((HttpURLConnection) live.openConnection()).getResponseCode() == HttpURLConnection.HTTP_OK) {
+                    return true;
                 }
-                Thread.sleep(50);
+            } catch (IOException notYet) {
+                // or another process listens there
             }
+            process.waitFor(50, TimeUnit.MILLISECONDS);
         }
+        return false;
     }
 
     /** A last action that may fail: its failure is printed. */

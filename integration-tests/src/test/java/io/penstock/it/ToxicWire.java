@@ -36,32 +36,35 @@ final class ToxicWire implements AutoCloseable {
 
     /** @param scratch for its log */
     static ToxicWire to(S3Server server, Path binary, Path scratch) throws Exception {
-        int control = freePort();
-        int port = freePort();
-        Process process = new ProcessBuilder(binary.toString(), "-host", "127.0.0.1", "-port", "" + control)
-                .redirectErrorStream(true)
-                .redirectOutput(scratch.resolve("toxiproxy.log").toFile())
-                .start();
-        try {
-            Proxy proxy = createProxy(control, port, server);
-            URI here = URI.create("http://127.0.0.1:" + port);
-            return new ToxicWire(
-                    process, proxy, new S3Server(server.name(), here, server.accessKey(), server.secretKey()));
-        } catch (Throwable e) {
-            process.destroy();
-            throw e;
+        for (int attempt = 1; ; attempt++) {
+            int control = freePort();
+            Process process = new ProcessBuilder(binary.toString(), "-host", "127.0.0.1", "-port", "" + control)
+                    .redirectErrorStream(true)
+                    .redirectOutput(scratch.resolve("toxiproxy.log").toFile())
+                    .start();
+            try {
+                Proxy proxy = createProxy(control, process, server);
+                URI here = URI.create("http://" + proxy.getListen());
+                return new ToxicWire(
+                        process, proxy, new S3Server(server.name(), here, server.accessKey(), server.secretKey()));
+            } catch (Exception e) {
+                process.destroy();
+                if (attempt == S3Server.ATTEMPTS_TO_START) {
+                    throw e;
+                }
+            }
         }
     }
 
-    private static Proxy createProxy(int control, int port, S3Server server) throws Exception {
+    private static Proxy createProxy(int control, Process process, S3Server server) throws Exception {
         ToxiproxyClient client = new ToxiproxyClient("127.0.0.1", control);
         long deadline = System.nanoTime() + START_NANOS;
         while (true) {
             try {
                 return client.createProxy(
-                        "s3", "127.0.0.1:" + port, server.endpoint().getAuthority());
-            } catch (IOException notYet) {
-                if (System.nanoTime() > deadline) {
+                        "s3", "127.0.0.1:" + freePort(), server.endpoint().getAuthority());
+            } catch (IOException notYet) { // or another process has taken the port meanwhile
+                if (!process.isAlive() || System.nanoTime() > deadline) {
                     throw notYet;
                 }
                 Thread.sleep(50);

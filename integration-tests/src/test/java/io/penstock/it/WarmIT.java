@@ -31,6 +31,9 @@ final class WarmIT {
     /** A small file takes one, a large one two. */
     private static final int GETS = SMALL + 2 * LARGE;
 
+    /** Names stay known however long commands take: by default for a minute. */
+    private static final String KNOWN = "metadata.ttl=10m";
+
     private static final S3Server SERVER = S3Server.shared();
 
     @TempDir
@@ -84,6 +87,14 @@ final class WarmIT {
         return (int) front.drainRequests().stream().filter(Request::isRead).count();
     }
 
+    /**
+     * The most GETs that the mount sends for so many fetches. A GET that the server is slow with is sent once more: two to
+     * begin with, and three for a hundred responses, those to GETs that were sent again included.
+     */
+    private static int withSlowOnesAgain(int fetches) {
+        return fetches + (200 + 3 * fetches) / (100 - 3);
+    }
+
     /** The mount's fetches. One whose response is slow may be several GETs. */
     private static long fetches(MountedBucket mount) {
         String json = penstock(mount, "stats", "--once", "--json").orThrow();
@@ -104,13 +115,11 @@ final class WarmIT {
 
     @Test
     void warm_thenTheStoreIsGone_readsAllFromTheCache() throws Exception {
-        try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
+        try (MountedBucket mount = mount("--s3-retry-deadline", "0s", "-o", KNOWN)) {
             assertThat(penstock(mount, "warm", "set/small", "set/large/?.tar").orThrow())
                     .contains("64 fetched");
             assertThat(fetches(mount)).isEqualTo(GETS);
-            assertThat(gets())
-                    .as("and one or two that are slow and sent once more")
-                    .isBetween(GETS, GETS + 2);
+            assertThat(gets()).isBetween(GETS, withSlowOnesAgain(GETS));
             assertThat(onNvme(mount, "set")).isEqualTo(100);
             front.treat(_ -> Treatment.answer(503, "SlowDown"));
             verify(mount, set);
@@ -171,7 +180,7 @@ final class WarmIT {
 
     @Test
     void warm_whatChangesAndVanishesMeanwhile_isNamedAndTheRestComes() throws Exception {
-        try (MountedBucket mount = mount()) {
+        try (MountedBucket mount = mount("-o", KNOWN)) {
             Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on
             bucket.put(small.get(3).name(), new byte[70_000]);
             bucket.delete(small.get(5).name());
@@ -237,9 +246,7 @@ final class WarmIT {
             Await.until(
                     "all is there", () -> onNvme(mount, "set/small") == 100 && onNvme(mount, "set/large/0.tar") == 100);
             assertThat(fetches(mount)).isEqualTo(SMALL + 2);
-            assertThat(gets())
-                    .as("and one or two that are slow and sent once more")
-                    .isBetween(SMALL + 2, SMALL + 4);
+            assertThat(gets()).isBetween(SMALL + 2, withSlowOnesAgain(SMALL + 2));
             assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
         }
     }
@@ -340,7 +347,7 @@ final class WarmIT {
     @Tag("long")
     @Test
     void why_whileTheStoreIsDown_tellsWhatIsKnown() throws Exception {
-        try (MountedBucket mount = mount("--s3-retry-deadline", "0s")) {
+        try (MountedBucket mount = mount("--s3-retry-deadline", "0s", "-o", KNOWN)) {
             Program.shell(mount.path(), "ls -R .").orThrow(); // names are known from here on
             penstock(mount, "warm", "set/large/0.tar").orThrow();
             front.treat(_ -> Treatment.answer(503, "SlowDown"));

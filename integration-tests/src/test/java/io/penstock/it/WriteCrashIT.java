@@ -50,8 +50,11 @@ final class WriteCrashIT {
 
     private static final Duration ROUND_LIMIT = Duration.ofMinutes(1);
 
-    /** Slower than programs write, so that there is always something that is staged and not uploaded. */
-    private static final long BYTES_PER_SECOND = 40 << 20;
+    /** Slower than programs write, on a loaded machine too: a round finds something that is staged and not uploaded. */
+    private static final long BYTES_PER_SECOND = 8 << 20;
+
+    /** How long a round waits for that, and for the commit at which it is to end, before it ends without. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final S3Server SERVER = S3Server.shared();
 
@@ -137,13 +140,14 @@ final class WriteCrashIT {
         front.limit(BYTES_PER_SECOND);
         boolean staged = random.nextInt(3) > 0;
         boolean atCommit = random.nextInt(3) == 0;
-        long millis = random.nextLong(100, 2_500);
+        long millis = atCommit ? PATIENCE.toMillis() : random.nextLong(100, 2_500);
         try (MountedBucket mount = mount(staged);
                 ExecutorService threads = Executors.newFixedThreadPool(WRITERS)) {
             verify(writers, mount, round);
             Semaphore completing = atCommit ? loseCommits(random.nextInt(4)) : new Semaphore(0);
             List<Future<IOException>> ends = new ArrayList<>();
             writers.forEach(writer -> ends.add(threads.submit(() -> writer.writeUntilKilled(mount.path()))));
+            awaitStaged();
             if (completing.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
                 roundsCompleting++;
             }
@@ -187,6 +191,14 @@ final class WriteCrashIT {
     private static String end(String log) {
         return log.lines().filter(line -> line.contains(" ERROR ")).collect(Collectors.joining("\n")) + "\n...\n"
                 + log.substring(Math.max(0, log.length() - 4_000));
+    }
+
+    /** The time until the kill counts from here, however slowly the machine brings the writers so far. */
+    private void awaitStaged() throws Exception {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!hasStaged() && System.nanoTime() < deadline) {
+            Thread.sleep(10);
+        }
     }
 
     private boolean hasStaged() throws IOException {

@@ -224,7 +224,7 @@ final class DirectUploadsTest {
                 at(server.uri("")),
                 REQUESTER,
                 HttpClient.DIRECT,
-                readTimeout(Duration.ofMillis(500)),
+                readTimeout(Duration.ofMinutes(1)),
                 new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, signedPayloads),
                 RetryPolicy.DEFAULT);
         return new DirectRequests(

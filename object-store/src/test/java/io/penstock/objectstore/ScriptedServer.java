@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -64,6 +65,11 @@ final class ScriptedServer implements AutoCloseable {
         }
     }
 
+    /** Sent after a pause. */
+    void answersAfter(Duration pause, String text) {
+        answers.add(new Answer(text, End.GO_ON, false, pause));
+    }
+
     /** After which the connection ends. */
     void answersAndHangsUp(String text) {
         answers.add(new Answer(text, End.HANG_UP, false));
@@ -95,7 +101,11 @@ final class ScriptedServer implements AutoCloseable {
         STALL
     }
 
-    private record Answer(String text, End end, boolean early) {}
+    private record Answer(String text, End end, boolean early, Duration after) {
+        Answer(String text, End end, boolean early) {
+            this(text, end, early, Duration.ZERO);
+        }
+    }
 
     /** The lines of each request so far. */
     List<List<String>> requests() {
@@ -149,6 +159,7 @@ final class ScriptedServer implements AutoCloseable {
                     return;
                 }
                 requests.add(request);
+                Thread.sleep(answer.after());
                 socket.getOutputStream().write(answer.text().getBytes(ISO_8859_1));
                 switch (answer.end()) {
                     case GO_ON -> {}
@@ -161,8 +172,8 @@ final class ScriptedServer implements AutoCloseable {
                     }
                 }
             }
-        } catch (IOException _) {
-            // The client went away.
+        } catch (IOException | InterruptedException _) {
+            // The client went away, or the test is over.
         }
     }
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
 /** TLS connections that end while a load balancer or a server restarts are made again. Refused certificates are not. */
-@Timeout(60)
+@Timeout(180)
 final class TlsOutageTest {
     private static final byte[] CONTENT = "hello, world".getBytes(US_ASCII);
 

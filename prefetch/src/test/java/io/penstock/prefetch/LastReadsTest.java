@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,7 +84,8 @@ class LastReadsTest {
             Thread first = reads(reader, version);
             gate.awaitHeld(1);
             Thread second = reads(reader, version);
-            awaitWaiting(second);
+            FetcherFixture.await(
+                    "both reads wait", () -> fixture.cache.statistics().waits() == 2);
             gate.open();
             first.join();
             second.join();
@@ -118,11 +118,6 @@ class LastReadsTest {
             readAndVerify(reader, version, 0, 1000);
             return true;
         }));
-    }
-
-    private static void awaitWaiting(Thread thread) {
-        BooleanSupplier waits = () -> thread.getState() == Thread.State.WAITING;
-        FetcherFixture.await("the read waits", waits);
     }
 
     @Test

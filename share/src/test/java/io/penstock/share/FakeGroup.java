@@ -1,5 +1,7 @@
 package io.penstock.share;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.penstock.core.ObjectVersion;
 import io.penstock.testing.InMemoryObjectStore;
 import java.io.IOException;
@@ -91,6 +93,18 @@ final class FakeGroup implements AutoCloseable {
 
     long bytesFetched() {
         return members.stream().mapToLong(member -> member.local.bytesFetched()).sum();
+    }
+
+    /** @see TestNode#late */
+    long late() {
+        return TestNode.late(members.stream().map(member -> member.counters.fallbacks()));
+    }
+
+    /** Checks that of these bytes, which all members have read, each was fetched once, but for late ones. */
+    void assertFetchedOnce(long bytes) {
+        assertThat(bytesFetched())
+                .isBetween(bytes, bytes + late() * OwnedSlabs.SIZE)
+                .isLessThan(members.size() * bytes);
     }
 
     int gets() {

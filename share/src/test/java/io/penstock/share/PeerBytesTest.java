@@ -110,15 +110,15 @@ class PeerBytesTest {
         all(group.members.stream()
                 .map(member -> (Read) () -> member.local.readAll(file))
                 .toList());
-        assertThat(group.bytesFetched()).isEqualTo(file.size());
+        group.assertFetchedOnce(file.size());
         long had = group.members.stream()
                 .mapToLong(member -> member.counters.bytesHad.sum())
                 .sum();
-        assertThat(had).isEqualTo(3 * file.size());
+        assertThat(had).isBetween(3 * file.size() - group.late() * OwnedSlabs.SIZE, 3 * file.size());
         assertThat(group.members.stream()
                         .mapToLong(member -> member.counters.bytesServed.sum())
                         .sum())
-                .isEqualTo(had);
+                .isBetween(had, 3 * file.size());
     }
 
     @Test
@@ -140,7 +140,7 @@ class PeerBytesTest {
                 read.get();
             }
         }
-        assertThat(group.gets()).isEqualTo(1);
+        assertThat((long) group.gets()).isBetween(1L, 1 + group.late()).isLessThan(4);
     }
 
     @Test
@@ -161,7 +161,7 @@ class PeerBytesTest {
             });
         }
         all(reads);
-        assertThat(group.gets()).isEqualTo(60);
+        assertThat((long) group.gets()).isBetween(60L, 60 + group.late()).isLessThan(3 * 60);
         assertThat(group.proof.asked.get()).isLessThanOrEqualTo(3); // all are at one address
     }
 
@@ -172,7 +172,7 @@ class PeerBytesTest {
         for (FakeGroup.Member member : group.members) {
             member.local.read(file, 5 * MIB, 38 * MIB);
         }
-        assertThat(group.bytesFetched()).isEqualTo(38 * MIB);
+        group.assertFetchedOnce(38 * MIB);
     }
 
     @Test

@@ -74,6 +74,10 @@ class ShareGroupTest {
                         .allMatch(group -> group.statistics().members().size() == count));
     }
 
+    private long late() {
+        return TestNode.late(groups.stream().map(group -> group.statistics().fallbacks()));
+    }
+
     private List<Boolean> owned(ShareGroup group) {
         List<Boolean> owned = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
@@ -92,21 +96,23 @@ class ShareGroupTest {
         for (TestNode node : nodes) {
             node.readAll(file);
         }
-        assertThat(nodes.stream().mapToLong(TestNode::bytesFetched).sum()).isEqualTo(file.size());
+        long again = late() * OwnedSlabs.SIZE;
+        assertThat(nodes.stream().mapToLong(TestNode::bytesFetched).sum())
+                .isBetween(file.size(), file.size() + again)
+                .isLessThan(3 * file.size());
         ShareStatistics statistics = groups.getFirst().statistics();
         assertThat(statistics.members().stream().mapToDouble(Member::share).sum())
                 .isCloseTo(1, within(1e-6));
         assertThat(statistics.members().stream().map(Member::state))
                 .containsExactlyInAnyOrder(PeerState.SELF, PeerState.ASKED, PeerState.ASKED);
-        assertThat(statistics.fallbacks().values()).containsOnly(0L);
         assertThat(groups.stream()
                         .mapToLong(group -> group.statistics().pagesFromPeers())
                         .sum())
-                .isEqualTo(80);
+                .isBetween(80 - again / MIB, 80L);
         assertThat(groups.stream()
                         .mapToLong(group -> group.statistics().bytesServed())
                         .sum())
-                .isEqualTo(2 * file.size());
+                .isBetween(2 * file.size() - again, 2 * file.size());
         assertThat(groups.stream()
                         .mapToLong(group -> group.statistics().getsForPeers())
                         .sum())
@@ -172,7 +178,9 @@ class ShareGroupTest {
         for (TestNode node : nodes) {
             node.readAll(file);
         }
-        assertThat(nodes.stream().mapToLong(TestNode::bytesFetched).sum()).isEqualTo(2 * file.size());
+        assertThat(nodes.stream().mapToLong(TestNode::bytesFetched).sum())
+                .isBetween(2 * file.size(), 2 * file.size() + late() * OwnedSlabs.SIZE)
+                .isLessThan(3 * file.size());
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.ObjectReader;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
+import io.penstock.share.ShareStatistics.Fallback;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
@@ -19,10 +20,12 @@ import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** A node's fetcher over a cache of its own and the bucket of all. */
 final class TestNode implements AutoCloseable {
@@ -74,6 +77,21 @@ final class TestNode implements AutoCloseable {
     /** All bytes that it has asked the store for. */
     long bytesFetched() {
         return store.gets().stream().mapToLong(get -> get.range().length()).sum();
+    }
+
+    /**
+     * How often nodes asked the store for what another node owns: for want of time only, as a loaded machine may take longer
+     * than a node waits. Each time fetches a slab's bytes once more at most.
+     *
+     * @param fallbacks of each node
+     */
+    static long late(Stream<Map<Fallback, Long>> fallbacks) {
+        return fallbacks
+                .flatMap(each -> each.entrySet().stream())
+                .filter(each -> each.getValue() > 0)
+                .peek(each -> assertThat(each.getKey()).isIn(Fallback.TIMEOUT, Fallback.UNREACHABLE, Fallback.SKIPPED))
+                .mapToLong(Map.Entry::getValue)
+                .sum();
     }
 
     static void await(String what, BooleanSupplier condition) {

@@ -60,7 +60,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is staged, found again, kept, and given to the cache. */
-@Timeout(60)
+@Timeout(180)
 final class StagingTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
     private final CrashingFiles files = new CrashingFiles();

@@ -157,6 +157,7 @@ public final class BucketMount implements AutoCloseable {
                             plan.exclusive(),
                             plan.links(),
                             InstantSource.system(),
+                            System::nanoTime,
                             plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close); // for a mount that is refused

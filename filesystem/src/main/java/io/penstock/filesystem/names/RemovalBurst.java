@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +53,7 @@ public final class RemovalBurst {
 
     private final Tree tree;
     private final ObjectStore store;
+    private final LongSupplier nanoClock;
     private final InodeTable inodes;
     private final SharedFiles files;
     private final Removals removals;
@@ -69,7 +71,7 @@ public final class RemovalBurst {
     @GuardedBy("this")
     private final Set<Directory> failed = new HashSet<>();
 
-    /** When the last removals were, by System.nanoTime(), the oldest first. */
+    /** When the last removals were, by the nano clock, the oldest first. */
     @GuardedBy("this")
     private final Queue<Long> last = new ArrayDeque<>();
 
@@ -86,14 +88,15 @@ public final class RemovalBurst {
             Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<?> ended) {}
 
     RemovalBurst(
-            ObjectStore store,
+            Writing writing,
             InodeTable inodes,
             SharedFiles files,
             Removals removals,
             Deletions deletions,
             MovingDirectories moving) {
         this.tree = files.tree();
-        this.store = store;
+        this.store = writing.store();
+        this.nanoClock = writing.nanoClock();
         this.inodes = inodes;
         this.files = files;
         this.removals = removals;
@@ -106,11 +109,11 @@ public final class RemovalBurst {
         if (last.size() == FIRST) {
             last.remove();
         }
-        last.add(System.nanoTime());
+        last.add(nanoClock.getAsLong());
     }
 
     private synchronized boolean isRunning() {
-        return last.size() == FIRST && System.nanoTime() - last.element() < WITHIN_NANOS;
+        return last.size() == FIRST && nanoClock.getAsLong() - last.element() < WITHIN_NANOS;
     }
 
     /**

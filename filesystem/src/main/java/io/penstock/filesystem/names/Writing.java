@@ -4,6 +4,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import java.time.InstantSource;
+import java.util.function.LongSupplier;
 
 /**
  * What a mount that can be written changes the bucket with. Both stay the caller's, to be closed after the file system:
@@ -13,6 +14,7 @@ import java.time.InstantSource;
  * @param exclusive when an open with O_EXCL is decided
  * @param links what link(2) does
  * @param clock gives files their time
+ * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}: tells removals in quick succession
  * @param mostRenamed the maximum number of objects in a directory that is renamed; 0 if none is
  */
 public record Writing(
@@ -21,6 +23,7 @@ public record Writing(
         Exclusive exclusive,
         Links links,
         InstantSource clock,
+        LongSupplier nanoClock,
         int mostRenamed) {
     /** A usual {@link #mostRenamed}: copied within minutes. */
     public static final int MOST_RENAMED = 100_000;
