@@ -12,6 +12,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerReader;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -115,7 +116,8 @@ final class PeerServer implements AutoCloseable {
         }
     }
 
-    private void handle(HttpExchange exchange) {
+    /** Throws what breaks a response: the server counts such a connection as open until its handler has failed. */
+    private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
             int status = answer(exchange);
             if (status == PeerRequest.OK) {
@@ -126,10 +128,13 @@ final class PeerServer implements AutoCloseable {
             }
         } catch (IOException e) {
             LOG.debug("another node has ended its request, or did not get all of it", e);
+            throw e;
         } catch (InterruptedException e) { // the group is closed, or the other node does not take it
             Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
         } catch (RuntimeException e) {
             LOG.error("a request of another node failed unexpectedly", e);
+            throw e;
         }
     }
 

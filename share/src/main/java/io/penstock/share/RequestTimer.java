@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * thread reports progress; any may close it.
  */
 final class RequestTimer implements AutoCloseable {
-    /** So often in a silence. */
-    private static final int LOOKS = 64;
+    /** How late it may notice that a silence has become shorter. */
+    private static final long LOOK_NANOS = Duration.ofMillis(100).toNanos();
 
     private final ScheduledExecutorService clock;
     private final Supplier<Duration> silence;
@@ -66,7 +66,7 @@ final class RequestTimer implements AutoCloseable {
                 return;
             }
             if (left > 0) {
-                scheduled = schedule(Math.min(left, silent / LOOKS));
+                scheduled = schedule(Math.min(left, LOOK_NANOS));
                 return;
             }
             expired = true;

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -38,6 +41,34 @@ class PeerServerTest {
                 each.close();
             }
             TestNode.await("a new connection is served", () -> isServed(server));
+        }
+    }
+
+    @Test
+    void responsesThatBreak_leaveRoomForFurtherConnections() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, null)) {
+            FakeGroup.Member owner = group.join("owner");
+            InetSocketAddress server = owner.node.socketAddress();
+            ObjectVersion file = group.bucket.putTestData("file", OwnedSlabs.SIZE);
+            owner.local.readAll(file);
+            PeerRequest all = new PeerRequest(TestNode.NAMESPACE, file, new ByteRange(0, file.size()), Urgency.DEMAND);
+            byte[] request = ("GET " + all.target() + " HTTP/1.1\r\nHost: x\r\n" + PeerRequest.PROOF
+                            + ": right\r\n\r\n")
+                    .getBytes(US_ASCII);
+            for (int i = 0; i <= MOST; i++) {
+                TestNode.await("a response begins", () -> breaksOff(server, request));
+            }
+            TestNode.await("a new connection is served", () -> isServed(server));
+        }
+    }
+
+    /** Whether a response begins, of which all else is left. */
+    private static boolean breaksOff(InetSocketAddress server, byte[] request) {
+        try (Socket socket = connect(server)) {
+            socket.getOutputStream().write(request);
+            return new String(socket.getInputStream().readNBytes(12), US_ASCII).equals("HTTP/1.1 " + PeerRequest.OK);
+        } catch (IOException e) {
+            return false;
         }
     }
 
