@@ -103,7 +103,7 @@ record FileSelection(
     void visit(Tree tree, SymbolicLinks links, String path, Visitor visitor)
             throws ObjectStoreException, IOException, InterruptedException {
         try {
-            if (!new Walk(tree, links, parse(path), visitor, 0).from(tree.root(), 0)) {
+            if (!new Walk(tree, links, parse(path), 0, visitor, 0).from(tree.root(), 0)) {
                 visitor.problem(
                         path,
                         "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
@@ -205,9 +205,11 @@ record FileSelection(
     /**
      * Looks for one path.
      *
+     * @param literal how many of the names, from the first on, come from links: they are no patterns
      * @param followed how many links have led to it
      */
-    private record Walk(Tree tree, SymbolicLinks links, List<String> names, Visitor visitor, int followed) {
+    private record Walk(
+            Tree tree, SymbolicLinks links, List<String> names, int literal, Visitor visitor, int followed) {
         /** Visits the path of the names from this one on, below the directory; false if nothing has it. */
         boolean from(Directory directory, int at)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
@@ -215,11 +217,11 @@ record FileSelection(
                 return all(directory);
             }
             String name = names.get(at);
-            if (name.equals(ALL_LEVELS)) {
+            if (at >= literal && name.equals(ALL_LEVELS)) {
                 return at + 1 == names.size() ? all(directory) : fromEachLevel(directory, at);
             }
             Answer answer = tree.lookup(directory, name);
-            if (answer instanceof Absent && isGlob(name)) {
+            if (answer instanceof Absent && at >= literal && isGlob(name)) {
                 return eachMatching(directory, matcher(name), at);
             }
             return visit(directory, name, answer, at);
@@ -272,7 +274,8 @@ record FileSelection(
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             try {
                 List<String> on = links.follow(directory, target, names.subList(at + 1, names.size()), followed);
-                return new Walk(tree, links, on, visitor, followed + 1).from(tree.root(), 0);
+                int fromLinks = on.size() - names.size() + Math.max(at + 1, literal);
+                return new Walk(tree, links, on, fromLinks, visitor, followed + 1).from(tree.root(), 0);
             } catch (UnfollowedException e) {
                 visitor.problem(shown(tree, directory.key(name)), String.valueOf(e.getMessage()));
                 return true;

@@ -144,6 +144,22 @@ class FileSelectionTest {
         assertThat(missing).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"d/[5].jpg", "**", "**/5.jpg", "here/d/[5].jpg", "?/5.jpg"})
+    void visit_symbolicLinkToAPattern_takesItForAName(String target) throws Exception {
+        link("here", ".");
+        link("l", target);
+        assertThat(files("l", "l/*.jpg")).isEmpty();
+        assertThat(missing).containsExactly("l", "l/*.jpg");
+    }
+
+    @Test
+    void visit_patternBehindSymbolicLinks_isOne() throws Exception {
+        link("here", ".");
+        link("l", "here/d");
+        assertThat(files("l/[5].jpg", "here/l/*.jpg", "l/**")).containsExactly("d/5.jpg", "d/5.jpg", "d/5.jpg");
+    }
+
     /** As du(1) and cp -r do. */
     @Test
     void visit_symbolicLinkInAFolder_isNotFollowed() throws Exception {
