@@ -119,6 +119,32 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
+    void rmdir_inAListedDirectory_leavesItsListing() throws Exception {
+        m.mkdir("a");
+        m.mkdir("b");
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("a", "b");
+
+        m.rmdir("a");
+
+        m.store.drain();
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("b");
+        assertThat(m.store.drain()).isEmpty();
+    }
+
+    @Test
+    void rename_ofADirectoryInAListedOne_leavesItsListing() throws Exception {
+        m.mkdir("a");
+        m.mkdir("b");
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("a", "b");
+
+        m.rename("a", "c", 0);
+
+        m.store.drain();
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactlyInAnyOrder("b", "c");
+        assertThat(m.store.drain()).isEmpty();
+    }
+
+    @Test
     void create_inADirectoryThatIsGone_isEnoent() throws Exception {
         m.mkdir("d");
         long inode = m.lookup("d").inode();
@@ -499,10 +525,12 @@ class NameChangesTest extends OverWritableMount {
     @Test
     void rmdir_doneWithoutAnAnswer_isAskedFor() throws Exception {
         m.mkdir("d");
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("d");
         m.faults.next(Call.Delete.class::isInstance, Fault.failAfterwards(ObjectStoreException.Unavailable::new));
 
         assertErrno(Errno.EIO, () -> m.rmdir("d"));
 
+        assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
         assertErrno(Errno.ENOENT, () -> m.lookup("d"));
     }
 

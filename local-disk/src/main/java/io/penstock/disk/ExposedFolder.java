@@ -2,24 +2,30 @@ package io.penstock.disk;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder above one of Penstock's in which other users can put another folder in its place. The rule is that of sshd's
- * StrictModes: such a folder must belong to root or to the user, and others must not write to it. With the sticky bit they
- * may, as they can rename only what is theirs there (unlink(2), EPERM). Folders below one that only the user can search do
- * not matter: {@code ~/.cache} may be anything below a home of mode 700.
+ * A folder above one of Penstock's in which other users can put another folder in its place, or a symbolic link on the way
+ * there that they can replace. The rule is that of sshd's StrictModes: such a folder must belong to root or to the user, and
+ * others must not write to it. With the sticky bit they may, as they can rename only what is theirs there (unlink(2), EPERM).
+ * Folders below one that only the user can search do not matter: {@code ~/.cache} may be anything below a home of mode 700.
  *
  * @param fault a sentence that begins with the path
  * @param mend what its owner or root does about it: {@code chmod +t /scratch}
  */
 public record ExposedFolder(Path path, String fault, String mend) {
+    /** The kernel's MAXSYMLINKS. */
+    private static final int MOST_LINKS = 40;
+
     private static final int ROOT = 0;
     private static final int STICKY = 01000;
     private static final int WRITABLE_BY_OTHERS = 022;
@@ -27,8 +33,8 @@ public record ExposedFolder(Path path, String fault, String mend) {
     private static final int PERMISSIONS = 07777;
 
     /**
-     * From / down, each once. Both the path as it is written and the one without symbolic links are looked at: a link could be
-     * replaced, too.
+     * From / down, each once. Symbolic links are followed one by one, as each could be replaced, too: by who can write to its
+     * folder, also by its owner alone where that folder has the sticky bit.
      *
      * @param folders absolute; they need not exist: Penstock makes those that are missing for its user alone
      * @param user that Penstock runs as
@@ -36,13 +42,43 @@ public record ExposedFolder(Path path, String fault, String mend) {
     public static List<ExposedFolder> above(Collection<Path> folders, int user) throws IOException {
         Set<ExposedFolder> exposed = new LinkedHashSet<>();
         for (Path folder : folders) {
-            addAbove(folder, user, exposed);
-            addAbove(real(folder), user, exposed);
+            follow(folder, user, exposed);
         }
         return List.copyOf(exposed);
     }
 
-    /** @return whether other users can reach the folder, if its own mode lets them */
+    /** As path_resolution(7): a path through more links leads nowhere. */
+    private static void follow(Path folder, int user, Set<ExposedFolder> exposed) throws IOException {
+        Deque<Path> names = new ArrayDeque<>();
+        folder.forEach(names::addLast);
+        Path reached = folder.getRoot(); // without symbolic links
+        for (int links = 0; !names.isEmpty() && links <= MOST_LINKS; ) {
+            Path next = reached.resolve(names.removeFirst()).normalize();
+            boolean isReachedByOthers = addAbove(next, user, exposed);
+            if (!Files.isSymbolicLink(next)) {
+                reached = next;
+                continue;
+            }
+            int owner = (int) Files.getAttribute(next, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+            if (isReachedByOthers && isOther(owner, user) && (mode(reached) & WRITABLE_BY_OTHERS) != 0) {
+                exposed.add(new ExposedFolder(
+                        next,
+                        next + " is a symbolic link of user " + owner + ", who can have it lead to another folder",
+                        "chown -h root " + next));
+            }
+            Path target = Files.readSymbolicLink(next);
+            for (int i = target.getNameCount() - 1; i >= 0; i--) {
+                names.addFirst(target.getName(i));
+            }
+            reached = target.isAbsolute() ? target.getRoot() : reached;
+            links++;
+        }
+    }
+
+    /**
+     * @param folder without symbolic links above it
+     * @return whether other users can reach the folder, if its own mode lets them
+     */
     private static boolean addAbove(Path folder, int user, Set<ExposedFolder> exposed) throws IOException {
         Path parent = folder.getParent();
         if (parent == null) {
@@ -58,19 +94,11 @@ public record ExposedFolder(Path path, String fault, String mend) {
         return (mode(parent) & SEARCHED_BY_OTHERS) != 0;
     }
 
-    /** Without symbolic links, as far as it exists. */
-    private static Path real(Path path) throws IOException {
-        Path parent = path.getParent();
-        return parent == null || Files.exists(path)
-                ? path.toRealPath()
-                : real(parent).resolve(path.getFileName());
-    }
-
     private static @Nullable ExposedFolder exposure(Path folder, int user) throws IOException {
         int owner = (int) Files.getAttribute(folder, "unix:uid");
         int mode = mode(folder);
         List<String> mend = new ArrayList<>();
-        if (owner != ROOT && owner != user) {
+        if (isOther(owner, user)) {
             mend.add("chown root " + folder);
         }
         if ((mode & WRITABLE_BY_OTHERS) != 0 && (mode & STICKY) == 0) {
@@ -83,6 +111,10 @@ public record ExposedFolder(Path path, String fault, String mend) {
                         folder + " belongs to user " + owner + " and has mode " + Integer.toOctalString(mode)
                                 + ": other users can put another folder in the place of Penstock's",
                         String.join("; ", mend));
+    }
+
+    private static boolean isOther(int owner, int user) {
+        return owner != ROOT && owner != user;
     }
 
     private static int mode(Path folder) throws IOException {

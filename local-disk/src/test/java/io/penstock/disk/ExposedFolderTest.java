@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,6 +125,47 @@ final class ExposedFolderTest {
         assertThat(above(link.resolve("penstock")))
                 .extracting(ExposedFolder::path)
                 .containsExactly(scratch);
+    }
+
+    @Test
+    void above_linkInTheMiddleThatOthersMayReplace_isExposed() throws Exception {
+        setMode(0777);
+        Path data = Files.createDirectory(directory.resolve("data"));
+        Files.createSymbolicLink(scratch.resolve("fast"), data);
+        Path link = Files.createSymbolicLink(directory.resolve("link"), Path.of("data/.././scratch/fast"));
+        assertThat(above(link.resolve("penstock")))
+                .extracting(ExposedFolder::path)
+                .containsExactly(scratch);
+    }
+
+    @Test
+    void above_linkOutOfAFolderThatOthersCannotSearch_isExposedWhereItLeads() throws Exception {
+        setMode(0777);
+        Path home = Files.createDirectory(directory.resolve("home"));
+        Files.setAttribute(home, "unix:mode", 0700);
+        Path link = Files.createSymbolicLink(home.resolve("link"), scratch);
+        assertThat(above(link.resolve("penstock")))
+                .extracting(ExposedFolder::path)
+                .containsExactly(scratch);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {01777, 0755})
+    void above_linkOfAnotherUser_isExposedInAFolderThatOthersMayWriteTo(int mode) throws Exception {
+        assumeThat(user).isZero();
+        setMode(mode);
+        Path link = Files.createSymbolicLink(scratch.resolve("link"), Files.createDirectory(directory.resolve("data")));
+        Files.setAttribute(link, "unix:uid", 4711, LinkOption.NOFOLLOW_LINKS);
+        List<String> mend = mode == 0755 ? List.of() : List.of("chown -h root " + link);
+        assertThat(above(link.resolve("penstock")))
+                .extracting(ExposedFolder::mend)
+                .containsExactlyElementsOf(mend);
+    }
+
+    @Test
+    void above_linkThatLeadsToItself_isNone() throws Exception {
+        Path link = Files.createSymbolicLink(scratch.resolve("link"), Path.of("link"));
+        assertThat(above(link.resolve("penstock"))).isEmpty();
     }
 
     @Test

@@ -26,6 +26,8 @@ final class Entries {
     private int dropped;
     /** Names whose entry was found to be wrong and is not corrected yet. */
     private final Set<String> doubted = new HashSet<>();
+    /** Names whose entry is as it was changed here, while the store may have more of the name. */
+    private final Set<String> forgotten = new HashSet<>();
     /** Objects of the last page whose names may yet turn out to be directories. */
     private List<Undecided> undecided = new ArrayList<>();
     /**
@@ -102,8 +104,9 @@ final class Entries {
         return changes;
     }
 
-    boolean isDoubted(String name) {
-        return doubted.contains(name);
+    /** Whether the entry, or that there is none, is an answer about the name. */
+    boolean isAnswer(String name) {
+        return !doubted.contains(name) && !forgotten.contains(name);
     }
 
     boolean areDoubted() {
@@ -114,6 +117,10 @@ final class Entries {
         doubted.add(name);
     }
 
+    void forget(String name) {
+        forgotten.add(name);
+    }
+
     /** Applies an answer about one name, unless the known entry was asked for later. */
     void correct(String name, Answer answer, long asOf) {
         Listing.Entry known = get(name);
@@ -121,6 +128,7 @@ final class Entries {
             return;
         }
         doubted.remove(name);
+        forgotten.remove(name);
         String key = directory.key(name);
         boolean isNext = undecided.removeIf(object -> object.key().equals(key) && asOf - object.asOf() >= 0);
         Integer index = indexes.get(name);

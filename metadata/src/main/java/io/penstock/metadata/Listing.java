@@ -267,7 +267,7 @@ public final class Listing {
 
     /** The listing's answer about a name; null if the listing has not come to it, or its answer is wrong or expired. */
     synchronized @Nullable CachedLookup find(String name, long now, long ttlNanos, long negativeTtlNanos) {
-        if (entries.isDoubted(name)) {
+        if (!entries.isAnswer(name)) {
             return null;
         }
         Entry entry = entries.get(name);
@@ -284,6 +284,11 @@ public final class Listing {
     /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it, or another listing this one. */
     synchronized void doubt(String name) {
         entries.doubt(name);
+    }
+
+    /** As {@link #doubt}, of a name that readers see as it was changed here: another opendir may share the listing. */
+    synchronized void forget(String name) {
+        entries.forget(name);
     }
 
     /** Applies an answer about one name, unless the listed entry was asked for later. */

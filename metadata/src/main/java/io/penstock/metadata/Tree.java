@@ -426,14 +426,17 @@ public final class Tree implements AutoCloseable {
         changed(now.parent(), now.name(), to);
     }
 
-    /** Drops all cached answers about the directory and everything below it. */
+    /**
+     * Drops all cached answers about the directory and everything below it. The listing of its parent goes on to show what
+     * it does.
+     */
     public void forgetAll(Directory directory) {
         flat.supersedeAll(directory);
         answers.forgetAll(each -> each.isWithin(directory));
         listings.asMap().keySet().removeIf(each -> each.isWithin(directory));
         former.keySet().removeIf(each -> each.isWithin(directory));
         Place place = Place.of(directory);
-        invalidate(place.parent(), place.name());
+        forget(place.parent(), place.name());
     }
 
     /**
@@ -481,11 +484,20 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Drops the cached answers about a name. */
+    /** Drops the cached answers about a name, whose directory the next {@link #list} lists anew. */
     public void invalidate(Directory directory, String name) {
+        forget(directory, name);
+        forListings(directory, listing -> listing.doubt(name));
+    }
+
+    /**
+     * Drops the cached answers about a name that has been changed here, as the store may have more of it: a lookup asks the
+     * store. The listing of its directory goes on to show what it does.
+     */
+    public void forget(Directory directory, String name) {
         flat.supersede(directory, name);
         answers.forget(new Name(directory, name));
-        forListings(directory, listing -> listing.doubt(name));
+        forListings(directory, listing -> listing.forget(name));
     }
 
     /** Applies the action to the directory's listing, and to the former one that still counts. */

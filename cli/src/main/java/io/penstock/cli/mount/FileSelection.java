@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.PathMatcher;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The files of a mount that a user names: by paths of files and folders, which stand for all that is in them, and by globs.
  * A path is below the mount point, or relative to it. Symbolic links on its way are followed, and those in its folders are
- * not, as by du and cp -r. Immutable.
+ * not, as by du and cp -r. Immutable. What a path may be and the walk along it share one set of rules: hence its length.
  *
  * @param paths as they were given
  * @param list a file with further paths, one a line; null for none
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
 record FileSelection(
         Path mountPoint, List<String> paths, @Nullable Path list) {
     private static final String ALL_LEVELS = "**";
+
+    /** Files that a pattern matches and that are visited together, so that the store is asked for many of them at once. */
+    private static final int EXPECTED = 256;
 
     /** {@link ListedPaths} has it in place of bytes that are not UTF-8. */
     private static final char NO_TEXT = '\uFFFD';
@@ -99,7 +103,7 @@ record FileSelection(
     void visit(Tree tree, SymbolicLinks links, String path, Visitor visitor)
             throws ObjectStoreException, IOException, InterruptedException {
         try {
-            if (!new Walk(tree, links, parse(path), visitor, 0).from(tree.root(), 0)) {
+            if (!new Walk(tree, links, parse(path), 0, visitor, 0).from(tree.root(), 0)) {
                 visitor.problem(
                         path,
                         "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
@@ -201,9 +205,11 @@ record FileSelection(
     /**
      * Looks for one path.
      *
+     * @param literal how many of the names, from the first on, come from links: they are no patterns
      * @param followed how many links have led to it
      */
-    private record Walk(Tree tree, SymbolicLinks links, List<String> names, Visitor visitor, int followed) {
+    private record Walk(
+            Tree tree, SymbolicLinks links, List<String> names, int literal, Visitor visitor, int followed) {
         /** Visits the path of the names from this one on, below the directory; false if nothing has it. */
         boolean from(Directory directory, int at)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
@@ -211,15 +217,39 @@ record FileSelection(
                 return all(directory);
             }
             String name = names.get(at);
-            if (name.equals(ALL_LEVELS)) {
+            if (at >= literal && name.equals(ALL_LEVELS)) {
                 return at + 1 == names.size() ? all(directory) : fromEachLevel(directory, at);
             }
             Answer answer = tree.lookup(directory, name);
-            if (answer instanceof Absent && isGlob(name)) {
-                PathMatcher matcher = matcher(name);
-                return each(directory, (child, node) -> matches(matcher, child) && visit(directory, child, node, at));
+            if (answer instanceof Absent && at >= literal && isGlob(name)) {
+                return eachMatching(directory, matcher(name), at);
             }
             return visit(directory, name, answer, at);
+        }
+
+        private boolean eachMatching(Directory directory, PathMatcher matcher, int at)
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
+            Map<String, Answer> next = new LinkedHashMap<>();
+            boolean any = each(directory, (child, node) -> {
+                if (matches(matcher, child)) {
+                    next.put(child, node);
+                }
+                return next.size() == EXPECTED && visitAll(directory, next, at);
+            });
+            return visitAll(directory, next, at) || any;
+        }
+
+        /** Visits these, and clears the map. */
+        private boolean visitAll(Directory directory, Map<String, Answer> nodes, int at)
+                throws BadPathException, ObjectStoreException, IOException, InterruptedException {
+            links.expect(directory, nodes.values());
+            boolean any = false;
+            for (Map.Entry<String, Answer> each : nodes.entrySet()) {
+                checkInterrupt();
+                any |= visit(directory, each.getKey(), each.getValue(), at);
+            }
+            nodes.clear();
+            return any;
         }
 
         private boolean fromEachLevel(Directory directory, int at)
@@ -244,7 +274,8 @@ record FileSelection(
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             try {
                 List<String> on = links.follow(directory, target, names.subList(at + 1, names.size()), followed);
-                return new Walk(tree, links, on, visitor, followed + 1).from(tree.root(), 0);
+                int fromLinks = on.size() - names.size() + Math.max(at + 1, literal);
+                return new Walk(tree, links, on, fromLinks, visitor, followed + 1).from(tree.root(), 0);
             } catch (UnfollowedException e) {
                 visitor.problem(shown(tree, directory.key(name)), String.valueOf(e.getMessage()));
                 return true;

@@ -3,10 +3,12 @@ package io.penstock.cli.mount;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
+import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -35,16 +37,39 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
      * @param parent where this is
      */
     Optional<String> target(Directory parent, Answer answer) throws ObjectStoreException, InterruptedException {
-        if (!(answer instanceof FileEntry(var object)) || object.version().size() > 0) {
+        if (!(answer instanceof FileEntry file) || !mayBeLink(file)) {
             return Optional.empty();
         }
         try {
-            return Optional.ofNullable(kept.of(parent, object.version()).target());
+            return Optional.ofNullable(kept.of(parent, file.object().version()).target());
         } catch (ObjectStoreException.Away e) {
             throw e;
         } catch (ObjectStoreException e) {
             return Optional.empty();
         }
+    }
+
+    /**
+     * Has the store asked for the targets of these, for calls of {@link #target} that come next: they fail as it has failed.
+     *
+     * @param parent where they are
+     */
+    void expect(Directory parent, Collection<Answer> answers) throws InterruptedException {
+        List<Node> asked = answers.stream()
+                .filter(answer -> answer instanceof FileEntry file && mayBeLink(file))
+                .map(Node.class::cast)
+                .toList();
+        if (!asked.isEmpty()) {
+            try {
+                kept.expect(parent, asked);
+            } catch (ObjectStoreException _) {
+                // of the parent's marker, which target asks for again
+            }
+        }
+    }
+
+    private static boolean mayBeLink(FileEntry file) {
+        return file.object().version().size() == 0;
     }
 
     /**

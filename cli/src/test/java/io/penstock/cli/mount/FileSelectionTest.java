@@ -13,12 +13,16 @@ import io.penstock.metadata.attributes.DirectoryMarkers;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
+import io.penstock.testing.Call;
+import io.penstock.testing.DelayingObjectStore;
+import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +36,7 @@ class FileSelectionTest {
     private static final Path MOUNT = Path.of("/mnt/data");
 
     private final InMemoryObjectStore store = new InMemoryObjectStore();
+    private final DelayingObjectStore delays = new DelayingObjectStore(store);
     private final List<String> missing = new ArrayList<>();
     private final List<String> reasons = new ArrayList<>();
     private Tree tree;
@@ -44,9 +49,9 @@ class FileSelectionTest {
         }
         store.put("hidden/1.jpg", "of another mount");
         tree = new Tree(
-                store, "shown/", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
+                delays, "shown/", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
         kept = new KeptAttributes(
-                store, new DirectoryMarkers(store, tree, System::nanoTime), KeptAttributes.Keeping.ALL, null);
+                delays, new DirectoryMarkers(delays, tree, System::nanoTime), KeptAttributes.Keeping.ALL, null);
     }
 
     @AfterEach
@@ -139,6 +144,22 @@ class FileSelectionTest {
         assertThat(missing).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"d/[5].jpg", "**", "**/5.jpg", "here/d/[5].jpg", "?/5.jpg"})
+    void visit_symbolicLinkToAPattern_takesItForAName(String target) throws Exception {
+        link("here", ".");
+        link("l", target);
+        assertThat(files("l", "l/*.jpg")).isEmpty();
+        assertThat(missing).containsExactly("l", "l/*.jpg");
+    }
+
+    @Test
+    void visit_patternBehindSymbolicLinks_isOne() throws Exception {
+        link("here", ".");
+        link("l", "here/d");
+        assertThat(files("l/[5].jpg", "here/l/*.jpg", "l/**")).containsExactly("d/5.jpg", "d/5.jpg", "d/5.jpg");
+    }
+
     /** As du(1) and cp -r do. */
     @Test
     void visit_symbolicLinkInAFolder_isNotFollowed() throws Exception {
@@ -175,6 +196,19 @@ class FileSelectionTest {
         assertThat(files("empty")).containsExactly("empty");
         assertThat(files("empty/below")).isEmpty();
         assertThat(missing).containsExactly("empty/below");
+    }
+
+    @Test
+    void visit_emptyFilesOfAPattern_asksForManyAtOnce() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            store.put("shown/empty/" + i, "");
+        }
+        FutureTask<List<String>> visited = new FutureTask<>(() -> files("empty/*"));
+        try (Gate gate = delays.hold(Call.Describe.class::isInstance)) {
+            Thread.startVirtualThread(visited);
+            gate.awaitHeld(64);
+        }
+        assertThat(visited.get()).hasSize(300).isEqualTo(files("empty")).doesNotHaveDuplicates();
     }
 
     @Test

@@ -75,6 +75,7 @@ final class DirectoryRenames {
             rest = inBackground(move, () -> {
                 rename.undo();
                 tree.forgetAll(move.to());
+                invalidate(Place.of(move.to()));
             });
         } finally {
             if (rest == null) { // a bug's exception, which the copies outlive until the next mount
@@ -144,11 +145,18 @@ final class DirectoryRenames {
     private void delete(DirectoryRename rename, Move move) throws ErrnoException {
         try {
             Errnos.run(rename::delete);
+        } catch (ErrnoException e) {
+            invalidate(from(move));
+            throw e;
         } finally {
             tree.uncover(from(move).parent(), from(move).name(), Absent.ABSENT);
             // Objects that others have changed there stay, and so does a file that it has hidden.
             tree.forgetAll(move.from());
         }
+    }
+
+    private void invalidate(Place place) {
+        tree.invalidate(place.parent(), place.name());
     }
 
     /** Does what the program cannot interrupt any more, and ends the move. @return what completes with the failure, if any */

@@ -201,7 +201,7 @@ public final class NameChanges {
         deletions.deleteMarker(directory, name, child);
         files.kept().markers().removed(child);
         changed(directory);
-        tree.invalidate(directory, name); // an object of this name, which the directory hid, shows now
+        tree.forget(directory, name); // an object of this name, which the directory hid, shows now
         Inode inode = inodes.find(child);
         if (inode != null) {
             inodes.detach(inode);
