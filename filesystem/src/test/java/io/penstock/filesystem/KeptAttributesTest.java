@@ -649,6 +649,63 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100640);
     }
 
+    /** All that happens in one second has one ETag and one Last-Modified. */
+    @Test
+    void lookup_whatAnotherNodeHasChangedTwiceInOneSecond_isShownAfterTheTtl() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0600));
+        try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
+            assertThat(other.lookup("a").mode()).isEqualTo(0100600);
+            setattr("a", mode(0640));
+            other.clock.advance(Mounted.TTL.minusNanos(1));
+            other.drainCalls();
+            assertThat(other.lookup("a").mode()).isEqualTo(0100600);
+            assertThat(other.drainCalls()).isEmpty();
+
+            other.clock.advance(Duration.ofNanos(1));
+            assertThat(other.lookup("a").mode()).isEqualTo(0100640);
+        }
+    }
+
+    @Test
+    void lookup_whatAnotherNodeHasChangedInTheSecondOfOurChange_isShownAfterTheTtl() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0600));
+        try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
+            other.fs.setattr(other.lookup("a").inode(), null, mode(0640));
+        }
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+
+        m.clock.advance(Mounted.TTL);
+        assertThat(m.lookup("a").mode()).isEqualTo(0100640);
+    }
+
+    /** As of all objects of a training job, whose last change was long ago. */
+    @Test
+    void lookup_whatWasChangedSecondsBefore_asksForItsAttributesOnce() throws Exception {
+        m.save("a", "1");
+        setattr("a", mode(0600));
+        m.clock.advance(Mounted.TTL);
+        assertThat(attributesAsked("a")).isEqualTo(1);
+
+        m.clock.advance(Mounted.TTL);
+        assertThat(attributesAsked("a")).isZero();
+    }
+
+    @Test
+    void lookup_ofAFileMadeHere_whereNobodyHasKeptAny_asksForNone() throws Exception {
+        m.close(m.create("a", 0640, Mounted.CREATOR, O_WRONLY));
+        m.clock.advance(Mounted.TTL);
+        assertThat(attributesAsked("a")).isZero();
+    }
+
+    /** How often a lookup of the file asks for what it keeps. */
+    private long attributesAsked(String path) throws Exception {
+        m.drainCalls();
+        m.lookup(path);
+        return m.drainCalls().stream().filter(new Call.Describe(path)::equals).count();
+    }
+
     @Test
     void lookup_whileTheStoreIsAway_goesByWhatWasKnown() throws Exception {
         m.mkdir("d");
@@ -662,6 +719,7 @@ class KeptAttributesTest {
 
         assertThat(m.fs.getattr(FileSystem.ROOT).mode()).isEqualTo(0040751);
         assertThat(m.lookup("d").mode()).isEqualTo(0040755);
+        assertThat(m.lookup("d/a").mode()).isEqualTo(0100600);
     }
 
     /** What is private must not show with the usual mode, which the kernel would go by. */
@@ -902,6 +960,8 @@ class KeptAttributesTest {
 
         m.fs.forget(m.fs.symlink("t", FileSystem.ROOT, "l", Mounted.CREATOR).inode(), 1);
 
+        assertThat(m.fs.readlink(m.lookup("l").inode())).isEqualTo("t");
+        m.clock.advance(Mounted.TTL);
         assertThat(m.fs.readlink(m.lookup("l").inode())).isEqualTo("t");
         m.faults.heal();
         remount(Keeping.ALL);

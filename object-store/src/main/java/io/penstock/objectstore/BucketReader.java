@@ -107,7 +107,7 @@ final class BucketReader {
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectDescription(head.object(key), propertiesOf(head), head.checksums());
+        return new ObjectDescription(head.object(key), head.date(), propertiesOf(head), head.checksums());
     }
 
     private SortedMap<String, String> propertiesOf(ObjectHead head) {

@@ -54,6 +54,11 @@ record ObjectHead(Map<String, String> headers, long size, Instant lastModified) 
         return ResponseValues.etag(header("ETag"));
     }
 
+    /** As {@link ObjectDescription} has it. */
+    Instant date() {
+        return ResponseValues.timeOf(header("Date"));
+    }
+
     /** As {@link ObjectDescription} has them. */
     SortedMap<String, String> checksums() {
         SortedMap<String, String> checksums = new TreeMap<>();

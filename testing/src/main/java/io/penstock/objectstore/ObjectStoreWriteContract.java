@@ -511,6 +511,8 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
                 .putInt(body.crc32c().orElseThrow())
                 .array();
         assertThat(description.object().version().etag()).isEqualTo(version.etag());
+        assertThat(description.date())
+                .isAfterOrEqualTo(description.object().version().lastModified());
         assertThat(description.checksums())
                 .containsExactly(Map.entry("CRC32C", Base64.getEncoder().encodeToString(crc32c)));
     }

@@ -16,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -28,9 +27,8 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * The known attributes of objects on disk, for the next mount. Each belongs to a version, so that the file needs no care when
- * something changes. Out of date is only what another node has changed in the second in which the version was made, as in
- * memory. It is replaced as a whole:
+ * The settled attributes of objects on disk, for the next mount. Each belongs to a version, so that the file needs no care when
+ * something changes. It is replaced as a whole:
  *
  * <pre>
  *   magic, version, owner, number of objects
@@ -50,18 +48,6 @@ public final class AttributesSnapshot {
     private final Path file;
     private final String owner;
 
-    /** The attributes of one version. */
-    record Known(ObjectVersion version, ObjectAttributes attributes) {
-        boolean isOf(ObjectVersion other) {
-            // Another node that changes attributes changes nothing but the time.
-            return version.identity().equals(other.identity())
-                    && version.size() == other.size()
-                    && version.lastModified()
-                            .truncatedTo(ChronoUnit.SECONDS)
-                            .equals(other.lastModified().truncatedTo(ChronoUnit.SECONDS));
-        }
-    }
-
     /** @param owner the origin of the keys, such as server, bucket and prefix: a file of another owner is not read */
     public AttributesSnapshot(Path file, String owner) {
         this.file = file;
@@ -69,11 +55,11 @@ public final class AttributesSnapshot {
     }
 
     /** Replaces the file. If this throws, the former one is unchanged, unless only the folder could not be synced. */
-    void write(Collection<Known> all) throws IOException {
+    void write(Collection<KnownAttributes.Settled> all) throws IOException {
         FileReplacement.write(file, channel -> write(all, channel));
     }
 
-    private void write(Collection<Known> all, FileChannel channel) throws IOException {
+    private void write(Collection<KnownAttributes.Settled> all, FileChannel channel) throws IOException {
         OutputStream buffered = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER);
         CheckedOutputStream checked = new CheckedOutputStream(buffered, new CRC32C());
         DataOutputStream out = new DataOutputStream(checked);
@@ -81,20 +67,20 @@ public final class AttributesSnapshot {
         out.writeInt(VERSION);
         out.writeUTF(owner);
         out.writeInt(all.size());
-        for (Known known : all) {
+        for (KnownAttributes.Settled known : all) {
             write(known, out);
         }
         out.writeLong(checked.getChecksum().getValue());
         out.flush();
     }
 
-    private static void write(Known known, DataOutputStream out) throws IOException {
-        ObjectVersion version = known.version;
+    private static void write(KnownAttributes.Settled known, DataOutputStream out) throws IOException {
+        ObjectVersion version = known.version();
         out.writeUTF(version.key());
         out.writeUTF(version.etag());
         out.writeLong(version.size());
         out.writeLong(version.lastModified().getEpochSecond());
-        Map<String, String> headers = new TreeMap<>(AttributeHeaders.of(known.attributes));
+        Map<String, String> headers = new TreeMap<>(AttributeHeaders.of(known.attributes()));
         headers.values().removeIf(String::isEmpty);
         out.writeShort(headers.size());
         for (Map.Entry<String, String> header : headers.entrySet()) {
@@ -110,7 +96,7 @@ public final class AttributesSnapshot {
      * @throws java.nio.file.NoSuchFileException if it has left nothing
      * @throws IOException if the file is damaged, or cannot be read
      */
-    List<Known> read() throws IOException {
+    List<KnownAttributes.Settled> read() throws IOException {
         try (CheckedInputStream checked =
                 new CheckedInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER), new CRC32C())) {
             DataInputStream in = new DataInputStream(checked);
@@ -120,7 +106,7 @@ public final class AttributesSnapshot {
                 return List.of();
             }
             int count = in.readInt();
-            List<Known> all = new ArrayList<>();
+            List<KnownAttributes.Settled> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 all.add(readOne(in));
             }
@@ -134,13 +120,13 @@ public final class AttributesSnapshot {
         }
     }
 
-    private static Known readOne(DataInputStream in) throws IOException {
+    private static KnownAttributes.Settled readOne(DataInputStream in) throws IOException {
         ObjectVersion version =
                 new ObjectVersion(in.readUTF(), in.readUTF(), in.readLong(), Instant.ofEpochSecond(in.readLong()));
         SortedMap<String, String> headers = new TreeMap<>();
         for (int left = in.readUnsignedShort(); left > 0; left--) {
             headers.put(in.readUTF(), in.readUTF());
         }
-        return new Known(version, AttributeHeaders.read(headers));
+        return new KnownAttributes.Settled(version, AttributeHeaders.read(headers));
     }
 }

@@ -104,13 +104,23 @@ public final class DirectoryMarkers implements AutoCloseable {
         return tree.limits().ttlNanos();
     }
 
+    /** The time on the clock: nanoseconds. */
+    long nanoTime() {
+        return nanoClock.getAsLong();
+    }
+
+    /** Whether an answer is still believed. */
+    boolean isValid(long asOf) {
+        return nanoTime() - asOf < validNanos();
+    }
+
     /** The marker if it is known; null if the store would have to be asked. */
     @Nullable
     Marker now(Directory directory) {
         Dated known = markers.getIfPresent(directory.prefix());
         if (known != null && known.isDoubted) {
             return null;
-        } else if (known != null && nanoClock.getAsLong() - known.asOf < validNanos()) {
+        } else if (known != null && isValid(known.asOf)) {
             return known.marker;
         }
         Long asOf = tree.hadNoMarker(directory);

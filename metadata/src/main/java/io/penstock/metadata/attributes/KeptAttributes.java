@@ -8,8 +8,8 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.metadata.attributes.AttributesSnapshot.Known;
 import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The attributes that objects keep, by version. An object is asked by a HEAD, once for all callers that want to know at the
- * same time, and only where its directory's marker says that there may be some. Safe for use by any number of threads.
+ * same time, and only where its directory's marker says that there may be some; anew after the time to live of names where the
+ * answer was {@linkplain KnownAttributes racy}. Safe for use by any number of threads.
  *
  * <p>The ways to ask, to wait and to remember share one table: hence its length.
  */
@@ -47,11 +48,11 @@ public final class KeptAttributes implements AutoCloseable {
     private final ObjectStore store;
     private final DirectoryMarkers markers;
     private final Keeping keeping;
-    private final Cache<String, Known> known = Caffeine.newBuilder()
+    private final Cache<String, KnownAttributes> known = Caffeine.newBuilder()
             .maximumSize(mostCached(Runtime.getRuntime().maxMemory()))
             .executor(Runnable::run)
             .build();
-    private final ConcurrentMap<String, CompletableFuture<Known>> asked = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, CompletableFuture<KnownAttributes>> asked = new ConcurrentHashMap<>();
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore turns = new Semaphore(CONCURRENCY);
 
@@ -61,7 +62,7 @@ public final class KeptAttributes implements AutoCloseable {
     /** Whether the snapshot was read: before, it may have more than is known. */
     private volatile boolean isLoaded;
 
-    /** Whether the snapshot lacks something that is known. */
+    /** Whether the snapshot lacks something that is settled. */
     private volatile boolean isToSave;
 
     /** Which objects are asked. */
@@ -97,7 +98,7 @@ public final class KeptAttributes implements AutoCloseable {
 
     private void load(AttributesSnapshot of) {
         try {
-            for (Known each : of.read()) {
+            for (KnownAttributes.Settled each : of.read()) {
                 known.asMap().putIfAbsent(each.version().key(), each);
             }
         } catch (NoSuchFileException e) {
@@ -117,7 +118,10 @@ public final class KeptAttributes implements AutoCloseable {
 
     private void save(AttributesSnapshot to) {
         try {
-            to.write(List.copyOf(known.asMap().values()));
+            to.write(known.asMap().values().stream()
+                    .filter(KnownAttributes.Settled.class::isInstance)
+                    .map(KnownAttributes.Settled.class::cast)
+                    .toList());
         } catch (IOException e) {
             LOG.warn("The known attributes of files are not kept for the next mount: {}", e.getMessage());
         }
@@ -156,8 +160,13 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** {@link #now(Directory, Node)} of a file of this version. */
     public @Nullable ObjectAttributes now(@Nullable Directory parent, ObjectVersion version) {
-        ObjectAttributes known = keeping == Keeping.IGNORE ? ObjectAttributes.NONE : of(version);
-        return known != null ? known : noneIn(parent);
+        KnownAttributes last = keeping == Keeping.IGNORE ? null : last(version);
+        if (last != null && holds(last)) {
+            return last.attributes();
+        }
+        ObjectAttributes none = noneIn(parent);
+        // Another node that had changed them would have marked the directory.
+        return none == null || last == null ? none : last.attributes();
     }
 
     /**
@@ -176,10 +185,23 @@ public final class KeptAttributes implements AutoCloseable {
         return parent == null || keeping == Keeping.ALL || markers.now(parent) != null;
     }
 
-    /** The attributes of this version if they are known; null if not. */
+    /** The attributes of this version as they were known last; null if they never were. */
     public @Nullable ObjectAttributes of(ObjectVersion version) {
-        Known found = known.getIfPresent(version.key());
-        return found != null && found.isOf(version) ? found.attributes() : null;
+        KnownAttributes last = last(version);
+        return last == null ? null : last.attributes();
+    }
+
+    private @Nullable KnownAttributes last(ObjectVersion version) {
+        KnownAttributes last = known.getIfPresent(version.key());
+        return last != null && last.isOf(version) ? last : null;
+    }
+
+    /** Whether the store need not be asked again. */
+    private boolean holds(KnownAttributes last) {
+        return switch (last) {
+            case KnownAttributes.Settled _ -> true;
+            case KnownAttributes.Racy racy -> markers.isValid(racy.asOf());
+        };
     }
 
     /** The attributes, of the store if need be. */
@@ -201,15 +223,32 @@ public final class KeptAttributes implements AutoCloseable {
         };
     }
 
-    /** {@link #of(Directory, Node)} of a file of this version. */
+    /** {@link #of(Directory, Node)} of a file of this version: while the store does not say, as they were known last. */
     public ObjectAttributes of(@Nullable Directory parent, ObjectVersion version)
             throws ObjectStoreException, InterruptedException {
         return keeping == Keeping.IGNORE
                 ? ObjectAttributes.NONE
-                : store.retries().forReading().callUnlessWithin(() -> {
-                    ObjectAttributes known = isMarked(parent) ? of(version) : ObjectAttributes.NONE;
-                    return known == null ? Calls.await(start(version)).attributes() : known;
-                });
+                : store.retries().forReading().callUnlessWithin(() -> ask(parent, version));
+    }
+
+    private ObjectAttributes ask(@Nullable Directory parent, ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        boolean isMarked = isMarked(parent);
+        KnownAttributes last = last(version);
+        if (last != null && (!isMarked || holds(last))) {
+            return last.attributes();
+        } else if (!isMarked) {
+            return ObjectAttributes.NONE;
+        }
+        try {
+            return Calls.await(start(version)).attributes();
+        } catch (ObjectStoreException.Away | ObjectStoreException.AccessDenied e) {
+            if (last == null) {
+                throw e;
+            }
+            LOG.debug("The attributes of '{}' are believed to be what they were", version.key(), e);
+            return last.attributes();
+        }
     }
 
     private boolean isMarked(@Nullable Directory parent) throws ObjectStoreException, InterruptedException {
@@ -247,7 +286,7 @@ public final class KeptAttributes implements AutoCloseable {
             switch (node) {
                 case Directory below -> markers.expect(below);
                 case FileEntry(var object)
-                when of(object.version()) == null && !executor.isShutdown() -> {
+                when now(directory, object.version()) == null && !executor.isShutdown() -> {
                     var _ = start(object.version());
                 }
                 default -> {}
@@ -255,39 +294,45 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<Known> start(ObjectVersion version) {
+    private CompletableFuture<KnownAttributes> start(ObjectVersion version) {
         String key = version.key();
-        CompletableFuture<Known> running = asked.computeIfAbsent(
+        CompletableFuture<KnownAttributes> running = asked.computeIfAbsent(
                 key, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(version)));
-        CompletableFuture<Known> _ = running.whenComplete((_, _) -> asked.remove(key, running));
+        CompletableFuture<KnownAttributes> _ = running.whenComplete((_, _) -> asked.remove(key, running));
         return running;
     }
 
-    private Known askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+    private KnownAttributes askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         Deadline.standInLine(turns::acquire);
         try {
-            ObjectAttributes attributes =
-                    AttributeHeaders.read(store.describe(version.key()).headers());
+            long asOf = markers.nanoTime();
+            ObjectDescription there = store.describe(version.key());
+            ObjectAttributes all = AttributeHeaders.read(there.headers());
+            ObjectAttributes attributes = version.size() == 0 ? all : all.ofFile();
             // Of a newer version they are as good as any: the name is about to be looked up again.
-            Known found = new Known(version, version.size() == 0 ? attributes : attributes.ofFile());
+            KnownAttributes found =
+                    KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
+                            ? new KnownAttributes.Settled(version, attributes)
+                            : new KnownAttributes.Racy(version, attributes, asOf);
             known.asMap()
                     .compute(
                             version.key(),
-                            (_, current) -> current != null && current.isOf(version)
+                            (_, current) -> current != null && current.isOf(version) && holds(current)
                                     ? current // set here in between
                                     : found);
-            isToSave = true;
+            if (found instanceof KnownAttributes.Settled) {
+                isToSave = true;
+            }
             return found;
         } finally {
             turns.release();
         }
     }
 
-    /** This version was made here, with these attributes. */
+    /** This version was made here, with these attributes: another node may change them within the same second. */
     public void set(ObjectVersion version, ObjectAttributes attributes) {
         if (keeping != Keeping.IGNORE) {
-            known.put(version.key(), new Known(version, attributes));
-            isToSave = true;
+            known.put(version.key(), new KnownAttributes.Racy(version, attributes, markers.nanoTime()));
         }
     }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
-import io.penstock.metadata.attributes.AttributesSnapshot.Known;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.testing.Call;
@@ -40,14 +39,14 @@ final class AttributesSnapshotTest {
 
     @Test
     void read_whatWasWritten_isTheSame() throws Exception {
-        List<Known> all = write(1000);
+        List<KnownAttributes.Settled> all = write(1000);
         assertThat(snapshot().read()).usingRecursiveComparison().isEqualTo(all);
     }
 
     @Test
     void write_again_replacesAll() throws Exception {
         write(10);
-        List<Known> all = write(3);
+        List<KnownAttributes.Settled> all = write(3);
         assertThat(snapshot().read()).usingRecursiveComparison().isEqualTo(all);
         assertThat(folder).isDirectoryContaining(path -> path.equals(file())).isDirectoryNotContaining("glob:**.tmp");
     }
@@ -65,7 +64,7 @@ final class AttributesSnapshotTest {
 
     @Test
     void read_oneByteDamagedOrTheRestMissing_neverReturnsAnythingElse() throws Exception {
-        List<Known> all = write(20);
+        List<KnownAttributes.Settled> all = write(20);
         byte[] good = Files.readAllBytes(file());
         for (int i = 0; i < 2000; i++) {
             byte[] bad = i % 4 == 0 ? Arrays.copyOf(good, random.nextInt(good.length)) : good.clone();
@@ -86,11 +85,26 @@ final class AttributesSnapshotTest {
     @Test
     void nextMount_unchangedObject_isNotAsked() throws Exception {
         ObjectVersion version = put("a", ObjectAttributes.NONE.withPermissions(0600));
+        clock.advance(KnownAttributes.SETTLED);
         assertThat(mount(version)).isEqualTo(1);
 
         assertThat(mount(version)).isZero();
-        clock.advance(Duration.ofSeconds(2));
         assertThat(mount(put("a", ObjectAttributes.NONE.withPermissions(0640)))).isEqualTo(1);
+    }
+
+    /** Another node's change of attributes leaves ETag and size as they are, and within the second the time too. */
+    @Test
+    void nextMount_askedWithinTheSecondOfAChange_isAskedAnew() throws Exception {
+        ObjectVersion version = put("a", ObjectAttributes.NONE.withPermissions(0600));
+        assertThat(mount(version)).isEqualTo(1);
+
+        assertThat(put("a", ObjectAttributes.NONE.withPermissions(0640))).isEqualTo(version);
+        assertThat(mount(version)).isEqualTo(1);
+        clock.advance(KnownAttributes.SETTLED.minusNanos(1));
+        assertThat(mount(version)).isEqualTo(1);
+        clock.advance(Duration.ofNanos(1));
+        assertThat(mount(version)).isEqualTo(1);
+        assertThat(mount(version)).isZero();
     }
 
     /** Asks for the object's attributes. Returns how often the store was asked. */
@@ -115,15 +129,15 @@ final class AttributesSnapshotTest {
         return bucket.put(key, Content.of(new byte[] {1}), properties);
     }
 
-    private List<Known> write(int count) throws IOException {
-        List<Known> all = new ArrayList<>();
+    private List<KnownAttributes.Settled> write(int count) throws IOException {
+        List<KnownAttributes.Settled> all = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             ObjectVersion version = new ObjectVersion(
                     "größe/\ud83d\ude00 " + i,
                     "\"" + random.nextLong() + "\"",
                     random.nextLong(1L << 40),
                     Instant.ofEpochSecond(random.nextInt()));
-            all.add(new Known(version, AttributeHeadersTest.any(random)));
+            all.add(new KnownAttributes.Settled(version, AttributeHeadersTest.any(random)));
         }
         snapshot().write(all);
         return all;
