@@ -42,6 +42,11 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return Math.clamp(memoryBytes / parts / MIB * MIB, least, most);
     }
 
+    /** So many requests at once for each processor, within bounds: a machine of more processors has a faster network. */
+    int forEachProcessor(int requests, int least, int most) {
+        return Math.clamp((long) requests * processors, least, most);
+    }
+
     /** Absolute, with {@code ~/} expanded. */
     public Path path(String text) {
         Path path = text.startsWith("~/") ? home.resolve(text.substring(2)) : Path.of(text);

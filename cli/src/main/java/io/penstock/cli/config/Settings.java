@@ -200,7 +200,12 @@ public final class Settings {
                     mebibytes(0, 64 * GIB),
                     "The maximum distance that data is fetched ahead of a sequential reader; 0 turns readahead"
                             + " off. All readers together use at most half of memory.")
-            .withDefault(ReadaheadConfig.DEFAULT.maxWindowBytes())
+            .withDefault(
+                    "an eighth of memory, 128MiB to 512MiB",
+                    context -> Math.clamp(
+                            context.get(Settings.MEMORY) / 8 / MIB * MIB,
+                            ReadaheadConfig.DEFAULT.maxWindowBytes(),
+                            512 * MIB))
             .live();
 
     public static final Setting<Long> RANGE_SIZE = Setting.of(
@@ -210,7 +215,9 @@ public final class Settings {
 
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
-            .withDefault(ReadaheadConfig.DEFAULT.concurrency())
+            .withDefault(
+                    "8 for each processor, 96 to 256",
+                    context -> context.host().forEachProcessor(8, ReadaheadConfig.DEFAULT.concurrency(), 256))
             .live();
 
     public static final Setting<Long> SMALL_FILE = Setting.of(

@@ -124,14 +124,16 @@ public final class WriteSettings {
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
-            .withDefault("32")
+            .withDefault(
+                    "4 for each processor, 32 to 128", context -> context.host().forEachProcessor(4, 32, 128))
             .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_PER_FILE = Setting.of(
                     "upload.concurrency-per-file",
                     integer(1, 4096),
-                    "The maximum number of concurrent uploads" + " of one file.")
-            .withDefault("16")
+                    "The maximum number of concurrent uploads of one file.")
+            .withDefault(
+                    "2 for each processor, 16 to 64", context -> context.host().forEachProcessor(2, 16, 64))
             .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_WHILE_STAGING = Setting.of(

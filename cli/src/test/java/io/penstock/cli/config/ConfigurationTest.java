@@ -164,6 +164,28 @@ class ConfigurationTest {
         assertThat(configuration.get(WriteSettings.MEMORY)).isEqualTo(writeMib << 20);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "2, 24, 128, 96, 160, 32, 16",
+        "16, 128, 341, 128, 224, 64, 32",
+        "192, 2048, 512, 256, 416, 128, 64",
+    })
+    void concurrencyAndWindow_byDefault_growWithTheMachine(
+            int processors, long memoryGib, long windowMib, int reads, int connections, int uploads, int ofOneFile)
+            throws Exception {
+        Configuration configuration = Configuration.of(
+                Hosts.of(memoryGib << 30, processors),
+                "data",
+                SettingSource.EMPTY,
+                SettingSource.EMPTY,
+                ConfigurationFile.NONE);
+        assertThat(configuration.get(Settings.MAX_WINDOW)).isEqualTo(windowMib << 20);
+        assertThat(configuration.get(Settings.READ_CONCURRENCY)).isEqualTo(reads);
+        assertThat(configuration.get(Settings.CONNECTIONS)).isEqualTo(connections);
+        assertThat(configuration.get(WriteSettings.UPLOAD_CONCURRENCY)).isEqualTo(uploads);
+        assertThat(configuration.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE)).isEqualTo(ofOneFile);
+    }
+
     @Test
     void check_fileWithContradictionInOneBucket_reportedOnce() throws IOException {
         ConfigurationFile file = file("buckets: {a: {memory: 25GiB}, b: {}}\n");

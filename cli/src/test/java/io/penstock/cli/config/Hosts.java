@@ -18,6 +18,10 @@ final class Hosts {
     }
 
     static Host withMemory(long bytes) {
-        return new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, bytes, PROCESSORS);
+        return of(bytes, PROCESSORS);
+    }
+
+    static Host of(long memoryBytes, int processors) {
+        return new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, memoryBytes, processors);
     }
 }

@@ -27,7 +27,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class MountPlanTest {
-    private static final Host HOST = new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30, 16);
+    private static final Host HOST = new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30, 8);
 
     @Test
     void of_nothingSet_isWhatTheModulesTakeForDefault() throws Exception {
