@@ -72,8 +72,7 @@ public final class CachedObject implements AutoCloseable {
      * to fill. Every claim must be filled or failed. The run ends early at a page that is not Missing or for which there
      * is no memory, and at the end of the object.
      *
-     * @return null if no page in it is Missing, or, for {@link Urgency#READAHEAD}, if memory is short;
-     *     {@link Urgency#DEMAND} waits for memory instead
+     * @return null if no page in it is Missing, or if memory is short; {@link Urgency#DEMAND} waits for memory instead
      */
     public @Nullable Fill claim(long fromPage, long toPage, Urgency urgency) throws InterruptedException {
         long end = Math.min(toPage, pages.pageCount());

@@ -19,12 +19,14 @@ public final class Fill {
     /** Frames before it are complete. Written by the one thread that fills; others only look ahead of it. */
     private volatile int current;
 
+    private final Urgency urgency;
     private final long memoryNanos;
 
     /** @param memoryNanos that the claim has waited for memory */
-    Fill(ObjectPages object, List<PageFrame> frames, long memoryNanos) {
+    Fill(ObjectPages object, List<PageFrame> frames, Urgency urgency, long memoryNanos) {
         this.object = object;
         this.frames = List.copyOf(frames);
+        this.urgency = urgency;
         this.memoryNanos = memoryNanos;
     }
 
@@ -61,7 +63,7 @@ public final class Fill {
         if (frame.isComplete()) {
             int next = current + 1; // not ++: only this thread writes it
             current = next;
-            object.completed(frame);
+            object.completed(frame, urgency);
         }
     }
 

@@ -64,14 +64,14 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     Fill claim(int from, int to, Urgency urgency) throws InterruptedException {
         for (int page = from; page < to; page++) {
             PageFrame first = switch (urgency) {
-                case READAHEAD -> tryClaim(page, urgency);
+                case READAHEAD, LATER -> tryClaim(page, urgency);
                 case DEMAND -> claimWithoutMemory(page);
             };
             if (first != null) {
                 long waited = urgency == Urgency.DEMAND ? waitForMemory(first) : 0;
                 return extended(first, to, urgency, waited);
             }
-            if (urgency == Urgency.READAHEAD && state(page) == PageState.MISSING) {
+            if (urgency != Urgency.DEMAND && state(page) == PageState.MISSING) {
                 return null; // for want of memory
             }
         }
@@ -114,7 +114,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
                 next = page < to ? tryClaim(page, urgency) : null;
             }
             done = true;
-            return new Fill(this, run, memoryNanos);
+            return new Fill(this, run, urgency, memoryNanos);
         } finally {
             if (!done) {
                 run.forEach(this::abandon);
@@ -176,9 +176,9 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
 
     // ---- calls by a fill
 
-    void completed(PageFrame frame) {
+    void completed(PageFrame frame, Urgency urgency) {
         shared.counters().filledPages.increment();
-        shared.writeBehind().write(this, frame);
+        shared.writeBehind().write(this, frame, urgency);
     }
 
     void failed(PageFrame frame, Exception cause) {
@@ -203,7 +203,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
                 || shared.writeBehind().isFull()) {
             return Storing.UNDER_WAY;
         } else if (frame.tryRetain()) {
-            shared.writeBehind().write(this, frame);
+            shared.writeBehind().write(this, frame, Urgency.LATER);
         }
         return Storing.TRIED;
     }

@@ -300,7 +300,7 @@ public final class PageCache implements AutoCloseable {
         return memory.budgetBytes();
     }
 
-    /** Whether so many bytes could be claimed as {@link Urgency#READAHEAD} now, or as many as there may ever be. */
+    /** Whether so many bytes could be claimed as {@link Urgency#LATER} now, or as many as there may ever be. */
     public boolean hasMemoryFor(long bytes) {
         return memory.hasForReadahead(bytes);
     }

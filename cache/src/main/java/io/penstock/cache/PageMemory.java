@@ -149,17 +149,21 @@ final class PageMemory {
         long budget = budgetBytes();
         return switch (urgency) {
             case DEMAND -> budget;
-            case READAHEAD -> readaheadLimit(budget);
+            case READAHEAD, LATER -> readaheadLimit(budget);
         };
     }
 
     /**
-     * How much may wait to be written to disk, in bytes: as much as may be busy before readahead gives way. So where the
-     * disk is slower than the store, readahead runs at the disk's pace, and only pages that readers demand beyond
-     * that are not stored.
+     * How much may wait to be written to disk with a page of this purpose, in bytes. Half of the budget: where the disk is
+     * slower than the store, readers go on at the store's pace, and what is beyond that is not stored. For pages that are
+     * to be read from disk, as much as may be busy before they give way: they come at the disk's pace.
      */
-    long unwrittenLimit() {
-        return readaheadLimit(budgetBytes());
+    long unwrittenLimit(Urgency urgency) {
+        long budget = budgetBytes();
+        return switch (urgency) {
+            case DEMAND, READAHEAD -> budget / 2;
+            case LATER -> readaheadLimit(budget);
+        };
     }
 
     /** How much of a budget may be busy before readahead gives way, in bytes. */

@@ -4,6 +4,8 @@ package io.penstock.cache;
 public enum Urgency {
     /** A reader waits for it. */
     DEMAND,
-    /** It is expected to be read; gives way when memory is short. */
-    READAHEAD
+    /** A reader is expected to come to it soon; gives way when memory is short. */
+    READAHEAD,
+    /** It is to be read from NVMe, long after; gives way when memory is short, and comes no faster than the disk stores it. */
+    LATER
 }

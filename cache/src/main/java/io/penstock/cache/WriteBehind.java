@@ -29,9 +29,9 @@ final class WriteBehind {
     }
 
     /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(ObjectExtents object, PageFrame frame) {
+    void write(ObjectExtents object, PageFrame frame, Urgency urgency) {
         frame.setUnwritten(true);
-        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit() // more stay in memory only
+        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit(urgency) // more stay in memory only
                 || !writes.areAllowed()
                 || !table.retain(object)) {
             ended(frame, false);
@@ -52,9 +52,9 @@ final class WriteBehind {
         }
     }
 
-    /** Whether a page would stay in memory only, as too many wait for the disk. */
+    /** Whether any page would stay in memory only, as too many wait for the disk. */
     boolean isFull() {
-        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > memory.unwrittenLimit();
+        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > memory.unwrittenLimit(Urgency.LATER);
     }
 
     private void ended(PageFrame frame, boolean stored) {

@@ -260,6 +260,33 @@ final class SickDiskTest {
     }
 
     @Test
+    void readahead_withAStalledDisk_goesOn_andWhatIsForLaterWaitsForIt() throws Exception {
+        TestObject later = new TestObject("later", 20L * PAGE_SIZE);
+        try (PageCache cache = open(64, 8);
+                CachedObject streamed = OBJECT.open(cache);
+                CachedObject warmed = later.open(cache)) {
+            files.stall();
+            for (int page = 0; page < OBJECT.pages(); page++) {
+                Fill fill = streamed.claim(page, page + 1L, Urgency.READAHEAD);
+                assertThat(fill).as("page %d", page).isNotNull();
+                OBJECT.fill(requireNonNull(fill), PAGE_SIZE);
+            }
+            assertThat(cache.statistics().unstoredPages()).isEqualTo(OBJECT.pages() - 4L);
+
+            int claimed = 0;
+            for (Fill fill = warmed.claim(0, 1, Urgency.LATER); fill != null; ) {
+                later.fill(fill, PAGE_SIZE);
+                claimed++;
+                fill = warmed.claim(claimed, claimed + 1L, Urgency.LATER);
+            }
+            assertThat(claimed).isEqualTo(2);
+            assertThat(cache.statistics().unstoredPages()).isEqualTo(OBJECT.pages() - 4L);
+            files.resume();
+            cache.awaitWritten();
+        }
+    }
+
+    @Test
     void read_ofAFileThatIsMissing_leavesTheOthersInUse() throws Exception {
         TestObject other = new TestObject("other", 3L * PAGE_SIZE);
         try (PageCache cache = open(64, 32)) {

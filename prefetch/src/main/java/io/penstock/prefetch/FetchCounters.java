@@ -18,7 +18,7 @@ final class FetchCounters {
     void started(Urgency urgency) {
         switch (urgency) {
             case DEMAND -> demandGets.increment();
-            case READAHEAD -> readaheadGets.increment();
+            case READAHEAD, LATER -> readaheadGets.increment();
         }
     }
 

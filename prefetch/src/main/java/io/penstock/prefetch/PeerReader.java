@@ -71,7 +71,7 @@ public final class PeerReader implements AutoCloseable {
         }
         Fill fill = null;
         try {
-            fill = object.cached.claim(page, end, urgency);
+            fill = object.cached.claim(page, end, isAhead ? Urgency.LATER : urgency);
         } finally {
             if (isAhead && fill == null) {
                 fetcher.peerGate().release(Urgency.READAHEAD);

@@ -155,7 +155,7 @@ public final class Warmup implements AutoCloseable {
             TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
             if (fetcher.cache().hasMemoryFor((end - page) * PAGE_SIZE)) { // else a GET would be for the little there is
                 fetcher.awaitTurn();
-                Fill fill = fetcher.claim(() -> object.cached.claim(page, end, Urgency.READAHEAD));
+                Fill fill = fetcher.claim(() -> object.cached.claim(page, end, Urgency.LATER));
                 if (fill != null) {
                     return fill;
                 }

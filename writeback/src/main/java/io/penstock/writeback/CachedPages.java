@@ -64,7 +64,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             throws ObjectStoreException, IOException, InterruptedException {
         try (CachedObject object = cache.open(namespace, version)) {
             for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
-                Fill fill = object.claim(page, page + 1L, Urgency.READAHEAD);
+                Fill fill = object.claim(page, page + 1L, Urgency.LATER);
                 if (fill != null) {
                     fill(fill, content);
                 }
