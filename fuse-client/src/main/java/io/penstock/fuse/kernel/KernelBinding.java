@@ -6,6 +6,7 @@ import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
