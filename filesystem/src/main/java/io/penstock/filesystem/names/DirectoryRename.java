@@ -105,7 +105,7 @@ final class DirectoryRename {
     private void copyObjects() throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         List<StoredObject> all = list();
         String marker = Names.marker(move.from());
-        replacesMarker = objects.find(Names.marker(move.to())) != null;
+        replacesMarker = store.find(Names.marker(move.to())) != null;
         // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
         if (all.isEmpty() || (replacesMarker && all.stream().noneMatch(object -> isAt(object, marker)))) {
             all.add(makeMarker(marker));

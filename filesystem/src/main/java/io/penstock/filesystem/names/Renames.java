@@ -109,12 +109,8 @@ final class Renames {
             return file.inode().number() == before.inode.number();
         }
         return Errnos.call(() -> {
-            try {
-                ObjectVersion found = store.head(before.copy.key()).version();
-                return found.identity().equals(before.copy.identity());
-            } catch (ObjectStoreException.NotFound e) {
-                return false;
-            }
+            StoredObject found = store.find(before.copy.key());
+            return found != null && found.version().identity().equals(before.copy.identity());
         });
     }
 
