@@ -92,7 +92,7 @@ final class FileChanges {
         named.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore
-                ? writeback.open(names.makeFile(directory, name, clock.instant()))
+                ? writeback.open(names.makeFile(directory, name, ObjectAttributes.NONE))
                 : writeback.create(directory.key(name), null);
         SharedFile made = files.create(directory, name, content, attributes);
         files.times().set(directory, clock.instant());

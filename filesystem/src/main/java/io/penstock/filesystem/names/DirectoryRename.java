@@ -186,16 +186,12 @@ final class DirectoryRename {
         }
     }
 
-    private interface LastStep {
-        List<ObjectVersion> take() throws ObjectStoreException, IOException, InterruptedException;
-    }
-
-    private List<ObjectVersion> persistently(LastStep step)
+    private List<ObjectVersion> persistently(Deadline.Work<List<ObjectVersion>, IOException> step)
             throws ObjectStoreException, IOException, InterruptedException {
         Deadline deadline = store.retries().forWriting();
         for (int attempt = 1; ; attempt++) {
             try {
-                return deadline.<List<ObjectVersion>, IOException>call(step::take);
+                return deadline.call(step);
             } catch (ObjectStoreException e) {
                 if (attempt == ATTEMPTS || deadline.isOver()) {
                     throw e;
