@@ -4,10 +4,10 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
-import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountTable;
+import io.penstock.fuse.Preflight;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -71,7 +71,7 @@ final class UmountCommand implements Callable<Integer> {
         if (!lazy && serving.isPresent() && serving.get().isStopped()) {
             throw new RefusedException(ServingMount.silence(serving.get(), true, ""));
         }
-        if (lazy || (serving.isEmpty() && DeadMount.isAt(folder))) {
+        if (lazy || (serving.isEmpty() && Preflight.isDead(folder))) {
             mount.detachOrFail();
         } else if (serving.isEmpty()) {
             mount.unmount(PATIENCE);

@@ -10,13 +10,11 @@ import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
-import io.penstock.filesystem.kernel.KernelContent;
+import io.penstock.filesystem.names.MovingDirectories;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
-import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
-import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.FileKind;
@@ -31,6 +29,7 @@ import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -57,44 +56,49 @@ final class AttributeChanges {
     private final ObjectStore store;
     private final Writeback writeback;
     private final InstantSource clock;
-    private final InodeTable inodes;
     private final NodeResolver resolver;
     private final SharedFiles files;
     private final KeptAttributes kept;
     private final Lookups lookups;
     private final FileChanges contents;
     private final AttributeView view;
+    private final MovingDirectories moving;
 
     AttributeChanges(
             Writing writing,
-            InodeTable inodes,
             NodeResolver resolver,
             SharedFiles files,
             Lookups lookups,
             FileChanges contents,
-            AttributeView view) {
+            AttributeView view,
+            MovingDirectories moving) {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.clock = writing.clock();
-        this.inodes = inodes;
         this.resolver = resolver;
         this.files = files;
         this.kept = files.kept();
         this.lookups = lookups;
         this.contents = contents;
         this.view = view;
+        this.moving = moving;
     }
 
     // ---- of something new
 
     /** @param mode type and permission bits, as the program's umask left them */
     ObjectAttributes ofNew(long parent, FileKind kind, int mode, Creator creator) throws ErrnoException {
-        return ofNew(parent, kind, mode & PERMISSION_BITS, view.fileMode(), creator);
+        return ofNew(parent, kind, mode & PERMISSION_BITS, view.config().fileMode(), creator);
     }
 
     ObjectAttributes ofNewDirectory(long parent, int mode, Creator creator) throws ErrnoException {
         int inherited = parentsGroup(parent) == null ? 0 : SET_GROUP;
-        return ofNew(parent, FileKind.REGULAR, (mode & PERMISSION_BITS) | inherited, view.directoryMode(), creator);
+        return ofNew(
+                parent,
+                FileKind.REGULAR,
+                (mode & PERMISSION_BITS) | inherited,
+                view.config().dirMode(),
+                creator);
     }
 
     ObjectAttributes ofLink(long parent, String target, Creator creator) throws ErrnoException {
@@ -118,8 +122,8 @@ final class AttributeChanges {
         return ObjectAttributes.ofNew(
                 kind,
                 permissions == usual ? null : permissions,
-                creator.uid() == view.uid() ? null : creator.uid(),
-                group != null ? group : creator.gid() == view.gid() ? null : creator.gid());
+                creator.uid() == view.config().uid() ? null : creator.uid(),
+                group != null ? group : creator.gid() == view.config().gid() ? null : creator.gid());
     }
 
     /** The group of files made in the directory, by its set-group-id bit: null if they have their maker's. */
@@ -129,7 +133,7 @@ final class AttributeChanges {
         if (permissions == null || (permissions & SET_GROUP) == 0) {
             return null;
         }
-        return attributes.gid() == null ? (Integer) view.gid() : attributes.gid();
+        return attributes.gid() == null ? (Integer) view.config().gid() : attributes.gid();
     }
 
     // ---- of what exists
@@ -219,11 +223,14 @@ final class AttributeChanges {
                 return; // it was removed, and is not to come back
             }
             ObjectAttributes _ = checked(change.apply(lookups.kept(inode, node)));
-            contents.changeDirectory(inode, now -> kept.markers().change(now, change));
+            moving.run(() -> List.of(resolver.directory(inode)), () -> {
+                Directory now = resolver.directory(inode);
+                Errnos.run(() -> kept.markers().change(now, change));
+            });
             files.times().changed(directory, clock.instant(), isTime);
             return;
         }
-        contents.changeFile(inode, () -> setOfFile(inode, open, change));
+        moving.run(() -> resolver.parents(inode), () -> setOfFile(inode, open, change));
     }
 
     private void setOfFile(long inode, @Nullable OpenObject open, UnaryOperator<ObjectAttributes> change)
@@ -284,20 +291,10 @@ final class AttributeChanges {
         }
         files.stored(place, new StoredObject(copy, properties.storageClass()), modified, clock.instant(), attributes);
         if (!copy.identity().equals(original.identity())) {
-            moved(inode, original, copy);
+            files.moved(inode, original, copy);
         }
         for (SharedFile file : files.of(inode)) {
             file.changed(copy, attributes);
-        }
-    }
-
-    private void moved(long number, ObjectVersion original, ObjectVersion copy) {
-        Inode inode = inodes.get(number);
-        if (inode != null) {
-            files.kernel().becomes(inode, KernelContent.of(original), KernelContent.of(copy));
-        }
-        for (SharedFile file : files.of(number)) {
-            file.moved(original, copy);
         }
     }
 

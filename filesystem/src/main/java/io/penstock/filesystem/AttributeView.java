@@ -267,22 +267,9 @@ final class AttributeView {
                 validNanos);
     }
 
-    // ---- what the settings give to what keeps nothing
-
-    int fileMode() {
-        return config.fileMode();
-    }
-
-    int directoryMode() {
-        return config.dirMode();
-    }
-
-    int uid() {
-        return config.uid();
-    }
-
-    int gid() {
-        return config.gid();
+    /** What the settings give to what keeps nothing. */
+    FileSystemConfig config() {
+        return config;
     }
 
     private int uid(ObjectAttributes attributes) {

@@ -63,7 +63,7 @@ final class Changes {
         this.files = files;
         this.lookups = lookups;
         this.view = view;
-        this.attributes = new AttributeChanges(writing, inodes, resolver, shared, lookups, contents, view);
+        this.attributes = new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving);
         Writeback writeback = writing.writeback();
         List<WrittenFile> moved = new LeftRenames(writing, shared.tree(), moving).end();
         writeback.endSuperseded();

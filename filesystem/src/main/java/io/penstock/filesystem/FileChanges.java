@@ -18,7 +18,6 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.ObjectAttributes;
-import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WrittenFile;
@@ -93,7 +92,7 @@ final class FileChanges {
         named.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore
-                ? writeback.open(names.makeFile(directory, name, clock.instant()))
+                ? writeback.open(names.makeFile(directory, name, ObjectAttributes.NONE))
                 : writeback.create(directory.key(name), null);
         SharedFile made = files.create(directory, name, content, attributes);
         files.times().set(directory, clock.instant());
@@ -161,14 +160,9 @@ final class FileChanges {
         }
     }
 
-    /** Changes a file, by its inode, while its directory does not move. */
-    void changeFile(long inode, MovingDirectories.Change change) throws ErrnoException {
-        moving.run(() -> resolver.parents(inode), change);
-    }
-
     /**
-     * Changes the kept attributes of a file that has been written, and has them committed. To be called by
-     * {@link #changeFile}'s change.
+     * Changes the kept attributes of a file that has been written, and has them committed. To be called while its
+     * directory does not move.
      */
     void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
         SharedFile file = openHere(inode, OpenFlags.O_WRONLY);
@@ -204,20 +198,6 @@ final class FileChanges {
             file.leave(opener);
         }
         return true;
-    }
-
-    /** Changes a directory, by its inode, while it does not move. */
-    void changeDirectory(long inode, DirectoryChange change) throws ErrnoException {
-        moving.run(() -> List.of(resolver.directory(inode)), () -> {
-            Directory directory = resolver.directory(inode);
-            Errnos.run(() -> change.make(directory));
-        });
-    }
-
-    /** A change of a directory's kept attributes. */
-    @FunctionalInterface
-    interface DirectoryChange {
-        void make(Directory directory) throws ObjectStoreException, InterruptedException;
     }
 
     /**

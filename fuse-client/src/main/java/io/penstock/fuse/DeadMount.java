@@ -8,11 +8,6 @@ import java.util.Optional;
 public final class DeadMount {
     private DeadMount() {}
 
-    /** Whether the mount at this point has no server any more. */
-    public static boolean isAt(Path mountPoint) {
-        return Preflight.isDead(mountPoint);
-    }
-
     /**
      * Removes the dead mount at this point if there is one and it is Penstock's.
      *

@@ -27,10 +27,6 @@ final class Holders {
         this.proc = proc;
     }
 
-    static Holders ofThisMachine() {
-        return new Holders(Path.of("/proc"));
-    }
-
     /** A line for the user: {@code bash (pid 17) has its working directory there: /mnt/x/a; …}. */
     String describe(Path mountPoint) {
         List<String> found = new ArrayList<>();

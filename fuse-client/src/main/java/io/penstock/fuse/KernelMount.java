@@ -96,8 +96,7 @@ public record KernelMount(Path mountPoint, String device) {
     private void takeOut(Duration patience, CountDownLatch ended) throws MountException, InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         while (ended.getCount() > 0 && isAttached()) {
-            Unmount.Outcome outcome = Unmount.now(mountPoint);
-            if (outcome == Unmount.Outcome.DONE) {
+            if (Unmount.now(mountPoint)) {
                 break;
             }
             if (System.nanoTime() >= deadline) {
@@ -150,10 +149,10 @@ public record KernelMount(Path mountPoint, String device) {
         return read().below(mountPoint).stream()
                 .findFirst()
                 .map(inner -> "another mount stands on it, at " + inner.mountPoint())
-                .orElseGet(() -> Holders.ofThisMachine().describe(mountPoint));
+                .orElseGet(() -> new Holders(Path.of("/proc")).describe(mountPoint));
     }
 
-    private static MountTable read() throws MountException {
+    static MountTable read() throws MountException {
         try {
             return MountTable.read();
         } catch (IOException e) {

@@ -29,7 +29,7 @@ public final class Preflight {
         }
         Path mountPoint = mountPoint(options.mountPoint());
         device();
-        if (LibC.isRoot()) {
+        if (Native.C.geteuid() == 0) {
             capability();
         } else {
             withoutRoot(options);
@@ -60,12 +60,7 @@ public final class Preflight {
     }
 
     private static void notMounted(Path mountPoint) throws MountException {
-        Optional<MountTable.Entry> mounted;
-        try {
-            mounted = MountTable.read().at(mountPoint);
-        } catch (IOException e) {
-            throw new MountException("The mount table /proc/self/mountinfo cannot be read: " + e.getMessage(), e);
-        }
+        Optional<MountTable.Entry> mounted = KernelMount.read().at(mountPoint);
         if (mounted.isPresent()) {
             throw new MountException(
                     isDead(mountPoint)

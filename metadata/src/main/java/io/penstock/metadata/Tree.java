@@ -549,12 +549,10 @@ public final class Tree implements AutoCloseable {
     }
 
     private boolean isCurrent(ObjectVersion version) throws ObjectStoreException, InterruptedException {
-        try {
-            ObjectVersion now = store.head(version.key()).version();
-            return now.identity().equals(version.identity()) && now.size() == version.size();
-        } catch (ObjectStoreException.NotFound e) {
-            return false;
-        }
+        StoredObject now = store.find(version.key());
+        return now != null
+                && now.version().identity().equals(version.identity())
+                && now.version().size() == version.size();
     }
 
     private Answer ask(Name name) throws ObjectStoreException, InterruptedException {

@@ -5,6 +5,7 @@ import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One bucket of an object store.
@@ -47,6 +48,15 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.NotFound if there is none
      */
     StoredObject head(String key) throws ObjectStoreException, InterruptedException;
+
+    /** The current version of the object with exactly this key; null if there is none. */
+    default @Nullable StoredObject find(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return head(key);
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
+        }
+    }
 
     /**
      * The current version of the object with exactly this key, and its headers: one HEAD.

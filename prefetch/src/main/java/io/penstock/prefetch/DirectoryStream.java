@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +65,7 @@ final class DirectoryStream {
     record Next(int index, int place, ObjectVersion version, FetchedAhead why) {}
 
     private final DirectoryFiles files;
-    private final ReadaheadLimits limits;
+    private final Supplier<ReadaheadConfig> limits;
     private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
@@ -112,7 +113,8 @@ final class DirectoryStream {
      * @param mostAtRandom most bytes to fetch ahead of a reader without a known order
      * @param usedBytes counts bytes that were fetched ahead and are read
      */
-    DirectoryStream(DirectoryFiles files, ReadaheadLimits limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
+    DirectoryStream(
+            DirectoryFiles files, Supplier<ReadaheadConfig> limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
         this.files = files;
         this.limits = limits;
         this.mostAtRandom = mostAtRandom;

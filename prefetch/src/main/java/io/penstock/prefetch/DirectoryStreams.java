@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The directories whose small files were read last. Safe for use by any number of threads; never waits. */
@@ -20,7 +21,7 @@ final class DirectoryStreams {
     private static final int LEAST_COLD = 4;
 
     private final DirectoryFiles.Source source;
-    private final ReadaheadLimits limits;
+    private final Supplier<ReadaheadConfig> limits;
     private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
@@ -39,7 +40,10 @@ final class DirectoryStreams {
 
     /** @param mostAtRandom as {@link DirectoryStream} has it */
     DirectoryStreams(
-            DirectoryFiles.Source source, ReadaheadLimits limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
+            DirectoryFiles.Source source,
+            Supplier<ReadaheadConfig> limits,
+            LongSupplier mostAtRandom,
+            LongAdder usedBytes) {
         this.source = source;
         this.limits = limits;
         this.mostAtRandom = mostAtRandom;

@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,17 +19,6 @@ import org.jspecify.annotations.Nullable;
  * GETs evenly, whichever file they belong to, and no reader ever waits for a page whose GET is still queued.
  */
 final class FetchGate {
-    /** Wants a GET for readahead. */
-    @FunctionalInterface
-    interface Readahead {
-        /**
-         * Begins with the GET, which must be {@linkplain #release released}. Does not wait.
-         *
-         * @return false if it cannot begin any more: then the GET is free again
-         */
-        boolean begin();
-    }
-
     private final IntSupplier limit;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -46,7 +36,7 @@ final class FetchGate {
     private int waitingDemand;
 
     @GuardedBy("lock")
-    private final Queue<Readahead> queue = new ArrayDeque<>();
+    private final Queue<BooleanSupplier> queue = new ArrayDeque<>();
 
     /** @param limit of GETs, which may change; {@link #limitChanged} must follow */
     FetchGate(IntSupplier limit) {
@@ -102,7 +92,7 @@ final class FetchGate {
     /** Waits in the queue for a GET for readahead. */
     void acquireReadahead() throws InterruptedException {
         Semaphore admitted = new Semaphore(0);
-        Readahead turn = () -> {
+        BooleanSupplier turn = () -> {
             admitted.release();
             return true;
         };
@@ -118,8 +108,13 @@ final class FetchGate {
         }
     }
 
-    /** Puts it at the end of the queue. It begins at once if it may. */
-    void enqueue(Readahead readahead) {
+    /**
+     * Puts it at the end of the queue. It begins at once if it may.
+     *
+     * @param readahead begins with the GET, which must be {@linkplain #release released}. Does not wait. False if it cannot
+     *     begin any more: then the GET is free again
+     */
+    void enqueue(BooleanSupplier readahead) {
         lock.lock();
         try {
             queue.add(readahead);
@@ -130,7 +125,7 @@ final class FetchGate {
     }
 
     /** Takes it out of the queue; false if it was admitted. */
-    private boolean remove(Readahead readahead) {
+    private boolean remove(BooleanSupplier readahead) {
         lock.lock();
         try {
             return queue.remove(readahead);
@@ -160,22 +155,22 @@ final class FetchGate {
 
     /** Has those begin that may. */
     private void admit() {
-        for (Readahead next = next(); next != null; next = next()) {
-            if (!next.begin()) {
+        for (BooleanSupplier next = next(); next != null; next = next()) {
+            if (!next.getAsBoolean()) {
                 ended(Urgency.READAHEAD);
             }
         }
     }
 
     /** The first in the queue, with a GET; null if the queue is empty, or no GET is free. */
-    private @Nullable Readahead next() {
+    private @Nullable BooleanSupplier next() {
         lock.lock();
         try {
             int now = limit.getAsInt();
             if (waitingDemand > 0 || running >= now || runningReadahead >= forReadahead(now)) {
                 return null;
             }
-            Readahead first = queue.poll();
+            BooleanSupplier first = queue.poll();
             if (first != null) {
                 running++;
                 runningReadahead++;

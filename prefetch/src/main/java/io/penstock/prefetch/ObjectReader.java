@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,11 +35,11 @@ public final class ObjectReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
     private final CachedObject cached;
-    private final ReadaheadLimits limits;
+    private final Supplier<ReadaheadConfig> limits;
     private final long size;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    ObjectReader(PageFetcher fetcher, OpenVersion object, ReadaheadLimits limits) {
+    ObjectReader(PageFetcher fetcher, OpenVersion object, Supplier<ReadaheadConfig> limits) {
         this.fetcher = fetcher;
         this.object = object;
         this.cached = object.cached;

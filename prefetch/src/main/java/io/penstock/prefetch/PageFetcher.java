@@ -39,7 +39,7 @@ public final class PageFetcher implements AutoCloseable {
     private volatile PeerSource peers = PeerSource.NONE;
     private final PageCache cache;
     private final String namespace;
-    private final ReadaheadLimits limits;
+    private volatile ReadaheadConfig limits;
     private final FetchGate gate;
 
     /**
@@ -76,14 +76,15 @@ public final class PageFetcher implements AutoCloseable {
         this.store = store;
         this.cache = cache;
         this.namespace = namespace;
-        this.limits = new ReadaheadLimits(config);
-        this.gate = new FetchGate(() -> limits.get().concurrency());
-        this.peerGate = new FetchGate(() -> limits.get().concurrency());
+        this.limits = config;
+        this.gate = new FetchGate(() -> limits.concurrency());
+        this.peerGate = new FetchGate(() -> limits.concurrency());
         this.objects = new OpenVersionTable(linger, this::openVersion, this::start);
         // The other half is for pages that are being read, and pages on their way to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
         // Files fetched ahead must still be there when they are read, and not in place of those read before.
-        this.directories = new DirectoryStreams(listed, limits, () -> cache.roomBytes() / 2, counters.readaheadUsed);
+        this.directories =
+                new DirectoryStreams(listed, () -> limits, () -> cache.roomBytes() / 2, counters.readaheadUsed);
     }
 
     /** A fetcher whose versions close with their last reader, and which knows of no directories. */
@@ -97,13 +98,13 @@ public final class PageFetcher implements AutoCloseable {
      */
     public ObjectReader open(ObjectVersion version) {
         OpenVersion object = share(version);
-        if (isSmall(version) && version.size() > 0 && limits.get().maxWindowBytes() > 0) {
+        if (isSmall(version) && version.size() > 0 && limits.maxWindowBytes() > 0) {
             DirectoryStream stream = directories.opened(version, object.cached.state(0) == PageState.MISSING);
             if (stream != null) {
                 readAhead(stream);
             }
         }
-        return new ObjectReader(this, object, limits);
+        return new ObjectReader(this, object, () -> limits);
     }
 
     /**
@@ -120,14 +121,14 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     private boolean isSmall(ObjectVersion version) {
-        return version.size() <= limits.get().smallFileBytes();
+        return version.size() <= limits.smallFileBytes();
     }
 
     private OpenVersion openVersion(ObjectVersion version) {
         return new OpenVersion(
                 cache.open(namespace, version),
                 isSmall(version) ? null : cache.openSectors(namespace, version),
-                new Streams(limits, version.size(), counters.readaheadUsed, running));
+                new Streams(() -> limits, version.size(), counters.readaheadUsed, running));
     }
 
     /** The version with one reader more, which must {@linkplain #closed close}. */
@@ -142,7 +143,7 @@ public final class PageFetcher implements AutoCloseable {
 
     /** Has other limits from now on. GETs that run and exceed them end by themselves. */
     public void adjust(ReadaheadConfig config) {
-        limits.set(config);
+        limits = config;
         gate.limitChanged();
         peerGate.limitChanged();
     }
@@ -357,7 +358,7 @@ public final class PageFetcher implements AutoCloseable {
 
     /** How much of the version one GET is for: at most, in bytes. */
     long rangeBytes(ObjectVersion version) {
-        long most = limits.get().rangeSizeBytes();
+        long most = limits.rangeSizeBytes();
         return isSmall(version) ? Math.max(version.size(), most) : most;
     }
 

@@ -3,6 +3,7 @@ package io.penstock.prefetch;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 
 import io.penstock.core.ByteRange;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +66,7 @@ final class Stream {
      */
     static final long MEMORY = 16L * PAGE_SIZE;
 
-    private final ReadaheadLimits limits;
+    private final Supplier<ReadaheadConfig> limits;
     private final long size;
 
     /** When the stream began, counted in reads of this file: the younger of two neighbours began later. */
@@ -121,7 +122,7 @@ final class Stream {
     /** A caller holds it to start its readahead, and no other caller may. */
     boolean queued;
 
-    Stream(ReadaheadLimits limits, long size, long from, long to, long now) {
+    Stream(Supplier<ReadaheadConfig> limits, long size, long from, long to, long now) {
         this.limits = limits;
         this.size = size;
         this.start = from;

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +43,7 @@ final class Streams {
     /** Bytes that decide whether a file is streamed. */
     private static final long OF_LATE = 4 * LONG_RUN;
 
-    private final ReadaheadLimits limits;
+    private final Supplier<ReadaheadConfig> limits;
     private final long size;
 
     /** Bytes of a run from which on it is a long one: {@link #LONG_RUN}, or half of a file that is not much longer. */
@@ -79,7 +80,7 @@ final class Streams {
      * @param readaheadUsed counts bytes read that had been read ahead
      * @param running of the mount
      */
-    Streams(ReadaheadLimits limits, long size, LongAdder readaheadUsed, RunningStreams running) {
+    Streams(Supplier<ReadaheadConfig> limits, long size, LongAdder readaheadUsed, RunningStreams running) {
         this.limits = limits;
         this.size = size;
         this.longRun = Math.min(LONG_RUN, size / 2);

@@ -117,7 +117,7 @@ class DirectoryStreamTest {
         versions.set(first + 1, version(first + 1, 0));
         FakeDirectory files = new FakeDirectory(versions, false);
         files.remove(first + 2);
-        DirectoryStream stream = inOrder(new DirectoryStream(files, new ReadaheadLimits(CONFIG), () -> MOST, used));
+        DirectoryStream stream = inOrder(new DirectoryStream(files, () -> CONFIG, () -> MOST, used));
         assertThat(drain(stream).getFirst()).isEqualTo(first + 3);
     }
 
@@ -353,12 +353,12 @@ class DirectoryStreamTest {
     }
 
     private DirectoryStream stream(boolean isWhole) {
-        return new DirectoryStream(new FakeDirectory(versions, isWhole), new ReadaheadLimits(CONFIG), () -> MOST, used);
+        return new DirectoryStream(new FakeDirectory(versions, isWhole), () -> CONFIG, () -> MOST, used);
     }
 
     private DirectoryStream ofLarge() {
         ReadaheadConfig config = new ReadaheadConfig(WINDOW, WINDOW, 8, LARGE);
-        return new DirectoryStream(new FakeDirectory(large, true), new ReadaheadLimits(config), () -> MOST, used);
+        return new DirectoryStream(new FakeDirectory(large, true), () -> config, () -> MOST, used);
     }
 
     private DirectoryStream inOrder() {

@@ -22,7 +22,7 @@ class DirectoryStreamsTest {
                 asked.add(directory);
                 return new Listed(directory, listed, listedEtag);
             },
-            new ReadaheadLimits(ReadaheadConfig.DEFAULT),
+            () -> ReadaheadConfig.DEFAULT,
             () -> 1 << 30,
             new LongAdder());
 

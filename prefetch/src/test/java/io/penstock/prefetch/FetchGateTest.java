@@ -6,6 +6,7 @@ import io.penstock.cache.Urgency;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 class FetchGateTest {
@@ -13,7 +14,7 @@ class FetchGateTest {
     private final List<String> begun = new ArrayList<>();
 
     /** Begins with a GET that nobody gives back. */
-    private FetchGate.Readahead stream(String name) {
+    private BooleanSupplier stream(String name) {
         return () -> begun.add(name);
     }
 

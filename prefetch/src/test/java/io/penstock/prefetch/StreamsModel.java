@@ -28,7 +28,7 @@ final class StreamsModel {
 
     StreamsModel(ReadaheadConfig config, long size, RunningStreams running) {
         this.size = size;
-        this.streams = new Streams(new ReadaheadLimits(config), size, used, running);
+        this.streams = new Streams(() -> config, size, used, running);
     }
 
     void read(long from, long length) {

@@ -162,6 +162,14 @@ public abstract class ObjectStoreContract {
     }
 
     @Test
+    void find_key_showsWhatHeadShowsOrNothing() throws Exception {
+        put("object", 1);
+
+        assertThat(store.find("object")).isEqualTo(store.head("object"));
+        assertThat(store.find("nothing")).isNull();
+    }
+
+    @Test
     void list_object_showsWhatHeadShows() throws Exception {
         put("object", 42);
 

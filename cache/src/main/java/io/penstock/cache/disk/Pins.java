@@ -199,7 +199,8 @@ public final class Pins implements AutoCloseable {
     private void takeOff(Pin pin) throws IOException {
         append(new PinRecord.Unpinned(pin.namespace(), pin.key()));
         pins.remove(pin.name());
-        unpin(pin);
+        table.unpin(pin.id());
+        remove(pin.id(), pin.bytes());
     }
 
     /** Takes the pins off that have ended. */
@@ -216,12 +217,6 @@ public final class Pins implements AutoCloseable {
         synchronized (this) {
             firstEnd = pins.values().stream().mapToLong(Pin::until).min().orElse(UNTIL_UNPINNED);
         }
-    }
-
-    @GuardedBy("this")
-    private void unpin(Pin pin) {
-        table.unpin(pin.id());
-        remove(pin.id(), pin.bytes());
     }
 
     /** Whether the version is pinned, and not only while it is brought in. */

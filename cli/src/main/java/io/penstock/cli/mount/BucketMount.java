@@ -162,8 +162,7 @@ public final class BucketMount implements AutoCloseable {
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
             closers.push(files::close); // for a mount that is refused
             CallLatencies calls = new CallLatencies();
-            CallObserver observer =
-                    access == null ? calls : CallObserver.all(List.of(calls, access.observer(files::pathOf)));
+            CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
             Binding.Taken taken = plan.binding()
                     .mount(
                             () -> KernelBinding.mount(files, plan.mount(), observer),

@@ -1,6 +1,7 @@
 package io.penstock.filesystem.files;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -206,6 +207,20 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         List<SharedFile> more = new ArrayList<>(files == null ? List.of() : files);
         more.add(file);
         return List.copyOf(more);
+    }
+
+    /**
+     * The object of an inode is another version now: its open files read that, and the attributes and pages that the kernel
+     * has of the one before count for it.
+     */
+    public void moved(long number, ObjectVersion before, ObjectVersion after) {
+        Inode inode = inodes.get(number);
+        if (inode != null) {
+            kernel.becomes(inode, KernelContent.of(before), KernelContent.of(after));
+        }
+        for (SharedFile file : of(number)) {
+            file.moved(before, after);
+        }
     }
 
     /** Waits until what of the inode is ending, and cannot be joined any more, is gone. */

@@ -9,12 +9,6 @@ package io.penstock.filesystem.kernel;
  * @param streamed whether the kernel may read far ahead in it: all of it is known to be wanted, or was when it was last read
  */
 public record OpenFile(long handle, PageCachePolicy pageCache, int backing, boolean streamed) {
-    public OpenFile {
-        if (backing > 0 != (pageCache == PageCachePolicy.PASS_THROUGH)) {
-            throw new IllegalArgumentException(pageCache + " with the backing file " + backing);
-        }
-    }
-
     /** Without a backing file, and not streamed. */
     public OpenFile(long handle, PageCachePolicy pageCache) {
         this(handle, pageCache, 0, false);

@@ -8,6 +8,7 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +64,7 @@ final class Deletions {
 
     private boolean isGone(String key) throws InterruptedException {
         try {
-            return find(key) == null;
+            return store.find(key) == null;
         } catch (ObjectStoreException _) {
             return false;
         }
@@ -94,10 +95,7 @@ final class Deletions {
     /** The version that the store has: null if it has none. */
     @Nullable
     ObjectVersion find(String key) throws ObjectStoreException, InterruptedException {
-        try {
-            return store.head(key).version();
-        } catch (ObjectStoreException.NotFound _) {
-            return null;
-        }
+        StoredObject found = store.find(key);
+        return found == null ? null : found.version();
     }
 }

@@ -105,7 +105,7 @@ final class DirectoryRename {
     private void copyObjects() throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         List<StoredObject> all = list();
         String marker = Names.marker(move.from());
-        replacesMarker = objects.find(Names.marker(move.to())) != null;
+        replacesMarker = store.find(Names.marker(move.to())) != null;
         // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
         if (all.isEmpty() || (replacesMarker && all.stream().noneMatch(object -> isAt(object, marker)))) {
             all.add(makeMarker(marker));
@@ -186,16 +186,12 @@ final class DirectoryRename {
         }
     }
 
-    private interface LastStep {
-        List<ObjectVersion> take() throws ObjectStoreException, IOException, InterruptedException;
-    }
-
-    private List<ObjectVersion> persistently(LastStep step)
+    private List<ObjectVersion> persistently(Deadline.Work<List<ObjectVersion>, IOException> step)
             throws ObjectStoreException, IOException, InterruptedException {
         Deadline deadline = store.retries().forWriting();
         for (int attempt = 1; ; attempt++) {
             try {
-                return deadline.<List<ObjectVersion>, IOException>call(step::take);
+                return deadline.call(step);
             } catch (ObjectStoreException e) {
                 if (attempt == ATTEMPTS || deadline.isOver()) {
                     throw e;

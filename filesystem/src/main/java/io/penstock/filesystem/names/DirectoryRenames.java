@@ -8,15 +8,14 @@ import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.names.MovingDirectories.Change;
 import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.metadata.Absent;
+import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
-import io.penstock.objectstore.ObjectStore;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class DirectoryRenames {
     private final Tree tree;
-    private final ObjectStore store;
     private final Writing writing;
     private final NodeResolver resolver;
     private final SharedFiles files;
@@ -45,7 +43,6 @@ final class DirectoryRenames {
             MovingDirectories moving,
             MovedNames names) {
         this.tree = files.tree();
-        this.store = writing.store();
         this.writing = writing;
         this.resolver = resolver;
         this.files = files;
@@ -104,19 +101,12 @@ final class DirectoryRenames {
         if (writing.mostRenamed() == 0) {
             throw DirectoryRename.refused(move, "rename.most-objects is 0");
         }
-        withinOneDeadline(() -> {
+        writing.withinOneDeadline(() -> {
             check(move, mustBeNew);
             moving.abandon(move);
             Errnos.run(() -> rename.copy(names));
         });
         tree.overlay(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
-    }
-
-    private void withinOneDeadline(Change action) throws ErrnoException {
-        Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
-            action.run();
-            return null;
-        }));
     }
 
     private static Place from(Move move) {
@@ -185,7 +175,7 @@ final class DirectoryRenames {
             throws ErrnoException {
         ErrnoException thrown = failure;
         try {
-            Optional<ErrnoException> last = Errnos.call(() -> get(rest));
+            Optional<ErrnoException> last = Errnos.call(() -> Calls.await(rest));
             thrown = failure == null ? last.orElse(null) : failure;
         } catch (ErrnoException interrupted) {
             thrown = failure == null ? interrupted : failure;
@@ -194,15 +184,6 @@ final class DirectoryRenames {
             kernels.dropName(from(move));
             kernels.dropName(Place.of(move.to()));
             throw thrown;
-        }
-    }
-
-    private static Optional<ErrnoException> get(CompletableFuture<Optional<ErrnoException>> rest)
-            throws InterruptedException {
-        try {
-            return rest.get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
         }
     }
 }

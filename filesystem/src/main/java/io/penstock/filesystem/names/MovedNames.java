@@ -1,9 +1,7 @@
 package io.penstock.filesystem.names;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
-import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.filesystem.names.ObjectMoves.Moved;
 import io.penstock.metadata.FileEntry;
@@ -73,12 +71,8 @@ final class MovedNames {
         opened.forEach(this::open);
     }
 
-    /**
-     * The inode's files read the copy from now on, and the attributes and pages that the kernel has of the original
-     * count for it.
-     */
+    /** The inode's files read the copy from now on. */
     private void open(Inode inode, Moved moved) {
-        ObjectVersion before = moved.original().version();
         ObjectVersion after = moved.copy();
         Place place = inode.place();
         if (place == null || !place.key().equals(after.key())) {
@@ -88,9 +82,6 @@ final class MovedNames {
                 place.parent(),
                 place.name(),
                 new FileEntry(new StoredObject(after, moved.original().storageClass())));
-        files.kernel().becomes(inode, KernelContent.of(before), KernelContent.of(after));
-        for (SharedFile file : files.of(inode.number())) {
-            file.moved(before, after);
-        }
+        files.moved(inode.number(), moved.original().version(), after);
     }
 }

@@ -44,18 +44,6 @@ public final class MovingDirectories {
 
     private record Left(Move move, RenameJournal journal) {}
 
-    /** Says which directories a call is about to change, as they are called at this moment. Must not wait. */
-    @FunctionalInterface
-    public interface Where {
-        List<Directory> now() throws ErrnoException;
-    }
-
-    /** Names the directory to rename, and its new name. Must not wait. */
-    @FunctionalInterface
-    interface WhichMove {
-        Move now() throws ErrnoException;
-    }
-
     /** A directory and what it becomes. Neither is a bucket's root, and neither is within the other. */
     record Move(Directory from, Directory to) {
         private boolean meets(Directory directory) {
@@ -80,14 +68,13 @@ public final class MovingDirectories {
         T run() throws ErrnoException;
     }
 
-    /** Makes the call while none of the directories moves. It must not make another such call. */
-    public <T extends @Nullable Object> T in(Where where, Call<T> call) throws ErrnoException {
-        List<Directory> entered;
-        try {
-            entered = enter(where);
-        } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
-        }
+    /**
+     * Makes the call while none of the directories moves. It must not make another such call.
+     *
+     * @param where says which directories the call is about to change, as they are called at this moment. Must not wait
+     */
+    public <T extends @Nullable Object> T in(Call<List<Directory>> where, Call<T> call) throws ErrnoException {
+        List<Directory> entered = Errnos.call(() -> enter(where));
         try {
             abandon(to -> entered.stream().anyMatch(directory -> directory.isWithin(to)));
             return call.run();
@@ -103,18 +90,19 @@ public final class MovingDirectories {
     }
 
     /** {@link #in} for what returns nothing. */
-    public void run(Where where, Change change) throws ErrnoException {
+    public void run(Call<List<Directory>> where, Change change) throws ErrnoException {
         this.<@Nullable Void>in(where, () -> {
             change.run();
             return null;
         });
     }
 
-    private synchronized List<Directory> enter(Where where) throws ErrnoException, InterruptedException {
-        List<Directory> directories = where.now();
+    private synchronized List<Directory> enter(Call<List<Directory>> where)
+            throws ErrnoException, InterruptedException {
+        List<Directory> directories = where.run();
         while (isAnyMoving(directories)) {
             wait();
-            directories = where.now();
+            directories = where.run();
         }
         directories.forEach(directory -> busy.merge(directory, 1, Integer::sum));
         return directories;
@@ -187,20 +175,20 @@ public final class MovingDirectories {
         return false;
     }
 
-    /** A rename begins: nothing else changes what it moves until {@link #end}, which the caller owes. */
-    Move begin(WhichMove which) throws ErrnoException {
-        try {
-            return beginOnceFree(which);
-        } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
-        }
+    /**
+     * A rename begins: nothing else changes what it moves until {@link #end}, which the caller owes.
+     *
+     * @param which names the directory to rename, and its new name. Must not wait
+     */
+    Move begin(Call<Move> which) throws ErrnoException {
+        return Errnos.call(() -> beginOnceFree(which));
     }
 
-    private synchronized Move beginOnceFree(WhichMove which) throws ErrnoException, InterruptedException {
-        Move move = which.now();
+    private synchronized Move beginOnceFree(Call<Move> which) throws ErrnoException, InterruptedException {
+        Move move = which.run();
         while (isBeginning || isMoving(move.from) || isMoving(move.to)) {
             wait();
-            move = which.now();
+            move = which.run();
         }
         isBeginning = true;
         moving.add(move.from);

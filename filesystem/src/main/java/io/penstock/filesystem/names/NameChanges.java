@@ -17,17 +17,14 @@ import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.AttributeHeaders;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectProperties;
-import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.WrittenFile;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Makes directories, removes names and moves them. The store has made the change when a call returns. Each call changes
@@ -39,10 +36,8 @@ public final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
     private static final int RENAME_NOREPLACE = 1;
 
+    private final Writing writing;
     private final Tree tree;
-    private final ObjectStore store;
-    private final InstantSource clock;
-    private final Links links;
     private final InodeTable inodes;
     private final NodeResolver resolver;
     private final SharedFiles files;
@@ -60,15 +55,13 @@ public final class NameChanges {
             SharedFiles files,
             Kernels kernels,
             MovingDirectories moving) {
+        this.writing = writing;
         this.tree = files.tree();
-        this.store = writing.store();
-        this.clock = writing.clock();
-        this.links = writing.links();
         this.inodes = inodes;
         this.resolver = resolver;
         this.files = files;
         this.removals = new Removals(inodes, files);
-        this.deletions = new Deletions(tree, store);
+        this.deletions = new Deletions(tree, writing.store());
         this.burst = new RemovalBurst(writing, inodes, files, removals, deletions, moving);
         this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
         this.moving = moving;
@@ -84,7 +77,7 @@ public final class NameChanges {
 
     /** Waits until the files removed in a directory, or below it, are deleted. @return whether all were */
     public boolean awaitRemovals(Directory directory) throws ErrnoException {
-        return Errnos.call(() -> burst.await(directory));
+        return burst.await(directory);
     }
 
     /** @return the new directory, not looked up */
@@ -93,12 +86,7 @@ public final class NameChanges {
     }
 
     private Directory makeDirectory(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        Directory directory = resolver.existingDirectory(parent);
-        NodeResolver.checkNew(directory, name, "/");
-        if (resolver.find(directory, name) != null) {
-            throw exists(directory, name);
-        }
-        awaitRemoval(directory, name);
+        Directory directory = vacant(parent, name, "/");
         Directory made = new Directory(directory.key(name) + "/");
         try {
             ObjectVersion _ = make(directory, name, made.prefix(), attributes);
@@ -114,15 +102,27 @@ public final class NameChanges {
         return made;
     }
 
+    /** The directory in which a name is to be made: EEXIST if there is one. Waits for the removal of an earlier one. */
+    private Directory vacant(long parent, String name, String suffix) throws ErrnoException {
+        Directory directory = resolver.existingDirectory(parent);
+        NodeResolver.checkNew(directory, name, suffix);
+        if (resolver.find(directory, name) != null) {
+            throw exists(directory, name);
+        }
+        awaitRemoval(directory, name);
+        return directory;
+    }
+
     /** Makes a new, empty object: EEXIST if another client has made one. */
-    public ObjectVersion makeFile(Directory directory, String name, Instant modified) throws ErrnoException {
-        ObjectVersion made = make(directory, name, directory.key(name), ObjectAttributes.NONE);
+    public ObjectVersion makeFile(Directory directory, String name, ObjectAttributes attributes) throws ErrnoException {
+        ObjectVersion made = make(directory, name, directory.key(name), attributes);
+        Instant now = writing.clock().instant();
         files.stored(
                 new Place(directory, name),
                 new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
-                modified,
-                modified,
-                ObjectAttributes.NONE);
+                now,
+                now,
+                attributes);
         return made;
     }
 
@@ -132,20 +132,8 @@ public final class NameChanges {
     }
 
     private void makeEmptyHere(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        Directory directory = resolver.existingDirectory(parent);
-        NodeResolver.checkNew(directory, name, "");
-        if (resolver.find(directory, name) != null) {
-            throw exists(directory, name);
-        }
-        awaitRemoval(directory, name);
-        ObjectVersion made = make(directory, name, directory.key(name), attributes);
-        Instant now = clock.instant();
-        files.stored(
-                new Place(directory, name),
-                new StoredObject(made, ObjectProperties.ofNew(made.key()).storageClass()),
-                now,
-                now,
-                attributes);
+        Directory directory = vacant(parent, name, "");
+        ObjectVersion _ = makeFile(directory, name, attributes);
         changed(directory);
     }
 
@@ -154,7 +142,7 @@ public final class NameChanges {
         ObjectProperties properties = ObjectProperties.ofNew(key).with(AttributeHeaders.of(attributes));
         return Errnos.call(() -> {
             try {
-                return store.put(key, UploadBody.EMPTY, properties, WriteCondition.ABSENT);
+                return writing.store().put(key, UploadBody.EMPTY, properties, WriteCondition.ABSENT);
             } catch (ObjectStoreException.PreconditionFailed e) {
                 throw exists(directory, name);
             } finally {
@@ -166,21 +154,13 @@ public final class NameChanges {
 
     /** Something was made in the directory, or removed from it. */
     private void changed(Directory directory) {
-        files.times().set(directory, clock.instant());
-    }
-
-    /** All that the call asks of the store has one deadline. */
-    private void withinOneDeadline(MovingDirectories.Change call) throws ErrnoException {
-        Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
-            call.run();
-            return null;
-        }));
+        files.times().set(directory, writing.clock().instant());
     }
 
     public void rmdir(long parent, String name) throws ErrnoException {
         moving.run(
                 () -> withChild(resolver.directory(parent), name),
-                () -> withinOneDeadline(() -> removeDirectory(parent, name)));
+                () -> writing.withinOneDeadline(() -> removeDirectory(parent, name)));
     }
 
     private static List<Directory> withChild(Directory directory, String name) {
@@ -225,7 +205,7 @@ public final class NameChanges {
             if (burst.takes(place, node)) {
                 return false;
             }
-            withinOneDeadline(() -> unlink(place, node));
+            writing.withinOneDeadline(() -> unlink(place, node));
             return true;
         });
         burst.removed();
@@ -287,7 +267,7 @@ public final class NameChanges {
             throw new ErrnoException(Errno.EISDIR, "'" + to.key(newName) + "' is a directory");
         }
         checkIsAt(from, name, source);
-        withinOneDeadline(() -> {
+        writing.withinOneDeadline(() -> {
             awaitRemoval(to, newName);
             renames.rename(new Rename(
                     new Place(from, name), new Place(to, newName), source, target, flags == RENAME_NOREPLACE));
@@ -312,12 +292,12 @@ public final class NameChanges {
     private void linkHere(Node source, long newParent, String newName) throws ErrnoException {
         Directory to = resolver.existingDirectory(newParent);
         NodeResolver.checkNew(to, newName, "");
-        if (links == Links.REFUSE || source instanceof Directory) {
-            throw new ErrnoException(Errno.EPERM, "an object has one name: write.links is " + links);
+        if (writing.links() == Links.REFUSE || source instanceof Directory) {
+            throw new ErrnoException(Errno.EPERM, "an object has one name: write.links is " + writing.links());
         } else if (resolver.find(to, newName) != null) {
             throw exists(to, newName);
         }
-        withinOneDeadline(() -> {
+        writing.withinOneDeadline(() -> {
             awaitRemoval(to, newName);
             renames.copy(source, new Place(to, newName));
         });

@@ -78,16 +78,6 @@ final class ObjectMoves {
         return objects == null ? List.of() : objects;
     }
 
-    /** The object with this key; null if there is none. */
-    @Nullable
-    StoredObject find(String key) throws ObjectStoreException, InterruptedException {
-        try {
-            return store.head(key);
-        } catch (ObjectStoreException.NotFound _) {
-            return null;
-        }
-    }
-
     // ---- copies
 
     /**
@@ -130,11 +120,11 @@ final class ObjectMoves {
             try {
                 return new Moved(source, writeback.duplicate(source, key));
             } catch (ObjectStoreException.PreconditionFailed e) {
-                StoredObject now = find(source.version().key());
+                StoredObject now = store.find(source.version().key());
                 if (now == null) {
                     return null;
                 }
-                StoredObject there = find(key);
+                StoredObject there = store.find(key);
                 if (there != null && isCopy(now.version(), there.version(), true)) {
                     return new Moved(now, there.version()); // an attempt whose response was lost
                 } else if (there != null || attempt == ATTEMPTS) {
@@ -147,7 +137,7 @@ final class ObjectMoves {
 
     /** Puts the directory's own object in the place of the one that the new name had. */
     void replaceMarker(Move move) throws ObjectStoreException, InterruptedException {
-        StoredObject marker = find(move.from().prefix());
+        StoredObject marker = store.find(move.from().prefix());
         if (marker != null) {
             ObjectVersion _ = store.copy(marker.version(), move.to().prefix(), WriteCondition.ALWAYS);
             List<ObjectVersion> _ = store.deleteAll(List.of(marker.version()));

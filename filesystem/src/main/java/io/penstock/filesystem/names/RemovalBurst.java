@@ -6,6 +6,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
+import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +85,7 @@ public final class RemovalBurst {
 
     /** A name that is not shown any more, and whose object is to be deleted. */
     private record Removal(
-            Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<?> ended) {}
+            Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<Boolean> ended) {}
 
     RemovalBurst(
             Writing writing,
@@ -169,23 +169,19 @@ public final class RemovalBurst {
      *
      * @return whether all of it was, since the last of these calls
      */
-    boolean await(Directory directory) throws InterruptedException {
-        List<CompletableFuture<?>> ends;
+    boolean await(Directory directory) throws ErrnoException {
+        List<CompletableFuture<Boolean>> ends;
         synchronized (this) {
             ends = waiting.stream()
                     .filter(removal -> removal.place.parent().isWithin(directory))
-                    .<CompletableFuture<?>>map(Removal::ended)
+                    .map(Removal::ended)
                     .toList();
             if (!ends.isEmpty()) {
                 hurry();
             }
         }
-        for (CompletableFuture<?> ended : ends) {
-            try {
-                ended.get();
-            } catch (ExecutionException e) {
-                throw new IllegalStateException(e);
-            }
+        for (CompletableFuture<Boolean> ended : ends) {
+            boolean _ = Errnos.call(() -> Calls.await(ended));
         }
         synchronized (this) {
             return !failed.removeIf(parent -> parent.isWithin(directory));
@@ -279,7 +275,7 @@ public final class RemovalBurst {
                 }
                 notifyAll();
             }
-            removal.ended.complete(null);
+            removal.ended.complete(deleted);
         }
     }
 }

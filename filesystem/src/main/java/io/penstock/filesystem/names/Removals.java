@@ -7,6 +7,7 @@ import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.names.MovingDirectories.Call;
 import io.penstock.metadata.Absent;
+import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,16 +82,8 @@ final class Removals {
      */
     void await(Directory parent, String name) throws ErrnoException {
         CompletableFuture<Boolean> ended = running.get(new Place(parent, name));
-        if (ended != null && !Errnos.call(() -> get(ended))) {
+        if (ended != null && !Errnos.call(() -> Calls.await(ended))) {
             throw new ErrnoException(Errno.ESTALE, "'" + parent.key(name) + "' was not removed after all");
-        }
-    }
-
-    private static boolean get(CompletableFuture<Boolean> ended) throws InterruptedException {
-        try {
-            return ended.get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
         }
     }
 

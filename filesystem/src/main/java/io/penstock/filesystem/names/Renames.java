@@ -8,7 +8,6 @@ import io.penstock.filesystem.files.ModifiedTimes;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
-import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Answer;
@@ -109,12 +108,8 @@ final class Renames {
             return file.inode().number() == before.inode.number();
         }
         return Errnos.call(() -> {
-            try {
-                ObjectVersion found = store.head(before.copy.key()).version();
-                return found.identity().equals(before.copy.identity());
-            } catch (ObjectStoreException.NotFound e) {
-                return false;
-            }
+            StoredObject found = store.find(before.copy.key());
+            return found != null && found.version().identity().equals(before.copy.identity());
         });
     }
 
@@ -319,12 +314,8 @@ final class Renames {
         Inode inode = files.inode(rename.from, rename.source);
         tree.keep(rename.from.parent());
         if (inode != null) {
-            ObjectVersion after = copy.version();
             inodes.move(inode, to.parent(), to.name());
-            files.kernel().becomes(inode, KernelContent.of(original), KernelContent.of(after));
-            for (SharedFile file : files.of(inode.number())) {
-                file.moved(original, after);
-            }
+            files.moved(inode.number(), original, copy.version());
         }
         if (replaced != null) {
             removals.detach(replaced);

@@ -1,10 +1,13 @@
 package io.penstock.filesystem.names;
 
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import java.time.InstantSource;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a mount that can be written changes the bucket with. Both stay the caller's, to be closed after the file system:
@@ -37,5 +40,13 @@ public record Writing(
     /** Whether programs go on with cached answers while the store cannot be reached. */
     public boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
+    }
+
+    /** Makes the call: all that it asks of the store has one deadline. */
+    void withinOneDeadline(MovingDirectories.Change call) throws ErrnoException {
+        Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
+            call.run();
+            return null;
+        }));
     }
 }

@@ -1,7 +1,5 @@
 package io.penstock.fuse.calls;
 
-import java.util.List;
-
 /**
  * Is told of each call of the kernel, just before its caller gets the reply, by the thread that serves it: it must not wait,
  * and may be called by any number of threads. Calls without a reply, such as FORGET, are not observed.
@@ -18,16 +16,11 @@ public interface CallObserver {
      */
     void ended(ObservedCall call, int errno, int bytes, long nanos);
 
-    /** All of them, in this order. */
-    static CallObserver all(List<CallObserver> observers) {
-        if (observers.size() == 1) {
-            return observers.getFirst();
-        }
-        CallObserver[] each = observers.toArray(CallObserver[]::new);
+    /** This one, then the other. */
+    default CallObserver and(CallObserver other) {
         return (call, errno, bytes, nanos) -> {
-            for (CallObserver observer : each) {
-                observer.ended(call, errno, bytes, nanos);
-            }
+            ended(call, errno, bytes, nanos);
+            other.ended(call, errno, bytes, nanos);
         };
     }
 }

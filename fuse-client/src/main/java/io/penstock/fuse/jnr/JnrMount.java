@@ -6,23 +6,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /** A mount served through libfuse 2. */
-final class JnrMount implements Mount {
-    private final LibFuseSession session;
-    private final String description;
-
-    JnrMount(LibFuseSession session, String description) {
-        this.session = session;
-        this.description = description;
-    }
-
+record JnrMount(LibFuseSession session, String description) implements Mount {
     @Override
     public Path mountPoint() {
         return session.kernel().mountPoint();
-    }
-
-    @Override
-    public String description() {
-        return description;
     }
 
     @Override

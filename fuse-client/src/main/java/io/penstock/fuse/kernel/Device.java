@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
+import io.penstock.fuse.Native;
 
 /**
  * An open {@code /dev/fuse} that serves a mount. A read takes one whole request, a write sends one whole reply. Any

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.BackingFiles;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.kernel.Layouts.BackingMap;
 import java.io.IOException;
 import java.lang.foreign.Arena;

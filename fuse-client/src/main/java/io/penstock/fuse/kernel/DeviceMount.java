@@ -10,37 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A mount served over its own device. */
-final class DeviceMount implements Mount {
+record DeviceMount(KernelMount kernel, Session session, String description, CachingLimit longestValid)
+        implements Mount {
     private static final Logger log = LoggerFactory.getLogger(DeviceMount.class);
 
     /** The time between two attempts to speed up a waiting unmount. */
     private static final Duration GIVE_UP = Duration.ofMillis(100);
 
-    private final KernelMount kernel;
-    private final Session session;
-    private final String description;
-    private final CachingLimit longestValid;
-
-    DeviceMount(KernelMount kernel, Session session, String description, CachingLimit longestValid) {
-        this.kernel = kernel;
-        this.session = session;
-        this.description = description;
-        this.longestValid = longestValid;
-    }
-
-    /** For tests. */
-    Session session() {
-        return session;
-    }
-
     @Override
     public Path mountPoint() {
         return kernel.mountPoint();
-    }
-
-    @Override
-    public String description() {
-        return description;
     }
 
     @Override

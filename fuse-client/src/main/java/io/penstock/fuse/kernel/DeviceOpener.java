@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Native;
 import java.nio.file.Path;
 
 /** Opens a device and mounts it. */

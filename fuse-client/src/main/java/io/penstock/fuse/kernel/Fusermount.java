@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.Preflight;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

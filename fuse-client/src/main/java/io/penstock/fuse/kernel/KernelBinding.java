@@ -6,9 +6,11 @@ import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.Mount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.Preflight;
 import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
+import java.util.function.Function;
 
 /** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
 public final class KernelBinding {
@@ -35,18 +37,13 @@ public final class KernelBinding {
         return mount(connection -> new FileSystemOperations(fileSystem, connection), options, observer);
     }
 
-    /** Makes the operations that serve the requests of a connection. */
-    @FunctionalInterface
-    interface OperationsFactory {
-        Operations on(KernelConnection connection);
-    }
-
     /**
      * Mounts a file system that the operations serve.
      *
      * @throws MountException if it cannot be mounted; nothing is mounted then
      */
-    static DeviceMount mount(OperationsFactory operations, MountOptions options, CallObserver observer)
+    static DeviceMount mount(
+            Function<KernelConnection, Operations> operations, MountOptions options, CallObserver observer)
             throws MountException {
         Integer handedOver = InheritedDevice.descriptor(options.mountPoint());
         if (handedOver != null) {
@@ -58,7 +55,11 @@ public final class KernelBinding {
 
     /** @param device mounted at this point, before its handshake; closed with the mount, or if this fails */
     static DeviceMount serve(
-            Device device, OperationsFactory operations, MountOptions options, CallObserver observer, Path mountPoint)
+            Device device,
+            Function<KernelConnection, Operations> operations,
+            MountOptions options,
+            CallObserver observer,
+            Path mountPoint)
             throws MountException {
         KernelMount kernel = KernelMount.at(mountPoint);
         boolean answers = false;
@@ -69,20 +70,15 @@ public final class KernelBinding {
             NegotiatedInit negotiated =
                     new Handshake(device, MAX_REQUEST, pageSize, stackDepth, options.writebackCache()).agree();
             PassthroughProbe passthrough = PassthroughProbe.of(device, negotiated, backingFolder);
-            Readahead readahead = Readahead.of(kernel, options.readaheadBytes());
+            Readahead readahead = new Readahead(kernel::readahead, options.readaheadBytes());
             String description = "the kernel's protocol " + Handshake.MAJOR + "." + negotiated.minor()
                     + " over /dev/fuse, requests up to " + negotiated.maxRequest() / BYTES_PER_KIB
                     + " KiB, kernel readahead " + readahead + ", " + READERS + " readers, "
                     + (negotiated.writesBack() ? "writeback cache, " : "")
                     + passthrough.description();
             CachingLimit longestValid = new CachingLimit(options.attributeTimeout());
-            Operations answering = operations.on(new KernelConnection(
-                    device,
-                    negotiated,
-                    passthrough.backingFiles(),
-                    readahead,
-                    new Descriptors(kernel.device()),
-                    longestValid));
+            Operations answering = operations.apply(new KernelConnection(
+                    negotiated, passthrough.backingFiles(), readahead, new Descriptors(kernel.device()), longestValid));
             Session session = Session.start(device, answering, observer, negotiated, READERS, kernel::detach);
             answers = true;
             return new DeviceMount(kernel, session, description, longestValid);

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param longestValid how long the kernel caches names and attributes at most
  */
 record KernelConnection(
-        Device device,
         NegotiatedInit negotiated,
         @Nullable BackingFiles backingFiles,
         Readahead readahead,

@@ -83,7 +83,6 @@ final class Layouts {
         static final int GID = 72;
         static final int RDEV = 76;
         static final int BLKSIZE = 80;
-        static final int SIZE = 88;
     }
 
     static final class EntryOut {
@@ -118,7 +117,6 @@ final class Layouts {
         static final int MODE = 68;
         static final int UID = 76;
         static final int GID = 80;
-        static final int SIZE = 88;
 
         // Bits of VALID.
         static final int FATTR_MODE = 1;
@@ -137,7 +135,6 @@ final class Layouts {
 
     static final class ForgetIn {
         static final int NLOOKUP = 0;
-        static final int SIZE = 8;
     }
 
     static final class BatchForgetIn {
@@ -154,7 +151,6 @@ final class Layouts {
 
     static final class AccessIn {
         static final int MASK = 0;
-        static final int SIZE = 8;
     }
 
     /** Also of OPENDIR. */
@@ -164,8 +160,6 @@ final class Layouts {
 
         /** A bit of OPEN_FLAGS: with O_TRUNC, of a program without CAP_FSETID. */
         static final int FUSE_OPEN_KILL_SUIDGID = 1;
-
-        static final int SIZE = 8;
     }
 
     static final class OpenOut {
@@ -229,25 +223,21 @@ final class Layouts {
     /** Also of RELEASEDIR. */
     static final class ReleaseIn {
         static final int FH = 0;
-        static final int SIZE = 24;
     }
 
     static final class FlushIn {
         static final int FH = 0;
-        static final int SIZE = 24;
     }
 
     /** Also of FSYNCDIR. */
     static final class FsyncIn {
         static final int FH = 0;
-        static final int SIZE = 16;
     }
 
     static final class LseekIn {
         static final int FH = 0;
         static final int OFFSET = 8;
         static final int WHENCE = 16;
-        static final int SIZE = 24;
     }
 
     static final class LseekOut {
@@ -263,7 +253,6 @@ final class Layouts {
         static final int OFF_OUT = 32;
         static final int LEN = 40;
         static final int FLAGS = 48;
-        static final int SIZE = 56;
     }
 
     /** The name follows, and zeros up to a multiple of 8. */
@@ -344,12 +333,10 @@ final class Layouts {
         static final int OFFSET = 8;
         static final int LENGTH = 16;
         static final int MODE = 24;
-        static final int SIZE = 32;
     }
 
     static final class InterruptIn {
         static final int UNIQUE = 0;
-        static final int SIZE = 8;
     }
 
     /** {@code struct iovec}, of writev(2). */
@@ -372,8 +359,6 @@ final class Layouts {
         static final int INO = 0;
         /** The first byte to drop; nothing is dropped if it is negative. */
         static final int OFF = 8;
-        /** 0: to the end. */
-        static final int LEN = 16;
 
         static final int SIZE = 24;
     }

@@ -1,6 +1,6 @@
 package io.penstock.fuse.kernel;
 
-import io.penstock.fuse.KernelMount;
+import java.util.function.LongUnaryOperator;
 
 /**
  * How far the kernel reads ahead in files that are opened from now on, chosen for each open.
@@ -20,14 +20,7 @@ final class Readahead {
 
     private static final int BYTES_PER_KIB = 1024;
 
-    /** Where the value is set. */
-    @FunctionalInterface
-    interface Setting {
-        /** @return the present value in bytes, 0 if it is unknown */
-        long set(long bytes);
-    }
-
-    private final Setting setting;
+    private final LongUnaryOperator setting;
 
     /** In a file that is read in sequence, bytes; {@link #CAUTIOUS} is at most as much. */
     private final long far;
@@ -38,17 +31,15 @@ final class Readahead {
     /** Guarded by this for writing. */
     private volatile long now;
 
-    /** @param far 0 leaves the kernel's default */
-    Readahead(Setting setting, long far) {
+    /**
+     * @param setting sets the value in bytes; returns the present one, 0 if it is unknown
+     * @param far in a file that is read in sequence, bytes; 0 leaves the kernel's default
+     */
+    Readahead(LongUnaryOperator setting, long far) {
         this.setting = setting;
         this.far = far;
-        this.now = setting.set(far);
+        this.now = setting.applyAsLong(far);
         this.isChosen = far > CAUTIOUS && now == far;
-    }
-
-    /** @param far in a file that is read in sequence, bytes; 0 leaves the kernel's default */
-    static Readahead of(KernelMount mount, long far) {
-        return new Readahead(mount::readahead, far);
     }
 
     /** For the file whose OPEN is answered next. */
@@ -61,7 +52,7 @@ final class Readahead {
 
     private synchronized void set(long bytes) {
         if (isChosen && now != bytes) {
-            now = setting.set(bytes);
+            now = setting.applyAsLong(bytes);
             isChosen = now == bytes;
         }
     }

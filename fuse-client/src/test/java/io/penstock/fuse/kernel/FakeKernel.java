@@ -3,6 +3,7 @@ package io.penstock.fuse.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.kernel.Layouts.InHeader;
 import io.penstock.fuse.kernel.Layouts.OutHeader;
 import java.lang.foreign.Arena;

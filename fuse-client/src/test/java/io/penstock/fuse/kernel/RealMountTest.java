@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
+import io.penstock.fuse.Native;
 import io.penstock.fuse.calls.CallObserver;
 import java.io.IOException;
 import java.nio.file.Files;

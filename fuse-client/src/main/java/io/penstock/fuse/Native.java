@@ -1,4 +1,4 @@
-package io.penstock.fuse.kernel;
+package io.penstock.fuse;
 
 import jnr.ffi.LastError;
 import jnr.ffi.LibraryLoader;
@@ -9,30 +9,37 @@ import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.u_int64_t;
 
 /**
- * The libc calls that open, mount and serve a device. Memory is passed by its address, so that a call makes no object.
+ * The libc calls that open, mount, serve and unmount a device. Memory is passed by its address, so that a call makes no
+ * object.
  */
-final class Native {
-    static final Calls C = LibraryLoader.create(Calls.class).load("c");
+public final class Native {
+    public static final Calls C = LibraryLoader.create(Calls.class).load("c");
 
     private static final Runtime RUNTIME = Runtime.getRuntime(C);
 
-    static final int O_RDONLY = 0;
-    static final int O_RDWR = 2;
-    static final int O_CLOEXEC = 02000000;
+    public static final int O_RDONLY = 0;
+    public static final int O_RDWR = 2;
+    public static final int O_CLOEXEC = 02000000;
 
     // mount(2): include/uapi/linux/mount.h.
-    static final int MS_RDONLY = 1;
-    static final int MS_NOSUID = 2;
-    static final int MS_NODEV = 4;
+    public static final int MS_RDONLY = 1;
+    public static final int MS_NOSUID = 2;
+    public static final int MS_NODEV = 4;
 
-    static final int AF_UNIX = 1;
-    static final int SOCK_STREAM = 1;
+    /** umount2(2): detach now, finish when the last user is gone. */
+    static final int MNT_DETACH = 2;
+
+    /** umount2(2): do not follow the mount point if it is a symbolic link. */
+    static final int UMOUNT_NOFOLLOW = 8;
+
+    public static final int AF_UNIX = 1;
+    public static final int SOCK_STREAM = 1;
 
     /** fcntl(2). */
-    static final int F_SETFD = 2;
+    public static final int F_SETFD = 2;
 
     /** fcntl(2): exec(3) closes the descriptor. */
-    static final int FD_CLOEXEC = 1;
+    public static final int FD_CLOEXEC = 1;
 
     /** jnr-ffi implements it. */
     public interface Calls {
@@ -54,6 +61,8 @@ final class Native {
         int fcntl(int fd, int command, int argument);
 
         int mount(String source, String target, String type, @u_int64_t long flags, String data);
+
+        int umount2(String target, int flags);
 
         int geteuid();
 
@@ -81,7 +90,7 @@ final class Native {
     private Native() {}
 
     /** The error number of a call on this thread that returned -1. */
-    static int error() {
+    public static int error() {
         return LastError.getLastError(RUNTIME);
     }
 }
