@@ -4,6 +4,7 @@ import io.penstock.cache.Fill;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -132,18 +133,14 @@ final class RangeFetch implements PeerSource.Sink {
         }
         FetchEvent event = new FetchEvent();
         event.begin();
-        long fromStore = 0;
         try {
             while (arrived < range.length()) {
                 peers.get(version, range.skip(arrived), urgency, this);
-                long before = arrived;
-                if (before < range.length()) {
-                    fetch(range.skip(before));
+                if (arrived < range.length()) {
+                    fetch(range.skip(arrived));
                 }
-                fromStore += arrived - before;
             }
         } finally {
-            counters.bytes.add(fromStore);
             record(event);
         }
     }
@@ -154,12 +151,26 @@ final class RangeFetch implements PeerSource.Sink {
         long wanted = end - rest.offset();
         long before = arrived;
         counters.started(urgency);
-        store.get(version, new ByteRange(rest.offset(), wanted), this);
+        store.get(version, new ByteRange(rest.offset(), wanted), new FromStore());
         if (arrived - before != wanted) {
             throw new ObjectStoreException.Corrupt(
                     "the store sent " + (arrived - before) + " of the " + wanted + " bytes at " + rest.offset() + " of "
                             + version.key(),
                     null);
+        }
+    }
+
+    /** Counts bytes before their readers wake. */
+    private final class FromStore implements BodySink {
+        @Override
+        public ByteBuffer buffer() {
+            return RangeFetch.this.buffer();
+        }
+
+        @Override
+        public void filled(int bytes) {
+            counters.bytes.add(bytes);
+            RangeFetch.this.filled(bytes);
         }
     }
 
