@@ -255,6 +255,9 @@ public final class Serving {
                 backlog.tell((left, failed) -> state.update(now -> now.withBacklog(left, failed, true)));
             }
             bucket.close();
+            if (bucket.failed() > 0) {
+                log.warn("Written files that could not be uploaded: {}; see {}", bucket.failed(), running.recovery());
+            }
         }
     }
 
