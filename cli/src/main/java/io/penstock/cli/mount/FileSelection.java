@@ -1,6 +1,6 @@
 package io.penstock.cli.mount;
 
-import io.penstock.cli.mount.PathWalk.BadPathException;
+import io.penstock.cli.mount.PathPattern.BadPathException;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Absent;
@@ -79,7 +79,7 @@ record FileSelection(
     void visit(Tree tree, SymbolicLinks links, String path, Visitor visitor)
             throws ObjectStoreException, IOException, InterruptedException {
         try {
-            if (!new PathWalk(tree, links, true, new Found(tree, visitor)).along(parse(path))) {
+            if (!new PathWalk(tree, links, new Found(tree, visitor)).along(new PathPattern(parse(path), 0))) {
                 visitor.problem(
                         path,
                         "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
@@ -98,8 +98,8 @@ record FileSelection(
                 try {
                     String name = String.join("/", parse(path));
                     names.add(name);
-                    if (PathWalk.isGlob(name)) {
-                        globs.add(PathWalk.matcher(name));
+                    if (PathPattern.isGlob(name)) {
+                        globs.add(PathPattern.matcher(name));
                     }
                 } catch (BadPathException e) {
                     throw refused(path, e);
@@ -107,7 +107,7 @@ record FileSelection(
             }
         }
         Predicate<String> isNamed =
-                name -> names.contains(name) || globs.stream().anyMatch(glob -> PathWalk.matches(glob, name));
+                name -> names.contains(name) || globs.stream().anyMatch(glob -> PathPattern.matches(glob, name));
         String prefix = root.prefix();
         return key -> key.startsWith(prefix)
                 && (names.contains("") || isNamedOrBelow(key.substring(prefix.length()), isNamed));
@@ -169,11 +169,13 @@ record FileSelection(
         }
 
         @Override
-        public void folder(Directory folder)
+        public void folder(Directory folder, Predicate<String> isReached)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean _ = PathWalk.each(tree, folder, (name, node) -> {
-                if (node instanceof Directory child) {
-                    folder(child);
+                if (isReached.test(folder.key(name))) {
+                    return true;
+                } else if (node instanceof Directory child) {
+                    folder(child, isReached);
                 } else {
                     file(folder, name, node);
                 }

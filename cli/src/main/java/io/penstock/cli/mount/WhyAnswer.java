@@ -26,6 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,14 +64,14 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     private Found find(String path) throws RefusedException {
         List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
         CompletableFuture<Found> found = new CompletableFuture<>();
-        PathWalk walk = new PathWalk(contents.tree(), contents.links(), false, new PathWalk.End() {
+        PathWalk walk = new PathWalk(contents.tree(), contents.links(), new PathWalk.End() {
             @Override
             public void file(Directory parent, String name, Answer answer) {
                 found.complete(new Found.File(parent, name, answer));
             }
 
             @Override
-            public void folder(Directory folder) {
+            public void folder(Directory folder, Predicate<String> isReached) {
                 found.complete(new Found.Other(path + " is a folder; name a file in it"));
             }
 
@@ -81,7 +82,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         });
         Thread thread = Thread.ofVirtual().start(() -> {
             try {
-                if (!walk.along(names)) {
+                if (!walk.along(new PathPattern(names, names.size()))) {
                     found.complete(new Found.Other(path + ": there is no such file"));
                 }
             } catch (Exception e) {
