@@ -122,10 +122,7 @@ final class Renames {
         Copied before = interrupted.remove(rename.from);
         if (before != null && isCopied(before, rename)) {
             delete(rename, before.original, before.copy, before.inode);
-            Inode old = files.inode(rename.from, rename.source);
-            if (old != null) {
-                removals.detach(old);
-            }
+            removals.detach(files.inode(rename.from, rename.source));
             return;
         }
         if (renameUncommitted(rename)) {
@@ -176,9 +173,7 @@ final class Renames {
                 file.renamed(replaced);
                 return true;
             });
-            if (loser != null) {
-                removals.detach(loser);
-            }
+            removals.detach(loser);
         } finally {
             content.resumeCommits();
         }
@@ -204,10 +199,7 @@ final class Renames {
         try {
             ObjectVersion original = version(source);
             StoredObject _ = copy(new Rename(Place.of(original.key()), to, source, null, true), original);
-            Inode removed = files.inode(to, null);
-            if (removed != null) { // by another node, and still open here
-                removals.detach(removed);
-            }
+            removals.detach(files.inode(to, null)); // removed by another node, and still open here
         } finally {
             resume(source);
         }
@@ -326,9 +318,7 @@ final class Renames {
                 file.moved(original, after);
             }
         }
-        if (replaced != null) {
-            removals.detach(replaced);
-        }
+        removals.detach(replaced);
         return inode;
     }
 }
