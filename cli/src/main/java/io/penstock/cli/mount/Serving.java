@@ -289,8 +289,7 @@ public final class Serving {
             log.warn("{}", news.getLast());
         }
         for (ExposedFolder folder : exposedFolders()) {
-            news.add(
-                    folder.fault() + ": " + folder.mend() + ", or choose folders elsewhere (--cache, --write-staging)");
+            news.add(folder.fault() + ": " + MountPlan.mend(folder));
             log.warn("{}", news.getLast());
         }
         if (verbose) {
