@@ -37,8 +37,9 @@ final class PathArguments {
             index = "1..*",
             paramLabel = "PATH",
             description =
-                    "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth), below"
-                            + " the mount point or relative to it. . stands for all of the mount.")
+                    "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth). Those"
+                            + " that do not lead into the mount by themselves are relative to the mount point: . in a"
+                            + " folder of the mount is that folder, elsewhere all of the mount.")
     private List<String> paths = new ArrayList<>();
 
     ServingMount mount() throws IOException, RefusedException {
@@ -74,7 +75,7 @@ final class PathArguments {
             throws IOException, RefusedException {
         Map<String, Object> request = new HashMap<>(options);
         List<String> named = paths.stream()
-                .map(path -> below(mount.mount().mountPoint(), path))
+                .map(path -> inMount(mount.mount().mountPoint(), path))
                 .toList();
         boolean isLong = named.stream().mapToInt(String::length).sum() > MOST_SENT;
         boolean isInput = "-".equals(manifest);
@@ -93,13 +94,17 @@ final class PathArguments {
         return mount.ask(command, request);
     }
 
-    /** The path of the mount that one outside of it leads to by a symbolic link; any other as it is. */
-    private static String below(Path mountPoint, String path) {
-        if (!path.startsWith("/")) {
+    /** A path that leads into the mount, as {@code penstock why} finds it; any other as it is. */
+    static String inMount(Path mountPoint, String path) {
+        Path resolved = ServingMount.resolve(Host.current().path(path), List.of(mountPoint));
+        if (path.isEmpty() || !resolved.startsWith(mountPoint)) {
             return path;
+        } else if (path.startsWith("/")) {
+            return resolved.toString();
         }
-        Path resolved = ServingMount.resolve(Path.of(path), List.of(mountPoint));
-        return resolved.startsWith(mountPoint) ? resolved.toString() : path;
+        return resolved.equals(mountPoint)
+                ? "."
+                : mountPoint.relativize(resolved).toString();
     }
 
     /** By a file, which the mount deletes once it has read it, unless it refuses the command. */

@@ -74,6 +74,7 @@ class MountsCommandTest {
                 "kernel (why)",
                 "how",
                 Path.of("/cache"),
+                "penstock recover s3://a --cache /cache",
                 Path.of("/log"),
                 Path.of(""),
                 since);

@@ -29,6 +29,7 @@ class ServingMountTest {
                 "kernel (why)",
                 "how",
                 Path.of("/cache"),
+                "penstock recover s3://a --cache /cache",
                 Path.of("/log"),
                 Path.of(""),
                 Instant.now());

@@ -1,5 +1,6 @@
 package io.penstock.cli.doctor;
 
+import io.penstock.cli.mount.MountPlan;
 import io.penstock.disk.ExposedFolder;
 import java.util.List;
 
@@ -13,9 +14,7 @@ final class ParentsCheck implements Check<List<ExposedFolder>> {
     @Override
     public void examine(List<ExposedFolder> exposed, Findings findings) {
         exposed.forEach(folder -> findings.warning(
-                folder.fault(),
-                "A mount would serve and upload what they put there",
-                folder.mend() + ", or set cache.dir and write.staging to folders elsewhere"));
+                folder.fault(), "A mount would serve and upload what they put there", MountPlan.mend(folder)));
         if (findings.isEmpty()) {
             findings.ok("no other user can replace the cache or the staging folder");
         }

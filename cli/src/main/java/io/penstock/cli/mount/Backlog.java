@@ -191,10 +191,6 @@ final class Backlog {
                 leave();
             }
             listener.tell("", failed());
-            int failed = statistics.get().failedFiles();
-            if (failed > 0) {
-                log.warn("Written files that could not be uploaded: {}; see penstock recover", failed);
-            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

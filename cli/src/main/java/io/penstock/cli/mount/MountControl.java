@@ -59,6 +59,7 @@ public final class MountControl implements AutoCloseable {
                 bucket.binding(),
                 bucket.mount().description(),
                 plan.cache().directory(),
+                RecoveryAdvice.command(plan.target(), configuration),
                 logFile,
                 configuration
                         .find(Settings.ACCESS_LOG)

@@ -7,6 +7,7 @@ import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.process.Version;
 import io.penstock.core.Namespace;
+import io.penstock.disk.ExposedFolder;
 import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystemConfig;
 import io.penstock.filesystem.Passthrough;
@@ -117,6 +118,12 @@ public record MountPlan(
         return configuration.get(Settings.READ_ONLY)
                 ? List.of(cache)
                 : List.of(cache, configuration.get(WriteSettings.STAGING));
+    }
+
+    /** What to do about a folder above {@link #folders} that other users can replace: the end of a sentence. */
+    public static String mend(ExposedFolder folder) {
+        return folder.mend() + ", or set " + Settings.CACHE_DIR + " and " + WriteSettings.STAGING
+                + " to folders elsewhere";
     }
 
     /** Distinguishes this bucket's pages from those of a bucket with the same name elsewhere. */

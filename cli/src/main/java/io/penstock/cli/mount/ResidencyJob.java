@@ -34,7 +34,7 @@ final class ResidencyJob extends Job {
             for (String path = all.next(); path != null; path = all.next()) {
                 Sum sum = new Sum();
                 files.visit(contents.tree(), contents.links(), path, sum);
-                if (!sum.isMissing) {
+                if (sum.number > 0 || !sum.hasProblem) {
                     found(new PathResidency(
                             path, sum.number, sum.size, sum.nvme, sum.memory, sum.pinned, sum.pinnedUntil()));
                 }
@@ -49,7 +49,7 @@ final class ResidencyJob extends Job {
         private long memory;
         private long pinned;
         private long firstEnd = Pins.UNTIL_UNPINNED;
-        private boolean isMissing;
+        private boolean hasProblem;
 
         @Nullable
         String pinnedUntil() {
@@ -79,7 +79,7 @@ final class ResidencyJob extends Job {
 
         @Override
         public void problem(String path, String why) {
-            isMissing = true;
+            hasProblem = true;
             ResidencyJob.this.problem(path, why);
         }
     }

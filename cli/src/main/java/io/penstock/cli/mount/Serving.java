@@ -255,6 +255,9 @@ public final class Serving {
                 backlog.tell((left, failed) -> state.update(now -> now.withBacklog(left, failed, true)));
             }
             bucket.close();
+            if (bucket.failed() > 0) {
+                log.warn("Written files that could not be uploaded: {}; see {}", bucket.failed(), running.recovery());
+            }
         }
     }
 
@@ -286,8 +289,7 @@ public final class Serving {
             log.warn("{}", news.getLast());
         }
         for (ExposedFolder folder : exposedFolders()) {
-            news.add(
-                    folder.fault() + ": " + folder.mend() + ", or choose folders elsewhere (--cache, --write-staging)");
+            news.add(folder.fault() + ": " + MountPlan.mend(folder));
             log.warn("{}", news.getLast());
         }
         if (verbose) {

@@ -20,16 +20,7 @@ import java.util.Optional;
  */
 record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     /** On one path: the kernel's MAXSYMLINKS. */
-    private static final int MOST = 40;
-
-    /** A link that leads to nothing in the mount. The message says where to, of "it". */
-    static final class UnfollowedException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        UnfollowedException(String message) {
-            super(message);
-        }
-    }
+    static final int MOST = 40;
 
     /**
      * The target of a symbolic link; empty if this is none, or if the store withholds what it is. May ask the store.
@@ -73,25 +64,21 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     }
 
     /**
-     * The names from the root that a path leads on with after a link.
+     * The absolute path that a link leads to, as names.
      *
      * @param parent of the link
-     * @param rest of the path after it
-     * @param followed how many links were followed on this path before
      */
-    List<String> follow(Directory parent, String target, List<String> rest, int followed) throws UnfollowedException {
-        if (followed == MOST) {
-            throw new UnfollowedException("it leads through more than " + MOST + " symbolic links");
-        }
+    List<String> lead(Directory parent, String target) {
         String below = parent.prefix().substring(root.prefix().length());
-        List<String> to = names(target.startsWith("/") ? target : mountPoint + "/" + below + target);
+        return names(target.startsWith("/") ? target : mountPoint + "/" + below + target);
+    }
+
+    /** The names from the root of the mount on; empty if the absolute path is outside of the mount. */
+    Optional<List<String>> below(List<String> path) {
         List<String> mount = names(mountPoint.toString());
-        if (to.size() < mount.size() || !to.subList(0, mount.size()).equals(mount)) {
-            throw new UnfollowedException("it is a symbolic link to " + target + ", outside of the mount");
-        }
-        List<String> path = new ArrayList<>(to.subList(mount.size(), to.size()));
-        path.addAll(rest);
-        return path;
+        return path.size() >= mount.size() && path.subList(0, mount.size()).equals(mount)
+                ? Optional.of(path.subList(mount.size(), path.size()))
+                : Optional.empty();
     }
 
     private static List<String> names(String path) {

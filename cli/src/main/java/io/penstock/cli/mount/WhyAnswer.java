@@ -7,15 +7,12 @@ import io.penstock.cache.Residency.Run;
 import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.WrittenFileReport;
-import io.penstock.cli.mount.SymbolicLinks.UnfollowedException;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.Absent;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
-import io.penstock.metadata.LiveFile;
-import io.penstock.metadata.Tree;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
 import io.penstock.writeback.Uncommitted;
@@ -27,61 +24,80 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
 record WhyAnswer(Contents contents, Path mountPoint) {
+    private static final Logger log = LoggerFactory.getLogger(WhyAnswer.class);
+
     /** The longest wait for the store's response. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final int MOST_RANGES = 100;
     private static final double NANOS = 1e9;
 
+    /** What a path leads to. */
+    private sealed interface Found {
+        /** @param answer a file */
+        record File(Directory parent, String name, Answer answer) implements Found {}
+
+        /** Why it is no file. */
+        record Other(String why) implements Found {}
+    }
+
     /** A {@link FileReport}, or a {@link WrittenFileReport}. */
     Object of(JsonNode arguments) throws RefusedException {
         String path = arguments.path("path").asText();
-        return of(path, new FileSelection(mountPoint, List.of(), null).names(path), 0);
+        return switch (find(path)) {
+            case Found.File(Directory parent, String name, FileEntry(StoredObject object)) ->
+                report(path, object.version(), contents.files().isPassedThrough(parent, name));
+            case Found.File(Directory parent, String name, var _) -> written(path, parent.key(name));
+            case Found.Other(String why) -> throw new RefusedException(why);
+        };
     }
 
-    /**
-     * @param names from the mount point down
-     * @param followed how many symbolic links have led to them
-     */
-    private Object of(String path, List<String> names, int followed) throws RefusedException {
-        Directory directory = contents.tree().root();
-        for (int i = 0; i < names.size(); i++) {
-            boolean last = i == names.size() - 1;
-            String name = names.get(i);
-            Answer answer = lookup(directory, name, path);
-            Optional<String> target = target(directory, name, answer, path);
-            if (target.isPresent()) {
-                try {
-                    List<String> rest = names.subList(i + 1, names.size());
-                    return of(path, contents.links().follow(directory, target.get(), rest, followed), followed + 1);
-                } catch (UnfollowedException e) {
-                    throw new RefusedException(
-                            FileSelection.shown(contents.tree(), directory.key(name)) + ": " + e.getMessage());
-                }
+    private Found find(String path) throws RefusedException {
+        List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
+        CompletableFuture<Found> found = new CompletableFuture<>();
+        PathWalk walk = new PathWalk(contents.tree(), contents.links(), new PathWalk.End() {
+            @Override
+            public void file(Directory parent, String name, Answer answer) {
+                found.complete(new Found.File(parent, name, answer));
             }
-            switch (answer) {
-                case Directory child when !last -> directory = child;
-                case FileEntry(var object)
-                when last -> {
-                    return report(path, object.version(), contents.files().isPassedThrough(directory, name));
-                }
-                case LiveFile _
-                when last -> {
-                    return written(path, directory.key(name));
-                }
-                case Directory _ -> throw new RefusedException(path + " is a folder; name a file in it");
-                case FileEntry _, LiveFile _, Absent _ -> throw new RefusedException(path + ": there is no such file");
+
+            @Override
+            public void folder(Directory folder, Predicate<String> isReached) {
+                found.complete(new Found.Other(path + " is a folder; name a file in it"));
             }
+
+            @Override
+            public void problem(String link, String why) {
+                found.complete(new Found.Other(link + ": " + why));
+            }
+        });
+        Thread thread = Thread.ofVirtual().start(() -> {
+            try {
+                if (!walk.along(new PathPattern(names, names.size()))) {
+                    found.complete(new Found.Other(path + ": there is no such file"));
+                }
+            } catch (Exception e) {
+                log.debug("{} is not found", path, e);
+            }
+        });
+        try {
+            if (thread.join(PATIENCE) && found.isDone()) {
+                return found.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
-        throw new RefusedException(path + " is a folder; name a file in it");
+        thread.interrupt();
+        throw new RefusedException(path + " is not known here, and the server does not respond");
     }
 
     private WrittenFileReport written(String path, String key) throws RefusedException {
@@ -98,46 +114,6 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 file.writtenBytes(),
                 file.stagedBytes(),
                 file.uploadedBytes());
-    }
-
-    private Answer lookup(Directory directory, String name, String path) throws RefusedException {
-        Tree tree = contents.tree();
-        Answer known = tree.lookupNow(directory, name);
-        return known != null
-                ? known
-                : ask(() -> tree.lookup(directory, name), path + ": " + name + " is not known here");
-    }
-
-    private Optional<String> target(Directory directory, String name, Answer answer, String path)
-            throws RefusedException {
-        boolean canBeLink =
-                answer instanceof FileEntry(var object) && object.version().size() == 0;
-        return canBeLink
-                ? ask(
-                        () -> contents.links().target(directory, answer),
-                        path + ": whether " + name + " is a symbolic link is not known here")
-                : Optional.empty();
-    }
-
-    /** @param unknown what the user is told if the store does not respond */
-    private static <T> T ask(Callable<T> question, String unknown) throws RefusedException {
-        CompletableFuture<T> asked = new CompletableFuture<>();
-        Thread thread = Thread.ofVirtual().start(() -> {
-            try {
-                asked.complete(question.call());
-            } catch (Exception e) {
-                asked.completeExceptionally(e);
-            }
-        });
-        try {
-            if (thread.join(PATIENCE) && !asked.isCompletedExceptionally()) {
-                return asked.join();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        thread.interrupt();
-        throw new RefusedException(unknown + ", and the server does not respond");
     }
 
     private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {

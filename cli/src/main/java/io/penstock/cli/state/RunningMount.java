@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  * @param started when that process started, in the kernel's ticks since the boot
  * @param binding the binding that serves it, and the reason
  * @param description the features negotiated with the kernel
+ * @param recovery the command that shows its files that could not be uploaded
  * @param log the log file; empty if the log goes to the terminal
  * @param accessLog the file of log.access; empty if there is none
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
@@ -48,6 +49,7 @@ public record RunningMount(
         String binding,
         String description,
         Path cache,
+        String recovery,
         Path log,
         Path accessLog,
         Instant since,
@@ -57,6 +59,7 @@ public record RunningMount(
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String STARTED = "started";
+    private static final String RECOVERY = "recovery";
     private static final String ACCESS_LOG = "access-log";
     private static final String BACKLOG = "backlog";
     private static final String FAILED = "failed";
@@ -74,6 +77,7 @@ public record RunningMount(
             String binding,
             String description,
             Path cache,
+            String recovery,
             Path log,
             Path accessLog,
             Instant since) {
@@ -85,6 +89,7 @@ public record RunningMount(
                 binding,
                 description,
                 cache,
+                recovery,
                 log,
                 accessLog,
                 since,
@@ -103,6 +108,7 @@ public record RunningMount(
                 binding,
                 description,
                 cache,
+                recovery,
                 log,
                 accessLog,
                 since,
@@ -121,6 +127,7 @@ public record RunningMount(
                 binding,
                 description,
                 cache,
+                recovery,
                 log,
                 accessLog,
                 since,
@@ -128,11 +135,6 @@ public record RunningMount(
                 failed,
                 listed,
                 unmounted);
-    }
-
-    /** The command that shows its files that could not be uploaded: their folder may depend on that of the cache. */
-    public String recovery() {
-        return "penstock recover " + source + " --cache " + cache;
     }
 
     /** Whether it logs to the file. */
@@ -149,6 +151,7 @@ public record RunningMount(
         properties.setProperty("binding", binding);
         properties.setProperty("description", description);
         properties.setProperty("cache", cache.toString());
+        properties.setProperty(RECOVERY, recovery);
         properties.setProperty("log", log.toString());
         properties.setProperty(ACCESS_LOG, accessLog.toString());
         properties.setProperty("since", since.toString());
@@ -273,6 +276,7 @@ public record RunningMount(
                     properties.getProperty("binding", ""),
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
+                    properties.getProperty(RECOVERY, "penstock recover"), // of an earlier version
                     Path.of(properties.getProperty("log", "")),
                     Path.of(properties.getProperty(ACCESS_LOG, "")),
                     Instant.parse(properties.getProperty("since", "")),

@@ -245,7 +245,7 @@ class SeededFaultsTest {
                                 "chmod +t /scratch")),
                         WARNING,
                         "/scratch belongs to user 0",
-                        "chmod +t /scratch, or set cache.dir"),
+                        "chmod +t /scratch, or set cache.dir and write.staging to folders elsewhere"),
                 fault(
                         "log on a full disk",
                         new LogCheck(),

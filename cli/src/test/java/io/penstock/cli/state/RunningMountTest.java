@@ -216,6 +216,7 @@ class RunningMountTest {
                 "kernel (why)",
                 "how",
                 Path.of("/cache"),
+                "penstock recover s3://a --cache /cache",
                 Path.of("/log"),
                 Path.of("/access"),
                 since);

@@ -221,9 +221,7 @@ public final class NameChanges {
             }
             return true;
         });
-        if (inode != null) {
-            removals.detach(inode);
-        }
+        removals.detach(inode);
     }
 
     /** A written file that is being moved has its object elsewhere: the kernel looks the path up again. */

@@ -126,8 +126,15 @@ final class Removals {
                         .anyMatch(written -> written != null && written.isInDoubt());
     }
 
-    /** The inode has no name any more, nor have the files that were opened of it in between. */
-    void detach(Inode inode) {
+    /**
+     * The inode has no name any more, nor have the files that were opened of it in between.
+     *
+     * @param inode null if none is in use
+     */
+    void detach(@Nullable Inode inode) {
+        if (inode == null) {
+            return;
+        }
         inodes.detach(inode);
         for (SharedFile file : files.of(inode.number())) {
             file.remove();

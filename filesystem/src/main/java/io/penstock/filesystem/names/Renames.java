@@ -117,10 +117,7 @@ final class Renames {
         Copied before = interrupted.remove(rename.from);
         if (before != null && isCopied(before, rename)) {
             delete(rename, before.original, before.copy, before.inode);
-            Inode old = files.inode(rename.from, rename.source);
-            if (old != null) {
-                removals.detach(old);
-            }
+            removals.detach(files.inode(rename.from, rename.source));
             return;
         }
         if (renameUncommitted(rename)) {
@@ -171,9 +168,7 @@ final class Renames {
                 file.renamed(replaced);
                 return true;
             });
-            if (loser != null) {
-                removals.detach(loser);
-            }
+            removals.detach(loser);
         } finally {
             content.resumeCommits();
         }
@@ -199,10 +194,7 @@ final class Renames {
         try {
             ObjectVersion original = version(source);
             StoredObject _ = copy(new Rename(Place.of(original.key()), to, source, null, true), original);
-            Inode removed = files.inode(to, null);
-            if (removed != null) { // by another node, and still open here
-                removals.detach(removed);
-            }
+            removals.detach(files.inode(to, null)); // removed by another node, and still open here
         } finally {
             resume(source);
         }
@@ -317,9 +309,7 @@ final class Renames {
             inodes.move(inode, to.parent(), to.name());
             files.moved(inode.number(), original, copy.version());
         }
-        if (replaced != null) {
-            removals.detach(replaced);
-        }
+        removals.detach(replaced);
         return inode;
     }
 }
