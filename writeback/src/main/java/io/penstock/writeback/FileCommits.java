@@ -18,7 +18,6 @@ import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
-import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -284,7 +283,7 @@ final class FileCommits implements FileBytes.Owner {
     void deciding(Commit commit, long size, OptionalInt crc32c) {
         JournalRecord.Sent sent = inDoubt.deciding(commit.changes(), size, crc32c);
         if (sent != null) {
-            object.journal().amend(List.of(sent));
+            object.journal().amend(sent);
         }
     }
 

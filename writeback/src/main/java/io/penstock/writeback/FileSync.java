@@ -244,7 +244,7 @@ final class FileSync {
             return false;
         }
         layer.staged().spoken(layer.data());
-        journal.compact();
+        layer.staged().compactJournal();
         return true;
     }
 
@@ -310,7 +310,7 @@ final class FileSync {
     void withdrawn() {
         syncs.lock();
         try {
-            boolean _ = file.object().journal().amend(List.of(new JournalRecord.Withdrawn()));
+            boolean _ = file.object().journal().amend(new JournalRecord.Withdrawn());
         } finally {
             syncs.unlock();
         }
@@ -321,7 +321,7 @@ final class FileSync {
         syncs.lock();
         try {
             JournalRecord.Opened identity = file.object().identity();
-            boolean isSaid = file.object().journal().amend(List.of(identity));
+            boolean isSaid = file.object().journal().amend(identity);
             bytes.lock().lock();
             try {
                 said = isSaid ? identity : null; // the next fsync says it
@@ -386,7 +386,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            return file.object().journal().amend(List.of(new JournalRecord.Kept(reason)));
+            return file.object().journal().amend(new JournalRecord.Kept(reason));
         } finally {
             syncs.unlock();
         }

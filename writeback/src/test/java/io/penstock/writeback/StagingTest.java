@@ -16,6 +16,7 @@ import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
@@ -46,7 +47,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
@@ -335,11 +335,13 @@ final class StagingTest {
             WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
             file.fsync();
-            JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
-            FileJournal journal = new FileJournal(file.bytes().layer().staged(), () -> {
-                throw new AssertionError("it is there already");
-            });
-            journal.amend(Collections.nCopies(1200, filler));
+            FileJournal journal = new FileJournal(
+                    file.bytes().layer().staged(),
+                    () -> new JournalRecord.Opened(TestMount.NAMESPACE, "of a new journal", null, null, false));
+            MultipartUpload filler = new MultipartUpload("a", "x".repeat(60_000));
+            for (int i = 0; i < 1200; i++) {
+                journal.ended(filler);
+            }
             assertThat(journalBytes(local)).isGreaterThan(64 << 20);
             file.truncate(3);
             file.fsync();

@@ -156,13 +156,20 @@ public final class StagedFile {
     }
 
     /** Compacts the journal if it has become large. One at a time, and not while it is written to. */
-    void compactJournal() throws IOException {
+    public void compactJournal() {
         Journal current = journal.get();
-        if (current == null || !current.isLarge()) {
-            return;
+        if (current != null && current.isLarge()) {
+            try {
+                compact(current);
+            } catch (IOException e) {
+                log.debug("A journal stays as long as it is", e);
+            }
         }
+    }
+
+    private void compact(Journal large) throws IOException {
         try {
-            current.compact();
+            large.compact();
         } finally {
             names.add();
         }
