@@ -98,7 +98,7 @@ final class FileCommits implements FileBytes.Owner {
             object.replaceWhole(found.opened().replaced());
         }
         inDoubt.recovered(found, state.changes());
-        JournalledUpload earlier = found.upload();
+        JournalledUpload earlier = found.state().upload();
         if (earlier != null) {
             object.resume(earlier);
         }

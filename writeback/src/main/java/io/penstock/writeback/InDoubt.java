@@ -77,11 +77,11 @@ final class InDoubt {
      * @param changes how many that is
      */
     void recovered(Recovery.Found found, long changes) {
-        found.sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
-        for (JournalRecord.Sent sent : found.sentSince()) {
+        found.state().sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
+        for (JournalRecord.Sent sent : found.state().sentSince()) {
             doubts.add(new Doubt(changes, sent.size() != found.written().size(), sent));
         }
-        origin = found.withdrawn() ? Origin.RECOVERED_WITHDRAWN : Origin.RECOVERED;
+        origin = found.state().withdrawn() ? Origin.RECOVERED_WITHDRAWN : Origin.RECOVERED;
     }
 
     /**

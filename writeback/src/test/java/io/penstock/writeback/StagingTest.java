@@ -262,7 +262,7 @@ final class StagingTest {
     }
 
     private Recovery recovery(String namespace, String... others) throws IOException {
-        return Recovery.of(new Staging(files, namespace, () -> 1L << 30, System::nanoTime), Set.of(others));
+        return Recovery.of(new Staging(files, namespace, Set.of(others), () -> 1L << 30, System::nanoTime));
     }
 
     @Test
@@ -610,7 +610,7 @@ final class StagingTest {
     @Test
     void isBusy_aWhileAfterABlockWasStaged_only() throws Exception {
         AtomicLong nanoTime = new AtomicLong();
-        Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
+        Staging staging = new Staging(files, "", Set.of(), () -> 1L << 30, nanoTime::get);
         assertThat(staging.isBusy()).isFalse();
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
@@ -646,7 +646,7 @@ final class StagingTest {
 
     @Test
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
-        Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
+        Staging staging = new Staging(files, "test", Set.of(), () -> 1L << 30, System::nanoTime);
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().take(0, 100)).isTrue();
         file.remove();
@@ -775,7 +775,7 @@ final class StagingTest {
     }
 
     private Writeback open(WritebackConfig config, PageCache cache) throws IOException {
-        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config);
+        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config, Inheritance.NONE);
     }
 
     @Test

@@ -66,7 +66,7 @@ final class UnreadableTest {
     }
 
     private static Recovery recover(DataFolder in) throws IOException {
-        return Recovery.of(new Staging(in, TestMount.NAMESPACE, () -> 1L << 30, System::nanoTime), Set.of());
+        return Recovery.of(new Staging(in, TestMount.NAMESPACE, Set.of(), () -> 1L << 30, System::nanoTime));
     }
 
     private static String name(DataFolder in, String end) throws IOException {
