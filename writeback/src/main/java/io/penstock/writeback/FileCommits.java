@@ -244,16 +244,7 @@ final class FileCommits implements FileBytes.Owner {
     void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
         changedSince = new Ranges();
         Commit commit = new Commit(
-                this,
-                context,
-                inDoubt,
-                object.upload(),
-                bytes.takeSnapshot(),
-                state.changes(),
-                condition,
-                mode,
-                pace,
-                deadline);
+                this, object.upload(), bytes.takeSnapshot(), state.changes(), condition, mode, pace, deadline);
         state.begin(commit);
         try {
             context.background().execute(commit);
