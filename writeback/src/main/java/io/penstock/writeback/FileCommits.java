@@ -162,7 +162,7 @@ final class FileCommits implements FileBytes.Owner {
     @Override
     public void whole(Block block) {
         if (bytes.committing() == null) {
-            context.reclaim().stage(bytes, block);
+            context.reclaim().stage(bytes.staging(), block);
             if (state.running() == null && state.hasName() && !object.isTemporary()) {
                 object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
             }

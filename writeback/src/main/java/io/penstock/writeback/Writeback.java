@@ -140,7 +140,7 @@ public final class Writeback implements AutoCloseable {
             Pacing pacing,
             Recovery left) {
         WrittenFiles files = new WrittenFiles();
-        Reclaim reclaim = new Reclaim(limits, files::contents);
+        Reclaim reclaim = new Reclaim(limits, files::stagings);
         MountContext context = new MountContext(
                 config,
                 store,

@@ -490,9 +490,9 @@ final class StagingTest {
             BlockBuffer buffer = requireNonNull(block.buffer());
             try (Snapshot body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
-                assertThat(file.bytes().isLeaving(0, buffer)).isFalse();
+                assertThat(file.bytes().staging().isLeaving(0, buffer)).isFalse();
                 file.truncate(0);
-                assertThat(file.bytes().isLeaving(0, buffer)).isTrue();
+                assertThat(file.bytes().staging().isLeaving(0, buffer)).isTrue();
                 assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             }
             file.release();
