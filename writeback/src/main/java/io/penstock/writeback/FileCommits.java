@@ -76,7 +76,7 @@ final class FileCommits implements FileBytes.Owner {
         this.lock = bytes.lock();
         this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
-        this.inDoubt = new InDoubt(context.lookup(), lock);
+        this.inDoubt = new InDoubt(context.lookup(), bytes);
     }
 
     MountContext context() {
@@ -262,12 +262,7 @@ final class FileCommits implements FileBytes.Owner {
 
     /** The commit waits for its next attempt: its callers need not wait for it. */
     void pausing() {
-        lock.lock();
-        try {
-            progress.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        bytes.locked(progress::signalAll);
     }
 
     /** The request is about to be sent that makes the content visible; a crash from now on finds that. */
