@@ -11,7 +11,7 @@ import io.penstock.cache.disk.IndexRecord.PagesStored;
 import io.penstock.cache.disk.ObjectFiles;
 import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.PageGeometry;
-import io.penstock.cache.disk.StoredPage;
+import io.penstock.core.Crc32c;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.RecordLog;
@@ -384,7 +384,7 @@ final class PacksTest {
         try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
             index.append(
                     new ObjectAdded(7, ObjectId.of(TestObject.NAMESPACE, object.version()), 1000, PageGeometry.PAGES));
-            int checksum = StoredPage.checksumOf(ByteBuffer.wrap(content));
+            int checksum = Crc32c.of(ByteBuffer.wrap(content));
             index.append(new PagesStored(7, 0, 1, IntBuffer.wrap(new int[] {checksum})));
         }
         Path file = directory.resolve("objects").resolve(ObjectFiles.nameOf(7));
@@ -403,7 +403,7 @@ final class PacksTest {
     void adopt_ofASmallFile_isLeftToItsOwner() throws Exception {
         TestObject object = new TestObject("written", 100_000);
         byte[] content = object.content(0, 100_000).array();
-        int[] checksums = {StoredPage.checksumOf(ByteBuffer.wrap(content))};
+        int[] checksums = {Crc32c.of(ByteBuffer.wrap(content))};
         Path staged = directory.resolveSibling(directory.getFileName() + "-staged");
         try (PageCache cache = open()) {
             Files.write(staged, content);

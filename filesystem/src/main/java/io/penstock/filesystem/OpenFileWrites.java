@@ -80,7 +80,7 @@ final class OpenFileWrites {
     void truncate(OpenObject handle, long size) throws ErrnoException {
         checkSize(size);
         WrittenFile content = writable(handle);
-        Errnos.run(() -> content.truncate(size));
+        content.truncate(size);
         handle.file().changed(clock.instant());
     }
 
@@ -98,14 +98,12 @@ final class OpenFileWrites {
         };
         long end = offset > Long.MAX_VALUE - length ? Long.MAX_VALUE : offset + length;
         checkEnd(end);
-        Errnos.run(() -> {
-            if (zero) {
-                content.zero(offset, length);
-            }
-            if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > content.size()) {
-                content.truncate(end);
-            }
-        });
+        if (zero) {
+            content.zero(offset, length);
+        }
+        if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > content.size()) {
+            content.truncate(end);
+        }
         handle.file().changed(clock.instant());
     }
 

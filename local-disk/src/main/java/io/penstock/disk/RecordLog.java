@@ -1,6 +1,7 @@
 package io.penstock.disk;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.Crc32c;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -11,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.function.Consumer;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -209,7 +209,7 @@ public final class RecordLog<R> implements AutoCloseable {
         ByteBuffer record = ByteBuffer.wrap(bytes.toByteArray());
         unwritten.writeBytes(ByteBuffer.allocate(FRAME)
                 .putInt(record.remaining())
-                .putInt(checksumOf(record.duplicate()))
+                .putInt(Crc32c.of(record))
                 .array());
         unwritten.writeBytes(record.array());
         unwrittenRecords++;
@@ -357,12 +357,6 @@ public final class RecordLog<R> implements AutoCloseable {
         } catch (IOException e) {
             log.debug("A log does not tell how many of its records are durable", e);
         }
-    }
-
-    static int checksumOf(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return (int) checksum.getValue();
     }
 
     public boolean isClosed() {

@@ -1,5 +1,6 @@
 package io.penstock.disk;
 
+import io.penstock.core.Crc32c;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -146,7 +147,7 @@ final class RecordReader<R> {
     private boolean saysDurable(ByteBuffer frame) {
         frame.getInt();
         int checksum = frame.getInt();
-        return RecordLog.checksumOf(frame.duplicate()) == checksum
+        return Crc32c.of(frame) == checksum
                 && frame.getInt() > count
                 && frame.get() == RecordLog.MARK
                 && frame.getInt() > count;

@@ -37,11 +37,9 @@ public final class WorkingFolder implements AutoCloseable {
 
     private static final int LONGEST_FIRST_LINE = 80;
 
-    private final Path path;
     private final FolderLock lock;
 
-    private WorkingFolder(Path path, FolderLock lock) {
-        this.path = path;
+    private WorkingFolder(FolderLock lock) {
         this.lock = lock;
     }
 
@@ -97,15 +95,11 @@ public final class WorkingFolder implements AutoCloseable {
             if (!check(path, kind, _ -> true)) {
                 mark(path, kind);
             }
-            return new WorkingFolder(path, lock);
+            return new WorkingFolder(lock);
         } catch (IOException | RuntimeException e) {
             lock.close();
             throw e;
         }
-    }
-
-    public Path path() {
-        return path;
     }
 
     /** The folder stays Penstock's. */

@@ -68,8 +68,7 @@ final class WorkingFolderTest {
 
     @Test
     void open_missing_isMadeForItsUserAloneAndMarked() throws Exception {
-        try (WorkingFolder folder = WorkingFolder.open(folder(), KIND)) {
-            assertThat(folder.path()).isEqualTo(folder());
+        try (WorkingFolder _ = WorkingFolder.open(folder(), KIND)) {
             assertThat(Files.getPosixFilePermissions(folder())).isEqualTo(PosixFilePermissions.fromString("rwx------"));
             assertThat(folder().resolve(WorkingFolder.MARKER))
                     .content()
@@ -167,9 +166,8 @@ final class WorkingFolderTest {
 
     @Test
     void open_openAlready_isRefusedUntilItIsClosed() throws Exception {
-        try (WorkingFolder folder = WorkingFolder.open(folder(), KIND)) {
-            assertThatThrownBy(() -> WorkingFolder.open(folder.path(), KIND))
-                    .isInstanceOf(FolderLock.TakenException.class);
+        try (WorkingFolder _ = WorkingFolder.open(folder(), KIND)) {
+            assertThatThrownBy(() -> WorkingFolder.open(folder(), KIND)).isInstanceOf(FolderLock.TakenException.class);
         }
         openAndClose();
     }

@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.core.Crc32c;
 import io.penstock.metadata.FileReplacement.Decision;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
@@ -56,7 +57,7 @@ final class KeyTableFile {
                     .putInt(indexSum)
                     .putLong(indexAt)
                     .putLong(indexLength);
-            return bytes.putInt(sum(bytes.duplicate().flip())).flip();
+            return bytes.putInt(Crc32c.of(bytes.duplicate().flip())).flip();
         }
     }
 
@@ -151,7 +152,7 @@ final class KeyTableFile {
             Head head = readHead(channel);
             ByteBuffer index = scratch.allocate(head.indexLength).asByteBuffer();
             read(channel, head.indexAt, index);
-            if (sum(index.duplicate()) != head.indexSum) {
+            if (Crc32c.of(index) != head.indexSum) {
                 throw damaged("the checksum of its index does not hold");
             }
             MemorySegment chunks = channel.map(MapMode.READ_ONLY, HEAD_BYTES, head.indexAt - HEAD_BYTES, arena);
@@ -194,12 +195,6 @@ final class KeyTableFile {
             // reads on
         }
         to.flip();
-    }
-
-    private static int sum(ByteBuffer bytes) {
-        CRC32C sum = new CRC32C();
-        sum.update(bytes);
-        return (int) sum.getValue();
     }
 
     private DamagedSnapshotException damaged(String why) {

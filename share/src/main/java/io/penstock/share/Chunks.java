@@ -1,8 +1,5 @@
 package io.penstock.share;
 
-import java.nio.ByteBuffer;
-import java.util.zip.CRC32C;
-
 /**
  * The body of a response: chunks that end at multiples of 64 KiB from the start of the object, or where the range ends,
  * each followed by its CRC32C in 4 bytes, the highest first.
@@ -25,12 +22,5 @@ final class Chunks {
     static long bodyLength(long from, long end) {
         long chunks = (end + SIZE - 1) / SIZE - from / SIZE;
         return end - from + chunks * CHECKSUM;
-    }
-
-    /** The checksum of what the buffer has left, which stays. */
-    static int checksum(ByteBuffer bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes.duplicate());
-        return (int) crc.getValue();
     }
 }

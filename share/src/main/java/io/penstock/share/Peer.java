@@ -3,6 +3,7 @@ package io.penstock.share;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.penstock.cache.Urgency;
+import io.penstock.core.Crc32c;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.HttpConnection;
 import io.penstock.objectstore.ResponseHead;
@@ -232,7 +233,7 @@ final class Peer implements AutoCloseable {
             ByteBuffer chunk = target.slice(target.position(), length);
             fill(connection, chunk);
             fill(connection, checksum.clear());
-            if (Chunks.checksum(chunk.flip()) != checksum.getInt(0)) {
+            if (Crc32c.of(chunk.flip()) != checksum.getInt(0)) {
                 throw new PeerFailure(Fallback.CORRUPT, "wrong checksum of the bytes at " + at, null);
             }
             timer.progress();

@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
+import io.penstock.core.Crc32c;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerReader;
@@ -249,7 +250,7 @@ final class PeerServer implements AutoCloseable {
             throws ObjectStoreException, PeerReader.BusyException, InterruptedException {
         int length = Chunks.length(at, end);
         reader.read(at, chunk.clear().limit(length));
-        int checksum = Chunks.checksum(chunk.flip());
+        int checksum = Crc32c.of(chunk.flip());
         chunk.limit(length + Chunks.CHECKSUM).putInt(length, checksum);
     }
 

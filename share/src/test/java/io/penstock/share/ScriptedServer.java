@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.penstock.core.ByteRange;
+import io.penstock.core.Crc32c;
 import io.penstock.core.ObjectVersion;
 import io.penstock.testing.TestData;
 import java.io.ByteArrayOutputStream;
@@ -103,7 +104,7 @@ final class ScriptedServer implements AutoCloseable {
             byte[] bytes = data.bytes(at, length);
             all.writeBytes(bytes);
             all.writeBytes(ByteBuffer.allocate(4)
-                    .putInt(Chunks.checksum(ByteBuffer.wrap(bytes)))
+                    .putInt(Crc32c.of(ByteBuffer.wrap(bytes)))
                     .array());
             at += length;
         }

@@ -1,8 +1,8 @@
 package io.penstock.writeback;
 
 import io.penstock.writeback.Commit.Outlook;
+import io.penstock.writeback.bytes.FileBytes;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** A number of changes of a file that a caller waits for. */
 final class AwaitedChanges implements AwaitedFile {
@@ -10,30 +10,24 @@ final class AwaitedChanges implements AwaitedFile {
 
     private final FileCommits commits;
     private final FileState state;
-    private final ReentrantLock lock;
+    private final FileBytes bytes;
     private final long changes;
 
     AwaitedChanges(FileCommits commits, long changes) {
         this.commits = commits;
         this.state = commits.state();
-        this.lock = commits.bytes().lock();
+        this.bytes = commits.bytes();
         this.changes = changes;
     }
 
     @Override
     public String key() {
-        lock.lock();
-        try {
-            return state.key();
-        } finally {
-            lock.unlock();
-        }
+        return bytes.locked(state::key);
     }
 
     @Override
     public Progress progress() {
-        lock.lock();
-        try {
+        return bytes.locked(() -> {
             boolean isRemoved = !state.hasName() && !state.isUndecided();
             if (state.announced() >= changes || isRemoved) {
                 return VISIBLE;
@@ -47,10 +41,8 @@ final class AwaitedChanges implements AwaitedFile {
             } else if (isOver && !commits.context().isClosed()) {
                 commits.beginInBackground();
             }
-            return new Progress.Waiting(Math.max(
-                    0, commits.bytes().content().size() - commits.object().uploadedBytes()));
-        } finally {
-            lock.unlock();
-        }
+            return new Progress.Waiting(
+                    Math.max(0, bytes.content().size() - commits.object().uploadedBytes()));
+        });
     }
 }

@@ -103,8 +103,6 @@ final class Commit implements Background.Task, FileUpload.Decision {
      */
     Commit(
             FileCommits file,
-            MountContext context,
-            InDoubt inDoubt,
             FileUpload upload,
             Snapshot content,
             long changes,
@@ -113,8 +111,8 @@ final class Commit implements Background.Task, FileUpload.Decision {
             Pace pace,
             Deadline deadline) {
         this.file = file;
-        this.context = context;
-        this.inDoubt = inDoubt;
+        this.context = file.context();
+        this.inDoubt = file.inDoubt();
         this.upload = upload;
         this.uploadedBefore = upload.uploadedBytes();
         this.content = content;

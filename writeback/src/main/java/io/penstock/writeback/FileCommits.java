@@ -18,7 +18,6 @@ import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
-import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -77,7 +76,7 @@ final class FileCommits implements FileBytes.Owner {
         this.lock = bytes.lock();
         this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
-        this.inDoubt = new InDoubt(context.lookup(), lock);
+        this.inDoubt = new InDoubt(context.lookup(), bytes);
     }
 
     MountContext context() {
@@ -99,7 +98,7 @@ final class FileCommits implements FileBytes.Owner {
             object.replaceWhole(found.opened().replaced());
         }
         inDoubt.recovered(found, state.changes());
-        JournalledUpload earlier = found.upload();
+        JournalledUpload earlier = found.state().upload();
         if (earlier != null) {
             object.resume(earlier);
         }
@@ -163,7 +162,7 @@ final class FileCommits implements FileBytes.Owner {
     @Override
     public void whole(Block block) {
         if (bytes.committing() == null) {
-            context.reclaim().stage(bytes, block);
+            context.reclaim().stage(bytes.staging(), block);
             if (state.running() == null && state.hasName() && !object.isTemporary()) {
                 object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
             }
@@ -245,16 +244,7 @@ final class FileCommits implements FileBytes.Owner {
     void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
         changedSince = new Ranges();
         Commit commit = new Commit(
-                this,
-                context,
-                inDoubt,
-                object.upload(),
-                bytes.takeSnapshot(),
-                state.changes(),
-                condition,
-                mode,
-                pace,
-                deadline);
+                this, object.upload(), bytes.takeSnapshot(), state.changes(), condition, mode, pace, deadline);
         state.begin(commit);
         try {
             context.background().execute(commit);
@@ -272,19 +262,14 @@ final class FileCommits implements FileBytes.Owner {
 
     /** The commit waits for its next attempt: its callers need not wait for it. */
     void pausing() {
-        lock.lock();
-        try {
-            progress.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        bytes.locked(progress::signalAll);
     }
 
     /** The request is about to be sent that makes the content visible; a crash from now on finds that. */
     void deciding(Commit commit, long size, OptionalInt crc32c) {
         JournalRecord.Sent sent = inDoubt.deciding(commit.changes(), size, crc32c);
         if (sent != null) {
-            object.journal().amend(List.of(sent));
+            object.journal().amend(sent);
         }
     }
 

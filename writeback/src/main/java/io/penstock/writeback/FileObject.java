@@ -6,7 +6,6 @@ import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.FileBytes;
-import io.penstock.writeback.bytes.UploadedContent;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
@@ -101,31 +100,23 @@ final class FileObject {
 
     /** Its record of the file's identity. Takes the lock, as the next. */
     JournalRecord.Opened identity() {
-        bytes.lock().lock();
-        try {
+        return bytes.locked(() -> {
             ObjectVersion replaced = state.replaced();
             boolean renamed = replaced != null && replaced.equals(renamedOver);
             return new JournalRecord.Opened(context.staging().namespace(), state.key(), committed(), replaced, renamed);
-        } finally {
-            bytes.lock().unlock();
-        }
+        });
     }
 
     /** The journal of the changes between two commits. */
     FileJournal journal() {
-        bytes.lock().lock();
-        try {
-            return new FileJournal(bytes.layer().staged(), this::identity);
-        } finally {
-            bytes.lock().unlock();
-        }
+        return bytes.locked(() -> new FileJournal(bytes.layer().staged(), this::identity));
     }
 
     // ---- its upload
 
     /** Goes on with the upload that an earlier run began. */
     void resume(JournalledUpload earlier) {
-        upload = context.uploads().resume(earlier, new UploadedContent(bytes), targetProperties(), journal());
+        upload = context.uploads().resume(earlier, bytes, targetProperties(), journal());
     }
 
     /** The upload that the next commit ends; begun if there is none. */
@@ -137,8 +128,7 @@ final class FileObject {
             current = null;
         }
         if (current == null) {
-            current =
-                    context.uploads().begin(bytes.layer().version(), new UploadedContent(bytes), properties, journal());
+            current = context.uploads().begin(bytes.layer().version(), bytes, properties, journal());
             upload = current;
         }
         return current;

@@ -178,12 +178,7 @@ final class FileSync {
 
     /** Whether the file has been neither committed nor removed since: else the failure says nothing of the disk. */
     private boolean isCurrent(BaseLayer layer) {
-        bytes.lock().lock();
-        try {
-            return bytes.layer() == layer && file.state().hasName();
-        } finally {
-            bytes.lock().unlock();
-        }
+        return bytes.locked(() -> bytes.layer() == layer && file.state().hasName());
     }
 
     /** Waits for a body that keeps a block from being staged. False if there is none: it is the disk. */
@@ -244,7 +239,7 @@ final class FileSync {
             return false;
         }
         layer.staged().spoken(layer.data());
-        journal.compact();
+        layer.staged().compactJournal();
         return true;
     }
 
@@ -253,15 +248,12 @@ final class FileSync {
      * that.
      */
     private void putBack(BaseLayer layer, BlockMap.Removals removed) {
-        bytes.lock().lock();
-        try {
+        bytes.locked(() -> {
             if (bytes.layer().staged() == layer.staged()) {
                 bytes.content().putBack(removed);
                 bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too
             }
-        } finally {
-            bytes.lock().unlock();
-        }
+        });
     }
 
     private boolean madeDurable(
@@ -310,7 +302,7 @@ final class FileSync {
     void withdrawn() {
         syncs.lock();
         try {
-            boolean _ = file.object().journal().amend(List.of(new JournalRecord.Withdrawn()));
+            boolean _ = file.object().journal().amend(new JournalRecord.Withdrawn());
         } finally {
             syncs.unlock();
         }
@@ -321,7 +313,7 @@ final class FileSync {
         syncs.lock();
         try {
             JournalRecord.Opened identity = file.object().identity();
-            boolean isSaid = file.object().journal().amend(List.of(identity));
+            boolean isSaid = file.object().journal().amend(identity);
             bytes.lock().lock();
             try {
                 said = isSaid ? identity : null; // the next fsync says it
@@ -371,12 +363,7 @@ final class FileSync {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        bytes.lock().lock();
-        try {
-            return isDurable(); // it was so before
-        } finally {
-            bytes.lock().unlock();
-        }
+        return bytes.locked(this::isDurable); // it was so before
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
@@ -386,7 +373,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            return file.object().journal().amend(List.of(new JournalRecord.Kept(reason)));
+            return file.object().journal().amend(new JournalRecord.Kept(reason));
         } finally {
             syncs.unlock();
         }

@@ -3,13 +3,13 @@ package io.penstock.writeback;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,8 +29,8 @@ final class InDoubt {
 
     private final StoreLookup lookup;
 
-    /** The file's, which guards all that follows. */
-    private final ReentrantLock lock;
+    /** Its lock guards all that follows. */
+    private final FileBytes bytes;
 
     private Origin origin = Origin.HERE;
     private final List<Doubt> doubts = new ArrayList<>();
@@ -65,9 +65,9 @@ final class InDoubt {
      */
     record Landed(ObjectVersion version, long changes, boolean more) {}
 
-    InDoubt(StoreLookup lookup, ReentrantLock lock) {
+    InDoubt(StoreLookup lookup, FileBytes bytes) {
         this.lookup = lookup;
-        this.lock = lock;
+        this.bytes = bytes;
     }
 
     /**
@@ -77,11 +77,11 @@ final class InDoubt {
      * @param changes how many that is
      */
     void recovered(Recovery.Found found, long changes) {
-        found.sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
-        for (JournalRecord.Sent sent : found.sentSince()) {
+        found.state().sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
+        for (JournalRecord.Sent sent : found.state().sentSince()) {
             doubts.add(new Doubt(changes, sent.size() != found.written().size(), sent));
         }
-        origin = found.withdrawn() ? Origin.RECOVERED_WITHDRAWN : Origin.RECOVERED;
+        origin = found.state().withdrawn() ? Origin.RECOVERED_WITHDRAWN : Origin.RECOVERED;
     }
 
     /**
@@ -91,16 +91,13 @@ final class InDoubt {
      */
     JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
         Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
-        lock.lock();
-        try {
+        return bytes.<JournalRecord.@Nullable Sent>locked(() -> {
             if (doubts.contains(doubt)) {
                 return null;
             }
             doubts.add(doubt);
             return doubt.sent();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -122,13 +119,7 @@ final class InDoubt {
     /** The version that a request in doubt has made; null if none was carried out. */
     @Nullable
     Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
-        List<Doubt> all;
-        lock.lock();
-        try {
-            all = List.copyOf(doubts.reversed());
-        } finally {
-            lock.unlock();
-        }
+        List<Doubt> all = bytes.locked(() -> List.copyOf(doubts.reversed()));
         ObjectVersion found;
         try {
             found = all.isEmpty() ? null : lookup.other(key, condition);
@@ -171,22 +162,12 @@ final class InDoubt {
 
     /** Whether an earlier run may have committed this very content. */
     boolean isRecovered() {
-        lock.lock();
-        try {
-            return origin != Origin.HERE;
-        } finally {
-            lock.unlock();
-        }
+        return bytes.locked(() -> origin != Origin.HERE);
     }
 
     /** Whether the store may have a version of the file that is not known here. */
     boolean isAny() {
-        lock.lock();
-        try {
-            return (origin != Origin.HERE && origin != Origin.CONFLICTING) || !doubts.isEmpty();
-        } finally {
-            lock.unlock();
-        }
+        return bytes.locked(() -> (origin != Origin.HERE && origin != Origin.CONFLICTING) || !doubts.isEmpty());
     }
 
     /**
@@ -202,32 +183,17 @@ final class InDoubt {
      * sent that the store may have.
      */
     boolean wasSuperseded(String key, WriteCondition condition) throws InterruptedException {
-        lock.lock();
-        try {
-            if (!doubts.isEmpty()) {
-                return false;
-            }
-        } finally {
-            lock.unlock();
+        if (!bytes.locked(doubts::isEmpty)) {
+            return false;
         }
         askWhy(key, condition);
-        lock.lock();
-        try {
-            return isSuperseded();
-        } finally {
-            lock.unlock();
-        }
+        return bytes.locked(this::isSuperseded);
     }
 
     /** A commit has failed for good: asks the store whether an earlier run has removed or replaced the object. */
     void askWhy(String key, WriteCondition condition) throws InterruptedException {
-        lock.lock();
-        try {
-            if (origin != Origin.RECOVERED_WITHDRAWN) {
-                return;
-            }
-        } finally {
-            lock.unlock();
+        if (bytes.locked(() -> origin != Origin.RECOVERED_WITHDRAWN)) {
+            return;
         }
         boolean replaced;
         try {
@@ -236,13 +202,10 @@ final class InDoubt {
             log.debug("Whether '{}' was removed or replaced is not known: it is kept", key, e);
             return;
         }
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             if (replaced && origin == Origin.RECOVERED_WITHDRAWN) {
                 origin = Origin.SUPERSEDED;
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 }

@@ -28,7 +28,7 @@ public final class KeptFile {
 
     KeptFile(WrittenFile file, Recovery.Found found) {
         this.file = file;
-        this.reason = found.keptFor();
+        this.reason = found.state().keptFor();
         this.where = found.staged().where();
     }
 

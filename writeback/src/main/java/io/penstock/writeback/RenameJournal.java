@@ -1,6 +1,5 @@
 package io.penstock.writeback;
 
-import io.penstock.core.Namespace;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
@@ -12,7 +11,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -115,18 +113,14 @@ public final class RenameJournal implements AutoCloseable {
         return journal;
     }
 
-    /**
-     * The renames that earlier runs did not end, of this bucket.
-     *
-     * @param namespaces beside that of the staging that are the bucket's, too
-     */
-    public static List<RenameJournal> left(Staging staging, Set<String> namespaces) {
+    /** The renames that earlier runs did not end, of this bucket. */
+    public static List<RenameJournal> left(Staging staging) {
         List<RenameJournal> left = new ArrayList<>();
         try {
             DataFolder files = staging.files();
             for (String name : files.names()) {
                 RenameJournal journal = name.endsWith(RENAME) ? read(files, name) : null;
-                if (journal != null && isOf(staging, namespaces, journal.begun.namespace)) {
+                if (journal != null && staging.isOwn(journal.begun.namespace)) {
                     left.add(journal);
                 } else if (journal != null) {
                     journal.close();
@@ -136,12 +130,6 @@ public final class RenameJournal implements AutoCloseable {
             LOG.error("It is not known which renames of directories a crash has left: {}", e.toString());
         }
         return left;
-    }
-
-    private static boolean isOf(Staging staging, Set<String> namespaces, String namespace) {
-        String normalised = Namespace.normalised(namespace);
-        return normalised.equals(Namespace.normalised(staging.namespace()))
-                || namespaces.stream().map(Namespace::normalised).anyMatch(normalised::equals);
     }
 
     /** Null if it cannot be read, or says nothing. */

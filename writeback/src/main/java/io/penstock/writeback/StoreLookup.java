@@ -70,14 +70,7 @@ final class StoreLookup {
     @Nullable
     ObjectVersion other(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
         ObjectVersion found = head(key);
-        if (found == null) {
-            return null;
-        }
-        return switch (condition) {
-            case WriteCondition.Always _ -> null;
-            case WriteCondition.Absent _ -> found;
-            case WriteCondition.Unchanged(String etag) -> etag.equals(found.etag()) ? null : found;
-        };
+        return found == null || holds(condition, found) ? null : found;
     }
 
     /** Whether the store shows that the condition does not hold. */
@@ -87,10 +80,14 @@ final class StoreLookup {
             store.list(new ListRequest(
                     key, "", null, null, 1)); // a HEAD does not tell a missing object from a missing bucket
         }
+        return !holds(condition, found);
+    }
+
+    private static boolean holds(WriteCondition condition, @Nullable ObjectVersion found) {
         return switch (condition) {
-            case WriteCondition.Always _ -> false;
-            case WriteCondition.Absent _ -> found != null;
-            case WriteCondition.Unchanged(String expected) -> found == null || !expected.equals(found.etag());
+            case WriteCondition.Always _ -> true;
+            case WriteCondition.Absent _ -> found == null;
+            case WriteCondition.Unchanged(String etag) -> found != null && etag.equals(found.etag());
         };
     }
 

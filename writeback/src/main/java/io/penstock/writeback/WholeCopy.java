@@ -91,37 +91,24 @@ final class WholeCopy {
 
     /** The range is past the file's end again, unless more was written there. */
     private void undo(ByteRange range) {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             commits.changes(range); // parts that were copied are not to be used
             if (bytes.content().size() == range.end()) {
                 bytes.content().resize(range.offset());
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
         try {
             new CommitWaits(commits).commit();
-            if (hasName()) {
+            if (bytes.locked(commits.state()::hasName)) { // else it is not committed any more
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
             log.info("The store could not copy '{}': it is read and written. {}", source.key(), e.getMessage());
         }
         materialise();
-    }
-
-    /** A file without a name is not committed any more. */
-    private boolean hasName() {
-        lock.lock();
-        try {
-            return commits.state().hasName();
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**

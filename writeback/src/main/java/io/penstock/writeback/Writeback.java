@@ -56,7 +56,6 @@ public final class Writeback implements AutoCloseable {
     private final MountContext context;
     private final WrittenFiles files;
     private final WritebackLimits limits;
-    private final Uploads uploads;
     private final List<WrittenFile> recovered;
     private final List<KeptFile> pending;
     private final List<KeptFile> kept;
@@ -64,42 +63,19 @@ public final class Writeback implements AutoCloseable {
     private final List<UnreadableFile> unreadable;
     private final List<StrandedFile> stranded;
 
-    /** Other names of the bucket. */
-    private final Set<String> namespaces;
-
-    /**
-     * @param left by earlier runs; null if that is not known
-     * @param namespaces other names of the bucket
-     */
-    Writeback(
-            MountContext context,
-            WrittenFiles files,
-            WritebackLimits limits,
-            Uploads uploads,
-            @Nullable Recovery left,
-            Set<String> namespaces) {
-        this.namespaces = namespaces;
+    private Writeback(MountContext context, WrittenFiles files, WritebackLimits limits, Recovery left) {
         this.context = context;
         this.files = files;
         this.limits = limits;
-        this.uploads = uploads;
-        if (left == null) {
-            this.pending = List.of();
-            this.kept = List.of();
-            this.orphans = List.of();
-            this.unreadable = List.of();
-            this.stranded = List.of();
-        } else {
-            this.pending = left.found().stream()
-                    .map(found -> new KeptFile(files.add(WrittenFile.recovered(context, files, found)), found))
-                    .toList();
-            this.kept = left.kept().stream()
-                    .map(found -> new KeptFile(WrittenFile.recovered(context, files, found), found))
-                    .toList();
-            this.orphans = left.orphans();
-            this.unreadable = List.copyOf(left.unreadable());
-            this.stranded = List.copyOf(left.stranded());
-        }
+        this.pending = left.found().stream()
+                .map(found -> new KeptFile(files.add(WrittenFile.recovered(context, files, found)), found))
+                .toList();
+        this.kept = left.kept().stream()
+                .map(found -> new KeptFile(WrittenFile.recovered(context, files, found), found))
+                .toList();
+        this.orphans = left.orphans();
+        this.unreadable = List.copyOf(left.unreadable());
+        this.stranded = List.copyOf(left.stranded());
         this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
@@ -133,7 +109,8 @@ public final class Writeback implements AutoCloseable {
             throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
         DataFolder files = stagingFiles(config.staging(), inheritance.folder());
-        Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
+        Staging staging = new Staging(
+                files, namespace, inheritance.namespaces(), () -> limits.get().stagingBytes(), System::nanoTime);
         boolean staged = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
                 store,
@@ -142,23 +119,15 @@ public final class Writeback implements AutoCloseable {
                 limits,
                 () -> staged && staging.isBusy(),
                 System::nanoTime);
-        Recovery left = files == null ? null : earlierRuns(staging, inheritance.namespaces());
+        Recovery left = earlierRuns(staging);
         CommittedPages pages = new CachedPages(cache, namespace);
-        return of(
-                store,
-                config,
-                limits,
-                base,
-                staging,
-                uploads,
-                pages,
-                Clock.systemUTC(),
-                Pacing.DEFAULT,
-                left,
-                inheritance.namespaces());
+        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), Pacing.DEFAULT, left);
     }
 
-    /** @param limits those of the configuration, which {@code uploads} has too */
+    /**
+     * @param limits those of the configuration, which {@code uploads} has too
+     * @param left by earlier runs
+     */
     static Writeback of(
             ObjectStore store,
             WritebackConfig config,
@@ -169,24 +138,9 @@ public final class Writeback implements AutoCloseable {
             CommittedPages pages,
             InstantSource clock,
             Pacing pacing,
-            @Nullable Recovery left) {
-        return of(store, config, limits, base, staging, uploads, pages, clock, pacing, left, Set.of());
-    }
-
-    private static Writeback of(
-            ObjectStore store,
-            WritebackConfig config,
-            WritebackLimits limits,
-            BaseContent base,
-            Staging staging,
-            Uploads uploads,
-            CommittedPages pages,
-            InstantSource clock,
-            Pacing pacing,
-            @Nullable Recovery left,
-            Set<String> namespaces) {
+            Recovery left) {
         WrittenFiles files = new WrittenFiles();
-        Reclaim reclaim = new Reclaim(limits, files::contents);
+        Reclaim reclaim = new Reclaim(limits, files::stagings);
         MountContext context = new MountContext(
                 config,
                 store,
@@ -197,7 +151,7 @@ public final class Writeback implements AutoCloseable {
                 new Background(),
                 pacing,
                 clock);
-        return new Writeback(context, files, limits, uploads, left, namespaces);
+        return new Writeback(context, files, limits, left);
     }
 
     MountContext context() {
@@ -208,16 +162,9 @@ public final class Writeback implements AutoCloseable {
         return files;
     }
 
-    /** Where nothing but the staging folder itself is taken over. */
-    public static Writeback open(
-            ObjectStore store, PageCache cache, String namespace, BaseContent base, WritebackConfig config)
-            throws IOException {
-        return open(store, cache, namespace, base, config, Inheritance.NONE);
-    }
-
-    private static Recovery earlierRuns(Staging staging, Set<String> namespaces) throws IOException {
+    private static Recovery earlierRuns(Staging staging) throws IOException {
         try {
-            return Recovery.of(staging, namespaces);
+            return Recovery.of(staging);
         } catch (IOException | RuntimeException e) {
             staging.close();
             throw e;
@@ -295,7 +242,7 @@ public final class Writeback implements AutoCloseable {
     public void start(Listener listener) {
         files.listen(listener);
         recovered.forEach(WrittenFile::resume);
-        orphans.forEach(orphan -> uploads.abort(orphan.uploads(), orphan.aborted()));
+        orphans.forEach(orphan -> context.uploads().abort(orphan.uploads(), orphan.aborted()));
     }
 
     /**
@@ -371,7 +318,7 @@ public final class Writeback implements AutoCloseable {
 
     /** The renames of directories that earlier runs did not end. To be ended before {@link #start}. */
     public List<RenameJournal> leftRenames() {
-        return RenameJournal.left(context.staging(), namespaces);
+        return RenameJournal.left(context.staging());
     }
 
     public WritebackLimits limits() {
@@ -388,8 +335,8 @@ public final class Writeback implements AutoCloseable {
                 context.staging().usedBytes(),
                 backlog.size(),
                 backlog.stream().mapToLong(bytes -> bytes).sum(),
-                uploads.uploadedBytes(),
-                uploads.copiedBytes(),
+                context.uploads().uploadedBytes(),
+                context.uploads().copiedBytes(),
                 kept.size() + files.failed());
     }
 
@@ -446,7 +393,7 @@ public final class Writeback implements AutoCloseable {
         context.reclaim().close();
         files.stop();
         kept.forEach(KeptFile::close);
-        uploads.close();
+        context.uploads().close();
         context.staging().close();
     }
 }

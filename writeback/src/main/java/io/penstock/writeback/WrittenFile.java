@@ -17,7 +17,6 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.SortedMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,11 +44,8 @@ public final class WrittenFile {
     private final WholeCopy copies;
     private final FileHandles open;
 
-    /** Makes appends follow each other; held while they wait for memory. Taken before {@link #lock}. */
+    /** Makes appends follow each other; held while they wait for memory. Taken before the file's lock. */
     private final ReentrantLock appends = new ReentrantLock(true);
-
-    /** The content's, which guards the state and all that follows too. */
-    private final ReentrantLock lock;
 
     /** How far the written content has come. */
     public enum Progress {
@@ -84,7 +80,6 @@ public final class WrittenFile {
         this.state = new FileState(key, modified);
         this.commits = new FileCommits(context, new CommitListener(), state, content, layer);
         this.bytes = commits.bytes();
-        this.lock = bytes.lock();
         this.waits = new CommitWaits(commits);
         this.sync = new FileSync(commits);
         this.copies = new WholeCopy(commits);
@@ -143,42 +138,42 @@ public final class WrittenFile {
     }
 
     public String key() {
-        return locked(state::key);
+        return bytes.locked(state::key);
     }
 
     /** Bytes, those included that are not yet committed. */
     public long size() {
-        return locked(() -> bytes.content().size());
+        return bytes.locked(() -> bytes.content().size());
     }
 
     /** Of the last change; of the committed version if there was none since. */
     public Instant modified() {
-        return locked(state::modified);
+        return bytes.locked(state::modified);
     }
 
     /** The committed version; null if there is none yet. */
     public @Nullable ObjectVersion committed() {
-        return this.<@Nullable ObjectVersion>locked(commits.object()::committed);
+        return bytes.<@Nullable ObjectVersion>locked(commits.object()::committed);
     }
 
     /** The version whose properties the next commit keeps: null if there is none. */
     public @Nullable ObjectVersion inherited() {
-        return this.<@Nullable ObjectVersion>locked(commits.object()::inherited);
+        return bytes.<@Nullable ObjectVersion>locked(commits.object()::inherited);
     }
 
     /** The version that has just this content: null if none has. */
     public @Nullable ObjectVersion version() {
-        return this.<@Nullable ObjectVersion>locked(
+        return bytes.<@Nullable ObjectVersion>locked(
                 () -> state.isChanged() ? null : commits.object().committed());
     }
 
     /** Whether a commit would change the object. */
     public boolean isDirty() {
-        return locked(state::isDirty);
+        return bytes.locked(state::isDirty);
     }
 
     public Progress progress() {
-        return locked(() -> {
+        return bytes.locked(() -> {
             if (!state.isChanged()) {
                 return Progress.VISIBLE;
             } else if (state.running() != null) {
@@ -186,15 +181,6 @@ public final class WrittenFile {
             }
             return sync.isDurable() ? Progress.STAGED : Progress.DIRTY;
         });
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> read) {
-        lock.lock();
-        try {
-            return read.get();
-        } finally {
-            lock.unlock();
-        }
     }
 
     // ---- reading and writing
@@ -209,7 +195,7 @@ public final class WrittenFile {
      *     file's end is one); -1 if there is none. All committed bytes count as data
      */
     public long seek(long offset, boolean hole) {
-        return locked(() -> bytes.content().seek(offset, hole));
+        return bytes.locked(() -> bytes.content().seek(offset, hole));
     }
 
     /**
@@ -244,32 +230,26 @@ public final class WrittenFile {
     }
 
     /** Cuts the file, or lets it grow by zeros that take no room. */
-    public void truncate(long size) throws ObjectStoreException, IOException, InterruptedException {
-        lock.lock();
-        try {
+    public void truncate(long size) {
+        bytes.locked(() -> {
             long before = bytes.content().size();
             if (size != before) {
                 long from = Math.min(size, before);
                 commits.changes(new ByteRange(from, Math.max(size, before) - from));
                 bytes.content().resize(size);
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Makes the range zeros, within the size: nothing past the end is changed. */
-    public void zero(long offset, long length) throws ObjectStoreException, IOException, InterruptedException {
-        lock.lock();
-        try {
+    public void zero(long offset, long length) {
+        bytes.locked(() -> {
             long end = Math.min(bytes.content().size(), offset + length);
             if (offset < end) {
                 commits.changes(new ByteRange(offset, end - offset));
                 bytes.content().zero(offset, end);
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -277,18 +257,15 @@ public final class WrittenFile {
      * change the next commit is a copy within the store.
      */
     public void keep(SortedMap<String, String> headers) {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             commits.object().keep(headers);
             commits.changed();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** The headers that {@link #keep} has set, in an earlier run too; empty if none are. */
     public SortedMap<String, String> kept() {
-        return locked(commits.object()::kept);
+        return bytes.locked(commits.object()::kept);
     }
 
     /**
@@ -361,13 +338,8 @@ public final class WrittenFile {
      * @param replaced the object that has this key, which the next commit replaces; null if there is none
      */
     public void renamed(String to, @Nullable ObjectVersion replaced) {
-        FileUpload old;
-        lock.lock();
-        try {
-            old = commits.object().renamed(to, replaced);
-        } finally {
-            lock.unlock();
-        }
+        FileUpload old =
+                bytes.<@Nullable FileUpload>locked(() -> commits.object().renamed(to, replaced));
         if (old != null) {
             old.abandon();
         }
@@ -379,12 +351,7 @@ public final class WrittenFile {
      */
     public void resumeCommits() {
         sync.journalName();
-        lock.lock();
-        try {
-            commits.resume();
-        } finally {
-            lock.unlock();
-        }
+        bytes.locked(commits::resume);
         open.endIfDone(null);
     }
 
@@ -394,14 +361,11 @@ public final class WrittenFile {
             waits.commit();
             return;
         }
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             if (state.isDirty()) {
                 commits.beginAfterClose();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** {@link #commit}, whatever the object is by now. */
@@ -418,13 +382,8 @@ public final class WrittenFile {
      * that ran would end under the old name.
      */
     public void moved(ObjectVersion to) {
-        FileUpload old;
-        lock.lock();
-        try {
-            old = commits.object().moved(to);
-        } finally {
-            lock.unlock();
-        }
+        FileUpload old =
+                bytes.<@Nullable FileUpload>locked(() -> commits.object().moved(to));
         if (old != null) {
             old.abandon();
         }
@@ -453,32 +412,21 @@ public final class WrittenFile {
     /** Undoes {@link #withdraw}: uncommitted content is committed by its open handles, or else in the background. */
     public void reinstate() {
         sync.journalName();
-        lock.lock();
-        try {
-            state.reinstate();
-        } finally {
-            lock.unlock();
-        }
+        bytes.locked(state::reinstate);
         open.endIfDone(null);
     }
 
     /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
     public void unlink() {
         commits.detach();
-        locked(bytes::layer).staged().forgetJournal();
-        lock.lock();
-        try {
-            commits.detached();
-        } finally {
-            lock.unlock();
-        }
+        bytes.locked(bytes::layer).staged().forgetJournal();
+        bytes.locked(commits::detached);
         open.endIfDone(null);
     }
 
     /** @throws IllegalStateException if the file is in a state that no order of calls may lead to */
     void checkInvariants() {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             state.checkInvariants();
             if (bytes.committing() != null && state.running() == null) {
                 throw new IllegalStateException("there is a snapshot and no commit runs: " + state);
@@ -486,21 +434,19 @@ public final class WrittenFile {
             bytes.content().checkInvariants();
             sync.checkInvariants();
             open.checkInvariants();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Whether it has no open handle, and is only there to be committed. */
     boolean isInBackground() {
-        return locked(open::isNone);
+        return bytes.locked(open::isNone);
     }
 
     /** Null if the file has no name, or has ended. */
     @Nullable
     Uncommitted uncommitted() {
         Progress progress = progress();
-        return this.<@Nullable Uncommitted>locked(() -> {
+        return bytes.<@Nullable Uncommitted>locked(() -> {
             if (!state.hasName() || state.isEnded()) {
                 return null;
             }
@@ -522,7 +468,7 @@ public final class WrittenFile {
     /** The changes that are closed or fsynced by now and not visible; null if there are none. */
     @Nullable
     AwaitedFile awaited() {
-        return this.<@Nullable AwaitedFile>locked(() -> {
+        return bytes.<@Nullable AwaitedFile>locked(() -> {
             long changes = open.isNone() ? state.changes() : sync.durableChanges();
             return state.hasName() && state.announced() < changes ? new AwaitedChanges(commits, changes) : null;
         });
@@ -551,13 +497,13 @@ public final class WrittenFile {
      * another object's. Before others have the file.
      */
     void endIfSuperseded() throws InterruptedException {
-        if (commits.inDoubt().wasSuperseded(key(), locked(commits.object()::condition))) {
+        if (commits.inDoubt().wasSuperseded(key(), bytes.locked(commits.object()::condition))) {
             open.endIfDone(new ObjectStoreException.PreconditionFailed("its name is gone", null));
         }
     }
 
     boolean isEnded() {
-        return locked(state::isEnded);
+        return bytes.locked(state::isEnded);
     }
 
     /** Commits the content of an earlier run, unless the file is open by now: then its handles do. */

@@ -2,7 +2,7 @@ package io.penstock.writeback;
 
 import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.Writeback.Listener;
-import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.bytes.BlockStaging;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -27,8 +27,8 @@ final class WrittenFiles implements WrittenFile.Listener {
         return file;
     }
 
-    Stream<FileBytes> contents() {
-        return files.stream().map(WrittenFile::bytes);
+    Stream<BlockStaging> stagings() {
+        return files.stream().map(file -> file.bytes().staging());
     }
 
     Set<WrittenFile> all() {

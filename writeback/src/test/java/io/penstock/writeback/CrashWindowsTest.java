@@ -394,7 +394,7 @@ final class CrashWindowsTest {
         while (s.mount().context.resources().memory().usedBytes() > BLOCK_SIZE) {
             Thread.onSpinWait(); // of what was being staged
         }
-        while (!s.file().bytes().evict(0, false)) {
+        while (!s.file().bytes().staging().evict(0, false)) {
             Thread.onSpinWait(); // an upload may read it
         }
         ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);

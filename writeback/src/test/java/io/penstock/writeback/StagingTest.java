@@ -16,6 +16,7 @@ import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
@@ -46,7 +47,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
@@ -262,7 +262,7 @@ final class StagingTest {
     }
 
     private Recovery recovery(String namespace, String... others) throws IOException {
-        return Recovery.of(new Staging(files, namespace, () -> 1L << 30, System::nanoTime), Set.of(others));
+        return Recovery.of(new Staging(files, namespace, Set.of(others), () -> 1L << 30, System::nanoTime));
     }
 
     @Test
@@ -335,11 +335,13 @@ final class StagingTest {
             WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
             file.fsync();
-            JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
-            FileJournal journal = new FileJournal(file.bytes().layer().staged(), () -> {
-                throw new AssertionError("it is there already");
-            });
-            journal.amend(Collections.nCopies(1200, filler));
+            FileJournal journal = new FileJournal(
+                    file.bytes().layer().staged(),
+                    () -> new JournalRecord.Opened(TestMount.NAMESPACE, "of a new journal", null, null, false));
+            MultipartUpload filler = new MultipartUpload("a", "x".repeat(60_000));
+            for (int i = 0; i < 1200; i++) {
+                journal.ended(filler);
+            }
             assertThat(journalBytes(local)).isGreaterThan(64 << 20);
             file.truncate(3);
             file.fsync();
@@ -488,9 +490,9 @@ final class StagingTest {
             BlockBuffer buffer = requireNonNull(block.buffer());
             try (Snapshot body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
-                assertThat(file.bytes().isLeaving(0, buffer)).isFalse();
+                assertThat(file.bytes().staging().isLeaving(0, buffer)).isFalse();
                 file.truncate(0);
-                assertThat(file.bytes().isLeaving(0, buffer)).isTrue();
+                assertThat(file.bytes().staging().isLeaving(0, buffer)).isTrue();
                 assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             }
             file.release();
@@ -608,7 +610,7 @@ final class StagingTest {
     @Test
     void isBusy_aWhileAfterABlockWasStaged_only() throws Exception {
         AtomicLong nanoTime = new AtomicLong();
-        Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
+        Staging staging = new Staging(files, "", Set.of(), () -> 1L << 30, nanoTime::get);
         assertThat(staging.isBusy()).isFalse();
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
@@ -644,7 +646,7 @@ final class StagingTest {
 
     @Test
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
-        Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
+        Staging staging = new Staging(files, "test", Set.of(), () -> 1L << 30, System::nanoTime);
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().take(0, 100)).isTrue();
         file.remove();
@@ -773,7 +775,7 @@ final class StagingTest {
     }
 
     private Writeback open(WritebackConfig config, PageCache cache) throws IOException {
-        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config);
+        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config, Inheritance.NONE);
     }
 
     @Test

@@ -152,7 +152,7 @@ final class StoreAwayTest {
 
     /** As if memory was short: nobody waits, and nothing is staged first. */
     private static void commitToFreeMemory(WrittenFile file) {
-        assertThat(file.bytes().commitToFreeMemory()).isTrue();
+        assertThat(file.bytes().staging().commitToFreeMemory()).isTrue();
     }
 
     /** What was committed by itself, of more than was fsynced, is newer than what a crash finds. */

@@ -52,9 +52,9 @@ final class TestMount implements AutoCloseable {
         limits = new WritebackLimits(config.limits());
         uploads = new Uploads(
                 store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
-        staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
-        Recovery left = files == null ? null : Recovery.of(staging, Set.of());
-        writeback = Writeback.of(store, config, limits, base, staging, uploads, pages, clock, pacing, left);
+        staging = new Staging(files, NAMESPACE, Set.of(), () -> limits.get().stagingBytes(), System::nanoTime);
+        writeback =
+                Writeback.of(store, config, limits, base, staging, uploads, pages, clock, pacing, Recovery.of(staging));
         context = writeback.context();
     }
 

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +66,7 @@ final class UnreadableTest {
     }
 
     private static Recovery recover(DataFolder in) throws IOException {
-        return Recovery.of(new Staging(in, TestMount.NAMESPACE, () -> 1L << 30, System::nanoTime), Set.of());
+        return Recovery.of(new Staging(in, TestMount.NAMESPACE, Set.of(), () -> 1L << 30, System::nanoTime));
     }
 
     private static String name(DataFolder in, String end) throws IOException {
@@ -200,6 +201,21 @@ final class UnreadableTest {
             });
             assertThat(files.opened()).isZero();
         }
+        assertFound();
+    }
+
+    @Test
+    void recover_dataFileThatCannotBeOpenedAgain_leavesNoFileOpen() throws Exception {
+        writeTwice(files);
+        AtomicInteger opens = new AtomicInteger();
+        WatchedFiles sick = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.OPEN && name.endsWith(StagedFile.DATA) && opens.incrementAndGet() == 2) {
+                throw new IOException("Too many open files");
+            }
+        });
+        assertThat(recoverNothing(sick)).isEmpty();
+        assertThat(opens).hasValue(2);
+        assertThat(files.opened()).isZero();
         assertFound();
     }
 

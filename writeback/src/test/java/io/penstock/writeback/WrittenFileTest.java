@@ -7,17 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.BlockMemory;
 import io.penstock.writeback.bytes.Snapshot;
-import io.penstock.writeback.staging.Staging;
-import io.penstock.writeback.upload.Uploads;
-import io.penstock.writeback.upload.WritebackLimits;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -29,38 +25,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class WrittenFileTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
-    private final StoredBase base = new StoredBase(store);
-    private final WritebackConfig config = TestConfig.withMemory(16);
-    private final WritebackLimits limits = new WritebackLimits(config.limits());
-    private final Uploads uploads =
-            new Uploads(store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
-    private final Staging staging = new Staging(null, "test", () -> 0, System::nanoTime);
-    private final Writeback writeback = Writeback.of(
-            store,
-            config,
-            limits,
-            base,
-            staging,
-            uploads,
-            (version, content) -> {},
-            Clock.systemUTC(),
-            Pacing.DEFAULT,
-            null);
-    private final BlockMemory memory = writeback.context().resources().memory();
-    private final List<String> told = new ArrayList<>();
+    private final TestMount mount;
+    private final Writeback writeback;
+    private final BlockMemory memory;
 
-    {
-        writeback.start(new Writeback.Listener() {
-            @Override
-            public void committed(WrittenFile file, StoredObject object) {
-                told.add("committed " + file.key() + " " + object.version().size());
-            }
-
-            @Override
-            public void abandoned(WrittenFile file) {
-                told.add("given up " + file.key());
-            }
-        });
+    WrittenFileTest() throws IOException {
+        mount = new TestMount(store, null, TestConfig.withMemory(16)).start();
+        writeback = mount.writeback;
+        memory = mount.context.resources().memory();
     }
 
     @AfterEach
@@ -68,7 +40,7 @@ final class WrittenFileTest {
         writeback.drain();
         assertThat(writeback.files().all()).as("files").isEmpty();
         assertThat(memory.usedBytes()).as("memory").isZero();
-        assertThat(base.readers()).as("readers").hasValue(0);
+        assertThat(mount.base.readers()).as("readers").hasValue(0);
         writeback.close();
     }
 
@@ -88,7 +60,7 @@ final class WrittenFileTest {
             return "";
         }
         ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(version.size()));
-        try (BaseContent.Reader reader = base.open(version)) {
+        try (BaseContent.Reader reader = mount.base.open(version)) {
             reader.read(0, to);
         }
         return StandardCharsets.UTF_8.decode(to.flip()).toString();
@@ -128,7 +100,7 @@ final class WrittenFileTest {
         assertThat(stored("a")).isEqualTo("hello world");
         assertThat(text(file)).isEqualTo("hello world");
         assertThat(file.isDirty()).isFalse();
-        assertThat(told).containsExactly("committed a 11");
+        assertThat(mount.told).containsExactly("committed a 11");
         file.release();
     }
 
@@ -180,7 +152,7 @@ final class WrittenFileTest {
         assertThat(memory.usedBytes()).isZero();
         file.unlink();
         file.release();
-        assertThat(told).isEmpty();
+        assertThat(mount.told).isEmpty();
     }
 
     @Test
@@ -207,7 +179,7 @@ final class WrittenFileTest {
         file.release();
         writeback.drain();
         assertThat(stored("a")).isEqualTo("two");
-        assertThat(told).containsExactly("given up a");
+        assertThat(mount.told).containsExactly("given up a");
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.penstock.cache.disk.IndexRecord.ObjectLent;
 import io.penstock.cache.disk.IndexRecord.ObjectStreamed;
 import io.penstock.cache.disk.IndexRecord.PackedDropped;
 import io.penstock.cache.disk.IndexRecord.PagesDropped;
+import io.penstock.core.Crc32c;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.DiskHealth;
@@ -132,7 +133,7 @@ public final class PageStore {
         if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
             return false;
         }
-        if (StoredPage.checksumOf(bytes.duplicate()) != page.checksum()) {
+        if (Crc32c.of(bytes) != page.checksum()) {
             if (drop(page)) { // by this thread: others may have read it too
                 counters.corruptPages.increment();
                 log.warn(

@@ -1,6 +1,7 @@
 package io.penstock.cache.disk;
 
 import io.penstock.cache.disk.IndexRecord.PagesStored;
+import io.penstock.core.Crc32c;
 import io.penstock.disk.DiskHealth;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -57,7 +58,7 @@ public final class PageWrites {
 
     /** False if there is no space for the page. */
     public boolean write(ObjectExtents object, int page, ByteBuffer bytes) throws IOException {
-        int checksum = StoredPage.checksumOf(bytes.duplicate());
+        int checksum = Crc32c.of(bytes);
         boolean stored =
                 object.isSmall() ? writeInPack(object, checksum, bytes) : writeInOwnFile(object, page, checksum, bytes);
         if (stored) {

@@ -1,8 +1,5 @@
 package io.penstock.cache.disk;
 
-import java.nio.ByteBuffer;
-import java.util.zip.CRC32C;
-
 /** A page on disk: its place, checksum and state. Safe for use by any number of threads. */
 public sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
     /** To be pinned while the page is read. */
@@ -24,12 +21,6 @@ public sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
 
     /** CRC32C. */
     int checksum();
-
-    static int checksumOf(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return (int) checksum.getValue();
-    }
 
     /** A page of an object that has a data file of its own. */
     record InOwnFile(Extent extent, int page) implements StoredPage {

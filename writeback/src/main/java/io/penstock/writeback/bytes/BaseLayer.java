@@ -1,5 +1,7 @@
 package io.penstock.writeback.bytes;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.staging.StagedData;
@@ -62,17 +64,9 @@ public final class BaseLayer {
         version = to;
     }
 
-    public BaseContent.Reader reader() {
-        ObjectVersion below = version;
-        if (below == null) {
-            throw new IllegalStateException("there is no version below");
-        }
-        return reader(below);
-    }
-
-    /** A reader of any version, open as long as this is in use. */
-    public synchronized BaseContent.Reader reader(ObjectVersion of) {
-        return readers.computeIfAbsent(of, base::open);
+    /** A reader of the version, which there is; open as long as this is in use. */
+    public synchronized BaseContent.Reader reader() {
+        return readers.computeIfAbsent(requireNonNull(version), base::open);
     }
 
     /** The data file is about to be given to the cache, which frees parts of it as it likes. */

@@ -16,15 +16,17 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Brings blocks of one file from memory to its staging file. Safe for use by any number of threads. */
-public final class BlockStaging {
+/** Brings blocks of one file from memory to its staging file, and evicts them. Safe for use by any number of threads. */
+public final class BlockStaging implements Reclaim.Source {
     private final FileBytes live;
     private final FileResources resources;
+    private final FileBytes.Owner owner;
     private final ReentrantLock lock;
 
-    BlockStaging(FileBytes live, FileResources resources) {
+    BlockStaging(FileBytes live, FileResources resources, FileBytes.Owner owner) {
         this.live = live;
         this.resources = resources;
+        this.owner = owner;
         this.lock = live.lock();
     }
 
@@ -47,11 +49,7 @@ public final class BlockStaging {
         return block.equals(content.block(block.index()));
     }
 
-    /**
-     * Writes the block's bytes that are in memory only to the staging file.
-     *
-     * @return false if that cannot be now
-     */
+    @Override
     public boolean stage(Block block) throws IOException {
         BaseLayer to;
         BlockBuffer source;
@@ -112,14 +110,10 @@ public final class BlockStaging {
      * @return false if not all of it could be
      */
     public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {
-        List<Block> blocks;
-        lock.lock();
-        try {
+        List<Block> blocks = live.locked(() -> {
             BlockMap of = snapshot == null ? live.content() : snapshot.content();
-            blocks = of.blocks().stream().filter(Block::isUnstaged).toList();
-        } finally {
-            lock.unlock();
-        }
+            return of.blocks().stream().filter(Block::isUnstaged).toList();
+        });
         boolean all = true;
         if (blocks.size() < 2) {
             for (Block block : blocks) {
@@ -157,16 +151,13 @@ public final class BlockStaging {
     }
 
     private @Nullable Block successor(Block block) {
-        lock.lock();
-        try {
+        return live.<@Nullable Block>locked(() -> {
             Block current = live.content().block(block.index());
             return block.equals(current) ? null : current;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
-    /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was given up. */
+    @Override
     public boolean evict(long index, boolean afterStaging) {
         boolean some = false;
         for (Block block : blocksAt(index)) {
@@ -177,29 +168,19 @@ public final class BlockStaging {
             } catch (IOException e) {
                 continue; // the disk's state was logged when it changed
             }
-            lock.lock();
-            try {
-                some |= block.evict();
-            } finally {
-                lock.unlock();
-            }
+            some |= live.locked(block::evict);
         }
         return some;
     }
 
-    /** Whether the memory is of no block of the file any more: it is free once a body has been read, by itself. */
+    /** It is free once a body has been read. */
+    @Override
     public boolean isLeaving(long index, BlockBuffer buffer) {
-        lock.lock();
-        try {
-            return blocksAt(index).stream().noneMatch(block -> buffer.equals(block.buffer()));
-        } finally {
-            lock.unlock();
-        }
+        return live.locked(() -> blocksAt(index).stream().noneMatch(block -> buffer.equals(block.buffer())));
     }
 
     private List<Block> blocksAt(long index) {
-        lock.lock();
-        try {
+        return live.locked(() -> {
             List<Block> blocks = new ArrayList<>();
             Block current = live.content().block(index);
             if (current != null) {
@@ -211,8 +192,17 @@ public final class BlockStaging {
                 blocks.add(held);
             }
             return blocks;
-        } finally {
-            lock.unlock();
-        }
+        });
+    }
+
+    @Override
+    public boolean commitToFreeMemory() {
+        return live.locked(owner::commitToFreeMemory);
+    }
+
+    @Override
+    public boolean commitToFreeStaging() {
+        return !resources.staging().isBroken()
+                && live.locked(() -> live.layer().data().isThere() && owner.commitToFreeMemory());
     }
 }

@@ -6,10 +6,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.content.Block;
-import io.penstock.writeback.content.BlockBuffer;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Run;
 import io.penstock.writeback.content.Segment;
+import io.penstock.writeback.upload.FileContent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All that replaces content, layer and snapshot together is here, which is why this class is long; readers of
  * them are beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
-public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
+public final class FileBytes implements BlockMemory.Writer, FileContent {
     private final FileResources resources;
     private final Owner owner;
     private final ContentReads reads;
@@ -85,7 +85,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         this.resources = resources;
         this.owner = owner;
         this.reads = new ContentReads(this);
-        this.staging = new BlockStaging(this, resources);
+        this.staging = new BlockStaging(this, resources, owner);
         this.sums = new PageChecksums(this);
         this.content = content;
         this.layer = layer;
@@ -115,10 +115,21 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         return locked(owner::key);
     }
 
-    private <T> T locked(Supplier<T> read) {
+    /** What it gives with the lock held. */
+    public <T extends @Nullable Object> T locked(Supplier<T> read) {
         lock.lock();
         try {
             return read.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Runs it with the lock held. */
+    public void locked(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
         } finally {
             lock.unlock();
         }
@@ -180,14 +191,6 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         return from.position() - start;
     }
 
-    private ByteBuffer awaitMemory() throws IOException, InterruptedException {
-        ByteBuffer memory = resources.memory().acquire(this);
-        if (memory == null) {
-            throw locked(owner::refusal);
-        }
-        return memory;
-    }
-
     /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
     public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
         return write(position, from, resources.memory()::acquireNow);
@@ -221,7 +224,10 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
     public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
         ByteBuffer spare = null;
         while (!tryWrite(range.offset(), bytes, spare, true)) {
-            spare = awaitMemory();
+            spare = resources.memory().acquire(this);
+            if (spare == null) {
+                throw locked(owner::refusal);
+            }
         }
     }
 
@@ -250,7 +256,7 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
             Block block = content.blockForWriting(position);
             if (spare != null) {
                 if (block.needsMemory()) {
-                    block.give(resources.reclaim().add(this, block.index(), spare));
+                    block.give(resources.reclaim().add(staging, block.index(), spare));
                 } else {
                     resources.memory().release(spare); // another thread has brought some
                 }
@@ -277,34 +283,37 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
 
     /** Holds a range as it is, or, while a commit runs, as that has it. */
     public Snapshot hold(ByteRange range) {
-        lock.lock();
-        try {
-            BlockMap from = committing == null ? content : committing.content();
-            return new Snapshot(this, from.hold(range.offset(), range.end()), layer.use(), range);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> new Snapshot(this, uploaded().hold(range.offset(), range.end()), layer().use(), range));
     }
 
-    /** The runs that make up the range, as {@link #hold} has it. */
+    /** The content that is being committed, or else all there is. With the lock held. */
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    private BlockMap uploaded() {
+        return committing == null ? content : committing.content();
+    }
+
+    @Override
     public List<Run> runs(ByteRange within) {
-        lock.lock();
+        return locked(() -> uploaded().runs(within, layer().version()));
+    }
+
+    @Override
+    public Snapshot body(ByteRange range) throws IOException, InterruptedException {
+        Snapshot body = hold(range);
         try {
-            return (committing == null ? content : committing.content()).runs(within, layer.version());
-        } finally {
-            lock.unlock();
+            return body.summed();
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
+            body.close();
+            throw e;
         }
     }
 
     /** Releases the blocks and the layer of a snapshot. */
     public void release(Snapshot snapshot) {
-        lock.lock();
-        try {
+        locked(() -> {
             snapshot.content().release();
             progress.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         snapshot.layer().release();
         resources.reclaim().wake();
     }
@@ -416,46 +425,12 @@ public final class FileBytes implements BlockMemory.Writer, Reclaim.Source {
         if (under != null) {
             under.release();
         }
-        whole.forEach(block -> resources.reclaim().stage(this, block));
+        whole.forEach(block -> resources.reclaim().stage(staging, block));
         resources.reclaim().wake();
-    }
-
-    @Override
-    public boolean commitToFreeMemory() {
-        return locked(owner::commitToFreeMemory);
-    }
-
-    /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
-    @Override
-    public boolean commitToFreeStaging() {
-        if (resources.staging().isBroken()) {
-            return false;
-        }
-        lock.lock();
-        try {
-            return layer.data().isThere() && owner.commitToFreeMemory();
-        } finally {
-            lock.unlock();
-        }
     }
 
     @Override
     public boolean isStuck() {
         return locked(owner::isStuck);
-    }
-
-    @Override
-    public boolean stage(Block block) throws IOException {
-        return staging.stage(block);
-    }
-
-    @Override
-    public boolean evict(long block, boolean afterStaging) {
-        return staging.evict(block, afterStaging);
-    }
-
-    @Override
-    public boolean isLeaving(long block, BlockBuffer memory) {
-        return staging.isLeaving(block, memory);
     }
 }

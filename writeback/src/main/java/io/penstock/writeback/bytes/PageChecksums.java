@@ -3,6 +3,7 @@ package io.penstock.writeback.bytes;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 
+import io.penstock.core.Crc32c;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
@@ -11,14 +12,13 @@ import io.penstock.writeback.content.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.zip.CRC32C;
 
 /**
  * The checksums of one file's pages, each computed once: when its block is staged, or, if that comes first, when it is
  * uploaded. Safe for use by any number of threads.
  */
 final class PageChecksums {
-    private static final int ZERO_PAGE_CHECKSUM = checksumOf(ByteBuffer.allocate(PAGE_SIZE));
+    private static final int ZERO_PAGE_CHECKSUM = Crc32c.of(ByteBuffer.allocate(PAGE_SIZE));
 
     private final FileBytes live;
     private final ReentrantLock lock;
@@ -48,7 +48,7 @@ final class PageChecksums {
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
         live.reads().read(snapshot, start, bytes);
-        int checksum = checksumOf(bytes.flip());
+        int checksum = Crc32c.of(bytes.flip());
         if (block != null && length == PAGE_SIZE) {
             lock.lock();
             try {
@@ -82,7 +82,7 @@ final class PageChecksums {
         } finally {
             lock.unlock();
         }
-        int checksum = checksumOf(source.bytes().slice(page * PAGE_SIZE, PAGE_SIZE));
+        int checksum = Crc32c.of(source.bytes().slice(page * PAGE_SIZE, PAGE_SIZE));
         lock.lock();
         try {
             source.unpin();
@@ -94,11 +94,5 @@ final class PageChecksums {
         } finally {
             lock.unlock();
         }
-    }
-
-    private static int checksumOf(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return (int) checksum.getValue();
     }
 }

@@ -76,9 +76,8 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     /** The bytes of the whole file that are not those of an earlier version of this object. */
     public List<ByteRange> written() {
-        List<ByteRange> written = new ArrayList<>();
-        file.lock().lock();
-        try {
+        return file.locked(() -> {
+            List<ByteRange> written = new ArrayList<>();
             ObjectVersion base = layer.version();
             boolean ofAnother = base != null && !base.key().equals(file.key());
             for (long from = 0; from < size(); ) {
@@ -89,16 +88,13 @@ public final class Snapshot implements FileContent.SnapshotBody {
                 from = segment.end();
             }
             return written;
-        } finally {
-            file.lock().unlock();
-        }
+        });
     }
 
     /** The pages that were written as a whole. */
     public BitSet wholePages() {
-        BitSet whole = new BitSet();
-        file.lock().lock();
-        try {
+        return file.locked(() -> {
+            BitSet whole = new BitSet();
             for (Block block : content.blocks()) {
                 for (long start = block.start(); start < Math.min(block.end(), size()); start += PAGE_SIZE) {
                     if (block.data().covers(start, Math.min(start + PAGE_SIZE, size()))) {
@@ -107,9 +103,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
                 }
             }
             return whole;
-        } finally {
-            file.lock().unlock();
-        }
+        });
     }
 
     /** CRC32C of the page, as far as it lies in the range. */
@@ -130,12 +124,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     /** The data file is about to be the cache's: from now on it is read only through this. */
     public void retire() {
-        file.lock().lock();
-        try {
-            layer.retire();
-        } finally {
-            file.lock().unlock();
-        }
+        file.locked(layer::retire);
     }
 
     @Override

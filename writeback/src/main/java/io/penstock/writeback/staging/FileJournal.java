@@ -61,33 +61,22 @@ public final class FileJournal implements UploadJournal {
     }
 
     /**
-     * Adds them to the records that a crash would find, if it would find any.
+     * Adds a record to those that a crash would find, if it would find any.
      *
-     * @return whether a crash would find them, or nothing
+     * @return whether a crash would find it, or nothing
      */
-    public boolean amend(List<? extends JournalRecord> entries) {
+    public boolean amend(JournalRecord entry) {
         Journal journal = file.journal().get();
         if (journal == null) {
             return true;
         }
         try {
-            for (JournalRecord entry : entries) {
-                journal.append(entry);
-            }
+            journal.append(entry);
             file.force(journal);
             return true;
         } catch (IOException e) {
             log.debug("A journal lacks a record about an object", e);
             return false;
-        }
-    }
-
-    /** Compacts the journal if it has become large. */
-    public void compact() {
-        try {
-            file.compactJournal();
-        } catch (IOException e) {
-            log.debug("A journal stays as long as it is", e);
         }
     }
 }

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The state that the records of a journal add up to. Used by one thread. */
-final class JournalState implements Consumer<JournalRecord> {
+public final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Opened opened;
     private @Nullable Written written;
     private final Ranges data = new Ranges();

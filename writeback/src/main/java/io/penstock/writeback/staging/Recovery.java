@@ -8,12 +8,9 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableSet;
-import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,9 +30,6 @@ public final class Recovery {
 
     private final Staging staging;
 
-    /** Normalised, that of {@link #staging} among them. */
-    private final Set<String> own = new HashSet<>();
-
     private final List<Found> found = new ArrayList<>();
     private final List<Found> kept = new ArrayList<>();
     private final List<Orphans> orphans = new ArrayList<>();
@@ -45,22 +39,15 @@ public final class Recovery {
     /**
      * A file that was closed or fsynced.
      *
-     * @param upload that was under way; null if there was none
-     * @param sentBefore requests whose outcome is unknown, from before this content was written
-     * @param sentSince the same from after it: their objects have this content, and maybe more
-     * @param withdrawn whether its name was about to be removed, or to be taken by another file
-     * @param keptFor why it cannot be committed by itself; null if it can, for all that is known
+     * @param opened of the state, as {@code written}
+     * @param state of its journal
      */
     public record Found(
             JournalRecord.Opened opened,
             JournalRecord.Written written,
             BlockMap content,
             StagedFile staged,
-            @Nullable JournalledUpload upload,
-            List<JournalRecord.Sent> sentBefore,
-            List<JournalRecord.Sent> sentSince,
-            boolean withdrawn,
-            @Nullable String keptFor) {}
+            JournalState state) {}
 
     /**
      * Uploads of one file that nothing will resume.
@@ -69,16 +56,16 @@ public final class Recovery {
      */
     public record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
 
-    private Recovery(Staging staging, Set<String> namespaces) {
+    private Recovery(Staging staging) {
         this.staging = staging;
-        own.add(Namespace.normalised(staging.namespace()));
-        namespaces.forEach(namespace -> own.add(Namespace.normalised(namespace)));
     }
 
-    /** @param namespaces beside that of the staging that are its bucket's, too */
-    public static Recovery of(Staging staging, Set<String> namespaces) throws IOException {
-        Recovery recovery = new Recovery(staging, namespaces);
-        recovery.run();
+    /** Empty where there is no staging folder. */
+    public static Recovery of(Staging staging) throws IOException {
+        Recovery recovery = new Recovery(staging);
+        if (staging.hasFolder()) {
+            recovery.run();
+        }
         return recovery;
     }
 
@@ -156,7 +143,7 @@ public final class Recovery {
         }
         JournalRecord.Opened opened = state.opened();
         JournalRecord.Written written = state.written();
-        if (opened != null && !own.contains(Namespace.normalised(opened.namespace()))) {
+        if (opened != null && !staging.isOwn(opened.namespace())) {
             journal.close();
             if (written != null) {
                 stranded.add(new StrandedFile(Namespace.normalised(opened.namespace()), opened.key(), written.size()));
@@ -298,12 +285,8 @@ public final class Recovery {
                 written,
                 BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
-                upload,
-                state.sentBefore(),
-                state.sentSince(),
-                state.withdrawn(),
-                state.keptFor());
-        if (file.keptFor() == null) {
+                state);
+        if (state.keptFor() == null) {
             found.add(file);
         } else {
             staged.uncount();
@@ -314,8 +297,6 @@ public final class Recovery {
     private void remove(String name) {
         try {
             staging.files().remove(name);
-        } catch (NoSuchFileException e) {
-            log.trace("There is no {}", name, e);
         } catch (IOException e) {
             staging.failed("remove a file", e);
         }

@@ -89,6 +89,7 @@ public final class StagedFile {
     /**
      * A file of an earlier run.
      *
+     * @param journal closed if the data file cannot be opened
      * @param generation of the data file that the journal speaks of
      * @param isThere whether there is one, of which only the ranges in the journal are kept
      * @param uploads that the journal names
@@ -104,15 +105,16 @@ public final class StagedFile {
             throws IOException {
         StagedFile file = new StagedFile(staging, name, generation);
         file.journal.found(journal, uploads);
-        file.foundSpokenOf(generation);
-        if (isThere) {
-            file.data.found(data);
+        List<JournalRecord> _ = file.speakOf(file.data); // which it has already
+        try {
+            if (isThere) {
+                file.data.found(data);
+            }
+            return file;
+        } catch (IOException e) {
+            file.close(file.data);
+            throw e;
         }
-        return file;
-    }
-
-    private synchronized void foundSpokenOf(int generation) {
-        spokenOf = generation;
     }
 
     /** The one that is written to. */
@@ -154,13 +156,20 @@ public final class StagedFile {
     }
 
     /** Compacts the journal if it has become large. One at a time, and not while it is written to. */
-    void compactJournal() throws IOException {
+    public void compactJournal() {
         Journal current = journal.get();
-        if (current == null || !current.isLarge()) {
-            return;
+        if (current != null && current.isLarge()) {
+            try {
+                compact(current);
+            } catch (IOException e) {
+                log.debug("A journal stays as long as it is", e);
+            }
         }
+    }
+
+    private void compact(Journal large) throws IOException {
         try {
-            current.compact();
+            large.compact();
         } finally {
             names.add();
         }

@@ -1,12 +1,16 @@
 package io.penstock.writeback.staging;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.core.Namespace;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.writeback.content.Block;
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +32,10 @@ public final class Staging implements AutoCloseable {
     private final @Nullable DataFolder files;
 
     private final String namespace;
+
+    /** All names of the bucket, normalised. */
+    private final Set<String> own;
+
     private final LongSupplier limitBytes;
     private final LongSupplier nanoTime;
 
@@ -38,9 +46,18 @@ public final class Staging implements AutoCloseable {
 
     private volatile long stagedLast;
 
-    public Staging(@Nullable DataFolder files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
+    /** @param others names of the bucket, beside this namespace */
+    public Staging(
+            @Nullable DataFolder files,
+            String namespace,
+            Set<String> others,
+            LongSupplier limitBytes,
+            LongSupplier nanoTime) {
         this.files = files;
         this.namespace = namespace;
+        this.own = Stream.concat(Stream.of(namespace), others.stream())
+                .map(Namespace::normalised)
+                .collect(Collectors.toUnmodifiableSet());
         this.limitBytes = limitBytes;
         this.nanoTime = nanoTime;
         this.health = new DiskHealth(
@@ -58,6 +75,11 @@ public final class Staging implements AutoCloseable {
         return namespace;
     }
 
+    /** Whether it is a name of the bucket, in any spelling. */
+    public boolean isOwn(String other) {
+        return own.contains(Namespace.normalised(other));
+    }
+
     /** Nothing of it is used any more. */
     @Override
     public void close() {
@@ -70,6 +92,10 @@ public final class Staging implements AutoCloseable {
         }
     }
 
+    boolean hasFolder() {
+        return files != null;
+    }
+
     public DataFolder files() throws IOException {
         if (files == null) {
             throw new IOException("there is no staging folder that can be written");
@@ -79,12 +105,12 @@ public final class Staging implements AutoCloseable {
 
     /** Whether to write to it now. */
     public boolean isUsable() {
-        return files != null && health.allowsWrite();
+        return hasFolder() && health.allowsWrite();
     }
 
     /** Whether it has failed for another reason than that it is full. */
     public boolean isBroken() {
-        return files == null || !health.isWell();
+        return !hasFolder() || !health.isWell();
     }
 
     /** Takes space before it is written to. False if there is none. */

@@ -9,6 +9,7 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.content.Block;
@@ -134,7 +135,8 @@ public final class FileUpload {
     private ObjectVersion putWhole(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
         Deadline.standInLine(queue::acquire);
-        try (FileContent.SnapshotBody body = size == 0 ? new EmptySnapshot() : content.body(new ByteRange(0, size))) {
+        try (FileContent.SnapshotBody held = size == 0 ? null : content.body(new ByteRange(0, size))) {
+            UploadBody body = held == null ? UploadBody.EMPTY : held;
             ObjectProperties kept = properties.ofNewContent(uploads.store());
             decision.begin(body.crc32c());
             ObjectVersion version = uploads.store().put(key, body, kept, condition);
@@ -171,18 +173,18 @@ public final class FileUpload {
             ObjectProperties copied =
                     original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
             decision.begin(OptionalInt.empty());
-            ObjectVersion version = uploads.store()
-                    .copy(
-                            original,
-                            key,
-                            copied,
-                            condition,
-                            journal.copying(PartLayout.planned(original.size(), partBytes)));
+            ObjectVersion version = copy(original, copied, condition);
             uploads.copied(version.size());
             return version;
         } finally {
             queue.release();
         }
+    }
+
+    private ObjectVersion copy(ObjectVersion of, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        PartLayout layout = PartLayout.planned(of.size(), partBytes);
+        return uploads.store().copy(of, key, properties, condition, journal.copying(layout));
     }
 
     private ObjectProperties propertiesOf(ObjectVersion original) throws ObjectStoreException, InterruptedException {
@@ -238,15 +240,7 @@ public final class FileUpload {
     private ObjectVersion withProperties(ObjectVersion made, RemoteUpload by)
             throws ObjectStoreException, InterruptedException {
         ObjectProperties wanted = properties.ofNewContent(uploads.store());
-        return by.has(wanted)
-                ? made
-                : uploads.store()
-                        .copy(
-                                made,
-                                key,
-                                wanted,
-                                new WriteCondition.Unchanged(made.etag()),
-                                journal.copying(PartLayout.planned(made.size(), partBytes)));
+        return by.has(wanted) ? made : copy(made, wanted, new WriteCondition.Unchanged(made.etag()));
     }
 
     /** Whether all but the last have one size, and the last has no more. */

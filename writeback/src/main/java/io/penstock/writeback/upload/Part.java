@@ -77,10 +77,6 @@ public final class Part {
         state = State.QUEUED;
     }
 
-    public void withdrawn() {
-        state = State.OUTDATED;
-    }
-
     void begun(int commit) {
         state = State.SENDING;
         begunIn = commit;
@@ -95,7 +91,8 @@ public final class Part {
         }
     }
 
-    public void failed() {
+    /** It is on its way no more, and the store does not have it. */
+    public void notSent() {
         state = State.OUTDATED;
     }
 

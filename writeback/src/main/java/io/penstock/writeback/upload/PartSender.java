@@ -190,7 +190,7 @@ final class PartSender {
         lock.lock();
         try {
             if (phase == Phase.ENDED || !isDue(part)) {
-                part.withdrawn();
+                part.notSent();
                 progress.signalAll();
                 return null;
             }
@@ -248,7 +248,7 @@ final class PartSender {
             if (sent != null) {
                 part.sent(sent);
             } else {
-                part.failed();
+                part.notSent();
                 failed(part, failed);
             }
             if (part.isOutdated() && phase != Phase.ENDED && failure == null && isDue(part)) {
