@@ -95,6 +95,14 @@ public record RunningMount(
     }
 
     public RunningMount withBacklog(String left, int failedFiles, boolean isUnmounted) {
+        return with(left, failedFiles, names, isUnmounted);
+    }
+
+    public RunningMount withNames(String listed) {
+        return with(backlog, failed, listed, unmounted);
+    }
+
+    private RunningMount with(String left, int failedFiles, String listed, boolean isUnmounted) {
         return new RunningMount(
                 source,
                 mountPoint,
@@ -108,26 +116,8 @@ public record RunningMount(
                 since,
                 left,
                 failedFiles,
-                names,
-                isUnmounted);
-    }
-
-    public RunningMount withNames(String listed) {
-        return new RunningMount(
-                source,
-                mountPoint,
-                pid,
-                started,
-                binding,
-                description,
-                cache,
-                log,
-                accessLog,
-                since,
-                backlog,
-                failed,
                 listed,
-                unmounted);
+                isUnmounted);
     }
 
     /** The command that shows its files that could not be uploaded: their folder may depend on that of the cache. */
