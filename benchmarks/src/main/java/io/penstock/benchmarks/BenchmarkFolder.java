@@ -20,13 +20,13 @@ record BenchmarkFolder(String bucket, String name) {
     }
 
     /** The mount's own S3 client, for the raw ceilings. */
-    ObjectStore connect(S3Target server, RunOptions run, Resources resources) throws Exception {
-        return resources.add(S3ObjectStore.connect(server.config(bucket, run.httpClient()), keyPrefix()));
+    ObjectStore connect(S3Target server, PlaceOptions place, Resources resources) throws Exception {
+        return resources.add(S3ObjectStore.connect(server.config(bucket, place.httpClient()), keyPrefix()));
     }
 
-    FreshMounts mounts(Path home, S3Target server, RunOptions run, Scratch scratch, Resources resources)
+    FreshMounts mounts(Path home, S3Target server, PlaceOptions place, Scratch scratch, Resources resources)
             throws IOException {
         return new FreshMounts(
-                home.resolve("bin/penstock"), bucket + "/" + name, server, run.mountOptions(), scratch, resources);
+                home.resolve("bin/penstock"), bucket + "/" + name, server, place.mountOptions(), scratch, resources);
     }
 }

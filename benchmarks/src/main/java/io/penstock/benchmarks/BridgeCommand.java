@@ -42,7 +42,7 @@ final class BridgeCommand implements Callable<Integer> {
         long size = run.quick() ? 256L << 20 : 1L << 30;
         String heading;
         try (Resources resources = new Resources()) {
-            Scratch scratch = resources.add(run.openScratch(2 * size));
+            Scratch scratch = resources.add(run.place().openScratch(2 * size));
             S3Target server = servers.open(scratch, resources);
             heading = run.heading(
                     "bridge", Conditions.current(home, scratch.root()), server, "A file of " + (size >> 20) + " MiB");

@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import io.penstock.fuse.MountException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -7,13 +8,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A process that serves the file {@code f} from memory. {@link #close} unmounts and ends it. */
 final class BridgeServer implements AutoCloseable {
-    private static final long SECONDS = 60;
-
     private final Process process;
     private final Path mountPoint;
 
@@ -34,9 +32,10 @@ final class BridgeServer implements AutoCloseable {
         Process process = new ProcessBuilder(program.toString(), mountPoint.toString(), Long.toString(size))
                 .inheritIO()
                 .start();
-        BridgeServer server = new BridgeServer(process, mountPoint, null);
-        server.awaitMounted();
-        return server;
+        if (!Mounts.await(process, mountPoint)) {
+            throw new BenchException("the reference does not mount " + mountPoint + "; its reason is above");
+        }
+        return new BridgeServer(process, mountPoint, null);
     }
 
     /** @param binding as in {@link io.penstock.fuse.Binding} */
@@ -95,29 +94,9 @@ final class BridgeServer implements AutoCloseable {
         return new Counts(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
     }
 
-    private void awaitMounted() throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (!Mounts.isMounted(mountPoint)) {
-            if (!process.isAlive() || System.nanoTime() > deadline) {
-                throw new BenchException("the reference does not mount " + mountPoint + "; its reason is above");
-            }
-            Thread.sleep(20);
-        }
-    }
-
+    /** SIGTERM ends the reference; a JVM it ends too, and leaves the mount, which is detached. */
     @Override
-    public void close() throws IOException {
-        process.destroy(); // SIGTERM ends the reference, and a JVM whose mount is detached below
-        try {
-            if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-            if (Mounts.isMounted(mountPoint)) {
-                Mounts.detach(mountPoint);
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+    public void close() throws IOException, MountException {
+        Mounts.end(process, mountPoint);
     }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A file written by small and by large calls, each with and without the kernel's writeback cache. */
-final class CallSizes implements WriteScenario {
+final class CallSizes implements Scenario<WriteRig> {
     private static final List<Integer> KIB = List.of(4, 1024);
 
     /** Of a large file's size: small calls take their time. */

@@ -11,7 +11,7 @@ import java.util.Random;
  * Blocks of 4 KiB and of 256 KiB in random order by 16 threads, no MiB twice, so that none is in the cache already,
  * against GETs of just these blocks.
  */
-final class ColdRandom implements Scenario {
+final class ColdRandom implements Scenario<ReadRig> {
     private static final List<Integer> LENGTHS = List.of(4 << 10, 256 << 10);
     private static final int MIB = 1 << 20;
 

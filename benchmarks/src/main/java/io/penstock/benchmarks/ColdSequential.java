@@ -4,7 +4,7 @@ import io.penstock.core.ObjectVersion;
 import java.util.List;
 
 /** One file, and four at once, read from front to back for the first time, against the GETs that this takes at least. */
-final class ColdSequential implements Scenario {
+final class ColdSequential implements Scenario<ReadRig> {
     /** 16 and 64 are the GETs that a mount has in flight by default, for one stream and at most. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 

@@ -1,7 +1,5 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -47,22 +45,15 @@ final class DataLoader {
             throws ObjectStoreException, InterruptedException, BenchException {
         Map<String, Long> sizes = data.sizes();
         Map<String, StoredObject> found = new HashMap<>();
-        ListRequest request = ListRequest.of(prefix, "");
-        while (true) {
-            ListPage page = store.list(request);
-            for (StoredObject object : page.objects()) {
-                String name = object.version().key().substring(prefix.length());
-                Long size = sizes.get(name);
-                if (size != null) {
-                    check(object, size);
-                    found.put(name, object);
-                }
+        for (StoredObject object : RawListing.objects(store, prefix)) {
+            String name = object.version().key().substring(prefix.length());
+            Long size = sizes.get(name);
+            if (size != null) {
+                check(object, size);
+                found.put(name, object);
             }
-            if (page.nextToken() == null) {
-                return found;
-            }
-            request = request.next(page.nextToken());
         }
+        return found;
     }
 
     private static void check(StoredObject object, long size) throws BenchException {

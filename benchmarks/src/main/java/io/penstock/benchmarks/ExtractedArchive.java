@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** An archive of small files that GNU tar extracts with their modes, owners and times. */
-final class ExtractedArchive implements NamesScenario {
+final class ExtractedArchive implements Scenario<NamesRig> {
     private static final String VISIBLE = "tar x of small files";
     private static final String STAGED = "tar x of small files, write.close=staged";
     private static final String RAW = "raw PUTs of 100 bytes, one after another";

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Calls that change the names of files, by plain threads; an operation is a file. */
 final class FileNames {
@@ -54,20 +53,9 @@ final class FileNames {
         });
     }
 
-    private interface Call {
-        void run(int index) throws Exception;
-    }
-
-    private static Measurement each(int count, int threads, Call call) throws Exception {
-        long[] nanos = new long[count];
-        AtomicInteger next = new AtomicInteger();
-        return FileWrites.inThreads(threads, count, nanos, () -> {
-            for (int i; (i = next.getAndIncrement()) < count; ) {
-                long begun = System.nanoTime();
-                call.run(i);
-                nanos[i] = System.nanoTime() - begun;
-            }
-            return null;
-        });
+    private static Measurement each(int count, int threads, Lanes.Operation call) throws Exception {
+        long start = System.nanoTime();
+        long[] nanos = Lanes.each(count, threads, Lanes.PLATFORM, () -> call);
+        return Measurement.of(count, System.nanoTime() - start, nanos);
     }
 }

@@ -8,14 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Reads that fio has no shape for: plain read calls by plain threads. */
@@ -28,18 +23,13 @@ final class FileReads {
      * @param size of each file in bytes
      */
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
-        long[] nanos = new long[files.size()];
-        AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, (long) size * nanos.length, nanos, () -> {
+        long start = System.nanoTime();
+        long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
             // One byte more, to see the end of a file that is as long as it should be.
             ByteBuffer buffer = ByteBuffer.allocateDirect(size + 1);
-            for (int file; (file = next.getAndIncrement()) < nanos.length; ) {
-                long opened = System.nanoTime();
-                readWhole(files.get(file), buffer.clear(), size);
-                nanos[file] = System.nanoTime() - opened;
-            }
-            return null;
+            return file -> readWhole(files.get(file), buffer.clear(), size);
         });
+        return Measurement.of((long) size * nanos.length, System.nanoTime() - start, nanos);
     }
 
     private static void readWhole(Path file, ByteBuffer buffer, int size) throws IOException {
@@ -74,7 +64,8 @@ final class FileReads {
         int calls = length / request;
         long[] nanos = new long[parts.size() * calls];
         AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, (long) request * nanos.length, nanos, () -> {
+        long start = System.nanoTime();
+        Lanes.run(threads, Lanes.PLATFORM, () -> {
             Map<Path, FileChannel> files = new HashMap<>();
             ByteBuffer buffer = ByteBuffer.allocateDirect(request);
             try {
@@ -98,57 +89,35 @@ final class FileReads {
             }
             return null;
         });
+        return Measurement.of((long) request * nanos.length, System.nanoTime() - start, nanos);
     }
 
     /** Opens a file, gets its attributes, and closes it, again and again. Each time counts as one byte. */
     static Measurement openStatClose(Path file, int times, int threads) throws Exception {
-        long[] nanos = new long[times];
-        AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, times, nanos, () -> {
-            for (int i; (i = next.getAndIncrement()) < times; ) {
-                long asked = System.nanoTime();
-                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-                    if (channel.size() == 0) {
-                        throw new EOFException(file + " is empty");
-                    }
+        long start = System.nanoTime();
+        long[] nanos = Lanes.each(times, threads, Lanes.PLATFORM, () -> _ -> {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                if (channel.size() == 0) {
+                    throw new EOFException(file + " is empty");
                 }
-                nanos[i] = System.nanoTime() - asked;
             }
-            return null;
         });
+        return Measurement.of(times, System.nanoTime() - start, nanos);
     }
 
     /** Asks for the attributes of each file once, in the given order. Each counts as one byte. */
     static Measurement attributes(List<Path> files, int threads) throws Exception {
-        long[] nanos = new long[files.size()];
-        AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, nanos.length, nanos, () -> {
-            for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
-                long asked = System.nanoTime();
-                Files.readAttributes(files.get(i), BasicFileAttributes.class);
-                nanos[i] = System.nanoTime() - asked;
-            }
-            return null;
-        });
+        long start = System.nanoTime();
+        long[] nanos = Lanes.each(
+                files.size(),
+                threads,
+                Lanes.PLATFORM,
+                () -> file -> Files.readAttributes(files.get(file), BasicFileAttributes.class));
+        return Measurement.of(nanos.length, System.nanoTime() - start, nanos);
     }
 
     /** A place to read at. */
     record Block(Path file, long offset) {}
-
-    /** Times work that every one of so many threads does, and that fills in its operations' times. */
-    private static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<?> work) throws Exception {
-        long start = System.nanoTime();
-        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            List<Future<?>> readers = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                readers.add(executor.submit(work));
-            }
-            for (Future<?> reader : readers) {
-                reader.get();
-            }
-        }
-        return Measurement.of(bytes, System.nanoTime() - start, nanos);
-    }
 
     /**
      * Reads a file whole through one descriptor on one thread, as several sequential streams in equal parts of it that

@@ -5,13 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
@@ -43,7 +38,8 @@ final class FileWrites {
         int calls = (int) (size / length) + 1;
         long[] nanos = new long[files.size() * calls];
         AtomicInteger next = new AtomicInteger();
-        return inThreads(files.size(), size * files.size(), nanos, () -> {
+        long start = System.nanoTime();
+        Lanes.run(files.size(), Lanes.PLATFORM, () -> {
             int file = next.getAndIncrement();
             ByteBuffer source = pattern.duplicate();
             FileChannel channel = FileChannel.open(
@@ -66,6 +62,7 @@ final class FileWrites {
             nanos[call] = System.nanoTime() - begun;
             return null;
         });
+        return Measurement.of(size * files.size(), System.nanoTime() - start, nanos);
     }
 
     /**
@@ -95,26 +92,24 @@ final class FileWrites {
 
     /** Makes each file by one write, by so many threads; an operation is a file. */
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
-        long[] nanos = new long[files.size()];
-        AtomicInteger next = new AtomicInteger();
-        return inThreads(threads, (long) size * nanos.length, nanos, () -> {
+        long start = System.nanoTime();
+        long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
             ByteBuffer content = ByteBuffer.allocateDirect(size).put(RandomBytes.of("small", 0, size));
-            for (int file; (file = next.getAndIncrement()) < nanos.length; ) {
-                long begun = System.nanoTime();
+            return file -> {
                 try (FileChannel channel =
                         FileChannel.open(files.get(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
                     writeAll(channel, content.clear());
                 }
-                nanos[file] = System.nanoTime() - begun;
-            }
-            return null;
+            };
         });
+        return Measurement.of((long) size * nanos.length, System.nanoTime() - start, nanos);
     }
 
     /** Overwrites blocks at random places of a file, and closes it; an operation is a call, the close being one too. */
     static Measurement random(Path file, long size, int length, int count) throws Exception {
         long[] nanos = new long[count + 1];
-        return inThreads(1, (long) length * count, nanos, () -> {
+        long start = System.nanoTime();
+        Lanes.run(1, Lanes.PLATFORM, () -> {
             ByteBuffer content = ByteBuffer.allocateDirect(length).put(RandomBytes.of("random", 0, length));
             SplittableRandom random = new SplittableRandom(1);
             FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
@@ -128,26 +123,12 @@ final class FileWrites {
             nanos[count] = System.nanoTime() - begun;
             return null;
         });
+        return Measurement.of((long) length * count, System.nanoTime() - start, nanos);
     }
 
     static void writeAll(FileChannel channel, ByteBuffer content) throws IOException {
         while (content.hasRemaining()) {
             channel.write(content);
         }
-    }
-
-    /** Times work that every one of so many threads does, and that fills in its operations' times. */
-    static Measurement inThreads(int threads, long bytes, long[] nanos, Callable<Void> work) throws Exception {
-        long start = System.nanoTime();
-        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            List<Future<Void>> running = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                running.add(executor.submit(work));
-            }
-            for (Future<Void> each : running) {
-                each.get();
-            }
-        }
-        return Measurement.of(bytes, System.nanoTime() - start, nanos);
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
  * Eight sequential streams that take turns on one descriptor, as loaders of tensors and of columns read, against one
  * stream: the same thread, the same calls, both cold.
  */
-final class InterleavedStreams implements Scenario {
+final class InterleavedStreams implements Scenario<ReadRig> {
     private static final int STREAMS = 8;
     private static final int VISIT = 1 << 20;
     private static final String ONE = "cold, one stream, reads of 128 KiB";

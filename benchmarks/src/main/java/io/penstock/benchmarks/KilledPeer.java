@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * All nodes but one read, while that one is killed every few seconds and started again, against the same without kills. Costs
  * and bytes are those of the readers.
  */
-final class KilledPeer implements ShareScenario {
+final class KilledPeer implements Scenario<ShareRig> {
     private static final long EVERY_SECONDS = 5;
     private static final long FIRST_MILLIS = 500;
     private static final long LOOK_MILLIS = 50;

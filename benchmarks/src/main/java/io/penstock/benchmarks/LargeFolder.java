@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** One folder of very many names in a bucket that was not listed yet: {@code ls}, again, and with attributes. */
-final class LargeFolder implements TreeScenario {
+final class LargeFolder implements Scenario<TreeRig> {
     static final String BUCKET = "folder";
 
     private static final int ONE_AFTER_ANOTHER = 1;

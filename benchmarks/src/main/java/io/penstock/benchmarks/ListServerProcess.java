@@ -88,12 +88,6 @@ final class ListServerProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroy();
-        try {
-            process.waitFor();
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        Mounts.end(process);
     }
 }

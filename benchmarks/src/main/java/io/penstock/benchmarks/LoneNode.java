@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.util.List;
 
 /** A node that has a group, in which there is no other, against a mount that shares nothing. */
-final class LoneNode implements ShareScenario {
+final class LoneNode implements Scenario<ShareRig> {
     static final String DIRECT = "large files, 1 node, without a group";
 
     private static final String NAME = "large files, 1 node, alone in its group";

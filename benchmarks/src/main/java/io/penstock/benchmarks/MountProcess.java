@@ -1,21 +1,18 @@
 package io.penstock.benchmarks;
 
+import io.penstock.fuse.MountException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A {@code penstock mount --foreground} of its own. {@link #close} unmounts and ends it whatever state it is in, and
  * may be called more than once.
  */
 final class MountProcess implements AutoCloseable {
-    private static final long START_SECONDS = 60;
-    private static final long END_SECONDS = 60;
-
     private final Process process;
     private final Path mountPoint;
     private final Path log;
@@ -68,12 +65,8 @@ final class MountProcess implements AutoCloseable {
 
     /** Returns once files can be read. */
     MountProcess awaitReady() throws IOException, InterruptedException, BenchException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-        while (!Mounts.isMounted(mountPoint)) {
-            if (!process.isAlive() || System.nanoTime() > deadline) {
-                throw new BenchException("penstock does not mount:\n" + Files.readString(log, StandardCharsets.UTF_8));
-            }
-            Thread.sleep(20);
+        if (!Mounts.await(process, mountPoint)) {
+            throw new BenchException("penstock does not mount:\n" + Files.readString(log, StandardCharsets.UTF_8));
         }
         // The first reply comes when the session runs.
         Files.readAttributes(mountPoint, "*");
@@ -86,18 +79,7 @@ final class MountProcess implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        process.destroy();
-        try {
-            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-            if (Mounts.isMounted(mountPoint)) {
-                Mounts.detach(mountPoint);
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+    public void close() throws IOException, MountException {
+        Mounts.end(process, mountPoint);
     }
 }

@@ -1,48 +1,52 @@
 package io.penstock.benchmarks;
 
+import io.penstock.fuse.KernelMount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountTable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.concurrent.TimeUnit;
 
-/** The mounts of this machine (proc_pid_mountinfo(5)). */
+/** Mounts by other processes, and the ends of those processes. */
 final class Mounts {
-    private static final Path MOUNTINFO = Path.of("/proc/self/mountinfo");
+    private static final long SECONDS = 60;
 
     private Mounts() {}
 
     static boolean isMounted(Path path) throws IOException {
-        return mountPoints(Files.readAllLines(MOUNTINFO)).contains(path);
+        return MountTable.read().at(path).isPresent();
     }
 
-    /** Everything that is mounted on a folder or below it. */
-    static List<Path> below(Path folder) throws IOException {
-        return mountPoints(Files.readAllLines(MOUNTINFO)).stream()
-                .filter(path -> path.startsWith(folder))
-                .toList();
+    /** Waits until the process has mounted; false if it has ended, or takes too long. */
+    static boolean await(Process process, Path mountPoint) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+        while (!isMounted(mountPoint)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                return false;
+            }
+            Thread.sleep(20);
+        }
+        return true;
     }
 
-    static List<Path> mountPoints(List<String> mountinfo) {
-        return mountinfo.stream()
-                .map(line -> Path.of(unescape(line.split(" ", 6)[4])))
-                .toList();
+    /** Ends a process, by force if it takes long. */
+    static void end(Process process) {
+        process.destroy();
+        try {
+            if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
     }
 
-    /** Detaches a mount whose process has ended. */
-    static void detach(Path mountPoint) throws IOException, InterruptedException {
-        Programs.run(List.of(
-                "bash",
-                "-c",
-                "umount -l \"$1\" 2>/dev/null || fusermount -u -z \"$1\"",
-                "bash",
-                mountPoint.toString()));
-    }
-
-    /** The kernel writes blanks, tabs, line ends and backslashes in octal. */
-    private static String unescape(String path) {
-        return path.replace("\\040", " ")
-                .replace("\\011", "\t")
-                .replace("\\012", "\n")
-                .replace("\\134", "\\");
+    /** Ends a process, and detaches what it has left mounted. */
+    static void end(Process process, Path mountPoint) throws IOException, MountException {
+        end(process);
+        if (isMounted(mountPoint)) {
+            KernelMount.at(mountPoint).detachOrFail();
+        }
     }
 }

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Small files that are made, asked for, renamed and removed one by one, by 16 threads. */
-final class NamedFiles implements NamesScenario {
+final class NamedFiles implements Scenario<NamesRig> {
     /** The ceiling of whatever makes files. */
     static final String RAW_PUTS = "raw PUTs of 100 bytes × 16";
 

@@ -58,7 +58,7 @@ final class NamesCommand implements Callable<Integer> {
         ARCHIVE
     }
 
-    private static NamesScenario scenario(Group group) {
+    private static Scenario<NamesRig> scenario(Group group) {
         return switch (group) {
             case FILES -> new NamedFiles();
             case REPLACED -> new ReplacedFiles();
@@ -72,11 +72,10 @@ final class NamesCommand implements Callable<Integer> {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         int count = count();
         TreeResults results = new TreeResults(System.err::println);
-        List<NamesScenario> scenarios =
-                only.stream().distinct().sorted().map(NamesCommand::scenario).toList();
+        List<Scenario<NamesRig>> scenarios = RunOptions.scenarios(only, NamesCommand::scenario);
         String heading;
         try (Resources resources = new Resources()) {
-            Scratch scratch = resources.add(run.openScratch(count * SPACE_PER_FILE));
+            Scratch scratch = resources.add(run.place().openScratch(count * SPACE_PER_FILE));
             S3Target server = servers.open(scratch, resources);
             heading = run.heading(
                     "names",
@@ -85,11 +84,11 @@ final class NamesCommand implements Callable<Integer> {
                     String.format(Locale.ROOT, "%,d files of %d bytes", count, NamesRig.SIZE));
             System.err.println(heading);
             BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
-            ObjectStore store = folder.connect(server, run, resources);
+            ObjectStore store = folder.connect(server, run.place(), resources);
             measure(
                     scenarios,
                     new NamesRig(
-                            folder.mounts(home, server, run, scratch, resources),
+                            folder.mounts(home, server, run.place(), scratch, resources),
                             count,
                             folder.keyPrefix(),
                             store,
@@ -98,8 +97,7 @@ final class NamesCommand implements Callable<Integer> {
                             results),
                     resources);
         }
-        List<ReportRow> rows =
-                scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
+        List<ReportRow> rows = RunOptions.rows(scenarios);
         String text = heading + "\n\n" + results.markdown(rows);
         run.publish(home, "names", text, "Operations on names, beside their ceilings", results.bars(rows));
         return 0;
@@ -113,15 +111,9 @@ final class NamesCommand implements Callable<Integer> {
         return count;
     }
 
-    private void measure(List<NamesScenario> scenarios, NamesRig rig, Resources resources) throws Exception {
+    private void measure(List<Scenario<NamesRig>> scenarios, NamesRig rig, Resources resources) throws Exception {
         AutoCloseable _ = resources.add(rig::removeAll);
         rig.warmUp();
-        for (int round = 1; round <= run.rounds(); round++) {
-            System.err.println("round " + round + " of " + run.rounds());
-            for (NamesScenario scenario : scenarios) {
-                scenario.round(rig);
-                rig.removeAll();
-            }
-        }
+        run.measure(scenarios, rig, () -> {}, rig::removeAll);
     }
 }

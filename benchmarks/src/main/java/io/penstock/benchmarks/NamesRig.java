@@ -29,6 +29,7 @@ final class NamesRig {
     private final FreshMounts mounts;
     private final int files;
     private final String prefix;
+    private final ObjectStore store;
     private final RawPuts puts;
     private final RawNames names;
     private final ServerRequests server;
@@ -53,6 +54,7 @@ final class NamesRig {
         this.mounts = mounts;
         this.files = files;
         this.prefix = prefix;
+        this.store = store;
         this.puts = new RawPuts(store);
         this.names = new RawNames(store);
         this.server = server;
@@ -118,7 +120,7 @@ final class NamesRig {
 
     /** The objects below a folder, which ends in a slash. */
     List<StoredObject> list(String folder) throws Exception {
-        List<StoredObject> objects = puts.list(prefix + folder);
+        List<StoredObject> objects = RawListing.objects(store, prefix + folder);
         own += Math.max(1, Math.ceilDiv(objects.size(), ListRequest.MAX_KEYS));
         return objects;
     }
@@ -175,7 +177,8 @@ final class NamesRig {
 
     /** Removes every object, so that the next scenario starts as this one did. */
     void removeAll() throws Exception {
-        puts.remove(
-                puts.list(prefix).stream().map(object -> object.version().key()).toList());
+        puts.remove(RawListing.objects(store, prefix).stream()
+                .map(object -> object.version().key())
+                .toList());
     }
 }

@@ -6,7 +6,7 @@ import java.util.List;
  * One node reads what the nodes that own it have in their caches. Only what others send counts: what the reader owns itself
  * passes uncounted, so that the true rate is a little higher.
  */
-final class PeerReads implements ShareScenario {
+final class PeerReads implements Scenario<ShareRig> {
     private static final String NAME = "large files, 1 node, from other nodes";
 
     /** Requests at once: those of one stream of a mount. */

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Blocks of 4 KiB written at random into a large object, and the commit, for which the store copies the rest. */
-final class RandomWrites implements WriteScenario {
+final class RandomWrites implements Scenario<WriteRig> {
     private static final int BLOCK = 4096;
     private static final String RANDOM = "write 4 KiB at random into 1 file, until closed";
 

@@ -8,10 +8,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** The ceiling of every cold read: the rate of the mount's own S3 client when the bytes are discarded. */
 final class RawGets {
@@ -25,26 +21,11 @@ final class RawGets {
 
     /** Makes all requests, in order, so many at once; an operation is a request. */
     Measurement run(List<Request> requests, int concurrency) throws ExecutionException, InterruptedException {
-        long[] nanos = new long[requests.size()];
-        AtomicInteger next = new AtomicInteger();
         long start = System.nanoTime();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<?>> lanes = new ArrayList<>();
-            for (int lane = 0; lane < concurrency; lane++) {
-                lanes.add(threads.submit(() -> {
-                    BodySink sink = new Nowhere();
-                    for (int i; (i = next.getAndIncrement()) < nanos.length; ) {
-                        long asked = System.nanoTime();
-                        store.get(requests.get(i).version(), requests.get(i).range(), sink);
-                        nanos[i] = System.nanoTime() - asked;
-                    }
-                    return null;
-                }));
-            }
-            for (Future<?> lane : lanes) {
-                lane.get();
-            }
-        }
+        long[] nanos = Lanes.each(requests.size(), concurrency, Lanes.VIRTUAL, () -> {
+            BodySink sink = new Nowhere();
+            return i -> store.get(requests.get(i).version(), requests.get(i).range(), sink);
+        });
         long elapsed = System.nanoTime() - start;
         long bytes =
                 requests.stream().mapToLong(request -> request.range().length()).sum();

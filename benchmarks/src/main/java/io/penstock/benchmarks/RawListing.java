@@ -1,13 +1,13 @@
 package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.SyntheticObjects;
+import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -30,24 +30,10 @@ final class RawListing {
      * @throws BenchException if not each of them was listed once
      */
     Measurement run(int concurrency) throws Exception {
-        long pages = Math.ceilDiv(objects.count(), ListRequest.MAX_KEYS);
-        AtomicLong next = new AtomicLong();
+        int pages = Math.toIntExact(TreeRig.pages(objects));
         AtomicLong listed = new AtomicLong();
         long start = System.nanoTime();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<?>> lanes = new ArrayList<>();
-            for (int lane = 0; lane < concurrency; lane++) {
-                lanes.add(threads.submit(() -> {
-                    for (long page; (page = next.getAndIncrement()) < pages; ) {
-                        listed.addAndGet(list(page));
-                    }
-                    return null;
-                }));
-            }
-            for (Future<?> lane : lanes) {
-                lane.get();
-            }
-        }
+        long[] _ = Lanes.concurrently(pages, concurrency, page -> listed.addAndGet(list(page)));
         long nanos = System.nanoTime() - start;
         if (listed.get() != objects.count()) {
             throw new BenchException(listed + " names were listed of " + objects.count());
@@ -55,8 +41,24 @@ final class RawListing {
         return Measurement.ofWhole(objects.count(), nanos);
     }
 
-    private int list(long page) throws Exception {
-        long first = page * ListRequest.MAX_KEYS;
+    /** All objects below a prefix, by one request after another; not measured. */
+    static List<StoredObject> objects(ObjectStore store, String prefix)
+            throws ObjectStoreException, InterruptedException {
+        List<StoredObject> objects = new ArrayList<>();
+        ListRequest request = ListRequest.of(prefix, "");
+        while (true) {
+            ListPage page = store.list(request);
+            objects.addAll(page.objects());
+            String token = page.nextToken();
+            if (token == null) {
+                return objects;
+            }
+            request = request.next(token);
+        }
+    }
+
+    private int list(int page) throws Exception {
+        long first = (long) page * ListRequest.MAX_KEYS;
         String startAfter = first == 0 ? null : objects.key(first - 1);
         return store.list(new ListRequest("", "", startAfter, null, ListRequest.MAX_KEYS))
                 .objects()

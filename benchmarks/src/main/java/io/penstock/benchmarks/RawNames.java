@@ -45,13 +45,13 @@ final class RawNames {
     /** A CopyObject each, and after all of them a DeleteObjects for each thousand. */
     Measurement move(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
         long start = System.nanoTime();
-        long[] _ = RawPuts.concurrently(objects.size(), concurrency, i -> {
+        long[] _ = Lanes.concurrently(objects.size(), concurrency, i -> {
             StoredObject source = objects.get(i);
             ObjectVersion _ =
                     store.duplicate(source, target.apply(source.version().key()), UploadListener.NOBODY);
         });
         int most = ObjectStore.MOST_DELETED;
-        long[] _ = RawPuts.concurrently(Math.ceilDiv(objects.size(), most), concurrency, i -> {
+        long[] _ = Lanes.concurrently(Math.ceilDiv(objects.size(), most), concurrency, i -> {
             List<ObjectVersion> batch = objects.subList(i * most, Math.min((i + 1) * most, objects.size())).stream()
                     .map(StoredObject::version)
                     .toList();
@@ -62,9 +62,9 @@ final class RawNames {
         return Measurement.ofWhole(objects.size(), System.nanoTime() - start);
     }
 
-    private static Measurement each(int count, int concurrency, RawPuts.Operation operation) throws Exception {
+    private static Measurement each(int count, int concurrency, Lanes.Operation operation) throws Exception {
         long start = System.nanoTime();
-        long[] nanos = RawPuts.concurrently(count, concurrency, operation);
+        long[] nanos = Lanes.concurrently(count, concurrency, operation);
         return Measurement.of(count, System.nanoTime() - start, nanos);
     }
 }

@@ -1,24 +1,15 @@
 package io.penstock.benchmarks;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -39,13 +30,14 @@ final class RawPuts {
         long start = System.nanoTime();
         boolean completed = false;
         try {
-            long[] _ = concurrently(uploads.length, uploads.length, i -> uploads[i] = store.createUpload(keys.get(i)));
-            long[] nanos = concurrently(uploads.length * each, concurrency, i -> {
+            long[] _ = Lanes.concurrently(
+                    uploads.length, uploads.length, i -> uploads[i] = store.createUpload(keys.get(i)));
+            long[] nanos = Lanes.concurrently(uploads.length * each, concurrency, i -> {
                 int object = i % uploads.length;
                 int part = i / uploads.length;
                 parts[object][part] = store.uploadPart(uploads[object], part + 1, body);
             });
-            long[] _ = concurrently(uploads.length, uploads.length, i -> {
+            long[] _ = Lanes.concurrently(uploads.length, uploads.length, i -> {
                 var _ = store.complete(uploads[i], List.of(parts[i]), WriteCondition.ALWAYS);
             });
             completed = true;
@@ -73,58 +65,15 @@ final class RawPuts {
     Measurement wholes(List<String> keys, int size, int concurrency) throws Exception {
         Body body = new Body(size);
         long start = System.nanoTime();
-        long[] nanos = concurrently(keys.size(), concurrency, i -> {
+        long[] nanos = Lanes.concurrently(keys.size(), concurrency, i -> {
             ObjectVersion _ = store.put(keys.get(i), body, WriteCondition.ALWAYS);
         });
         return Measurement.of((long) keys.size() * size, System.nanoTime() - start, nanos);
     }
 
-    /** All objects below a prefix, by one request after another; not measured. */
-    List<StoredObject> list(String prefix) throws Exception {
-        List<StoredObject> objects = new ArrayList<>();
-        ListRequest request = ListRequest.of(prefix, "");
-        while (true) {
-            ListPage page = store.list(request);
-            objects.addAll(page.objects());
-            String token = page.nextToken();
-            if (token == null) {
-                return objects;
-            }
-            request = request.next(token);
-        }
-    }
-
     /** Removes objects; not measured. */
     void remove(List<String> keys) throws Exception {
-        concurrently(keys.size(), WriteRig.THREADS, i -> store.delete(keys.get(i)));
-    }
-
-    /** Runs so many operations, the next one whenever a lane is free; the nanoseconds of each. */
-    static long[] concurrently(int count, int concurrency, Operation operation)
-            throws ExecutionException, InterruptedException {
-        long[] nanos = new long[count];
-        AtomicInteger next = new AtomicInteger();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<?>> lanes = new ArrayList<>();
-            for (int lane = 0; lane < concurrency; lane++) {
-                lanes.add(threads.submit(() -> {
-                    for (int i; (i = next.getAndIncrement()) < count; ) {
-                        long begun = System.nanoTime();
-                        operation.run(i);
-                        nanos[i] = System.nanoTime() - begun;
-                    }
-                    return null;
-                }));
-            }
-            for (Future<?> lane : lanes) {
-                lane.get();
-            }
-        }
-        return nanos;
-    }
-
-    interface Operation {
-        void run(int index) throws Exception;
+        Lanes.concurrently(keys.size(), WriteRig.THREADS, i -> store.delete(keys.get(i)));
     }
 
     /** The same bytes for all, and their checksum. */

@@ -3,7 +3,6 @@ package io.penstock.benchmarks;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -48,7 +47,7 @@ final class ReadCommand implements Callable<Integer> {
         WARM
     }
 
-    private Scenario scenario(Group group) {
+    private Scenario<ReadRig> scenario(Group group) {
         return switch (group) {
             case SEQUENTIAL -> new ColdSequential();
             case MODELS -> new WholeModels();
@@ -64,20 +63,19 @@ final class ReadCommand implements Callable<Integer> {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         DataSet data = dataOptions.dataSet(run.quick());
         Measurements results = new Measurements(System.err::println);
-        List<Scenario> scenarios =
-                only.stream().distinct().sorted().map(this::scenario).toList();
+        List<Scenario<ReadRig>> scenarios = RunOptions.scenarios(only, this::scenario);
         String heading;
         try (Resources resources = new Resources()) {
             // The data is there up to three times: the server's, the cache and the bare files.
-            Scratch scratch = resources.add(run.openScratch(3 * data.totalBytes()));
+            Scratch scratch = resources.add(run.place().openScratch(3 * data.totalBytes()));
             Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("read", machine, server, describe(data));
             System.err.println(heading);
-            measure(scenarios, rig(home, data, server, scratch, resources, results));
+            ReadRig rig = rig(home, data, server, scratch, resources, results);
+            run.measure(scenarios, rig, rig::warmServer, () -> {});
         }
-        List<ReportRow> rows = new ArrayList<>(List.of(ReadRig.FIRST_READ));
-        scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
+        List<ReportRow> rows = RunOptions.rows(scenarios, ReadRig.FIRST_READ);
         run.publish(home, "read", heading, "Reads, as a part of their ceilings", new ReportTable(results, rows));
         return 0;
     }
@@ -95,19 +93,9 @@ final class ReadCommand implements Callable<Integer> {
             Path home, DataSet data, S3Target server, Scratch scratch, Resources resources, Measurements results)
             throws Exception {
         BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
-        ObjectStore store = folder.connect(server, run, resources);
+        ObjectStore store = folder.connect(server, run.place(), resources);
         Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
-        FreshMounts mounts = folder.mounts(home, server, run, scratch, resources);
+        FreshMounts mounts = folder.mounts(home, server, run.place(), scratch, resources);
         return new ReadRig(mounts, data, objects, store, scratch, results);
-    }
-
-    private void measure(List<Scenario> scenarios, ReadRig rig) throws Exception {
-        for (int round = 1; round <= run.rounds(); round++) {
-            System.err.println("round " + round + " of " + run.rounds());
-            rig.warmServer();
-            for (Scenario scenario : scenarios) {
-                scenario.round(rig);
-            }
-        }
     }
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A file is read for the first time while checkpoints are written, against each of the two alone. */
-final class ReadsDuringWrites implements WriteScenario {
+final class ReadsDuringWrites implements Scenario<WriteRig> {
     private static final List<String> FILES = List.of("read0", "read1", "read2");
     private static final String READ = "read 1 file, cold, while files are written";
     private static final String READ_ALONE = "read 1 file, cold, while nothing is written";

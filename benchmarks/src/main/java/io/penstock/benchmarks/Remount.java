@@ -11,7 +11,7 @@ import java.util.Random;
  * From the command to the first reply, with an empty cache folder, and with a folder in which a mount that listed the
  * whole bucket has left its names.
  */
-final class Remount implements TreeScenario {
+final class Remount implements Scenario<TreeRig> {
     private static final String FIRST = "first mount";
     private static final String AGAIN = "remount";
 

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Files that a program replaces: it writes a temporary one and renames it over the old one. */
-final class ReplacedFiles implements NamesScenario {
+final class ReplacedFiles implements Scenario<NamesRig> {
     private static final List<String> CLOSES = List.of("visible", "staged");
 
     @Override

@@ -103,7 +103,8 @@ final class ReportTable {
         return "| " + String.join(" | ", cells) + " |\n";
     }
 
-    private static String optional(OptionalDouble value) {
+    /** A dash if there is no value. */
+    static String optional(OptionalDouble value) {
         return value.isPresent() ? significant(value.getAsDouble()) : "–";
     }
 

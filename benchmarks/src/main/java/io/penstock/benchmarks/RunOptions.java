@@ -1,11 +1,13 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.S3Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,18 +31,46 @@ final class RunOptions {
         return rounds != null ? rounds : quick ? 1 : 3;
     }
 
-    S3Config.HttpClient httpClient() {
-        return place.httpClient();
+    PlaceOptions place() {
+        return place;
     }
 
-    /** Options of {@code penstock mount}. */
-    List<String> mountOptions() {
-        return place.mountOptions();
+    /** The scenarios of the groups that the user has chosen, in the order of the groups. */
+    static <G extends Enum<G>, R> List<Scenario<R>> scenarios(List<G> only, Function<G, Scenario<R>> scenario) {
+        return only.stream().distinct().sorted().map(scenario).toList();
     }
 
-    /** @param needed bytes that the run is going to write there */
-    Scratch openScratch(long needed) throws IOException, BenchException {
-        return place.openScratch(needed);
+    /** Measures all scenarios in each round. */
+    <R> void measure(List<Scenario<R>> scenarios, R rig) throws Exception {
+        measure(scenarios, rig, () -> {}, () -> {});
+    }
+
+    /**
+     * Measures all scenarios in each round.
+     *
+     * @param before called before each round
+     * @param after called after each scenario
+     */
+    <R> void measure(List<Scenario<R>> scenarios, R rig, Hook before, Hook after) throws Exception {
+        for (int round = 1; round <= rounds(); round++) {
+            System.err.println("round " + round + " of " + rounds());
+            before.run();
+            for (Scenario<R> scenario : scenarios) {
+                scenario.round(rig);
+                after.run();
+            }
+        }
+    }
+
+    /** A step between the measurements. */
+    interface Hook {
+        void run() throws Exception;
+    }
+
+    /** The rows of a report: those of the scenarios, after these. */
+    static List<ReportRow> rows(List<? extends Scenario<?>> scenarios, ReportRow... first) {
+        return Stream.concat(Arrays.stream(first), scenarios.stream().flatMap(scenario -> scenario.rows().stream()))
+                .toList();
     }
 
     /** The circumstances that a reader of the figures has to know. */

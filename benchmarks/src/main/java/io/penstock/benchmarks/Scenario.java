@@ -2,11 +2,18 @@ package io.penstock.benchmarks;
 
 import java.util.List;
 
-/** Rows that are measured together, with their ceilings. */
-interface Scenario {
+/**
+ * Rows that are measured together, with their ceilings.
+ *
+ * @param <R> what they are measured with
+ */
+interface Scenario<R> {
     /** Its rows in the report. */
     List<ReportRow> rows();
 
+    /** Called once, before anything is measured or removed. */
+    default void prepare(R rig) throws Exception {}
+
     /** Measures each row and each ceiling once. */
-    void round(ReadRig rig) throws Exception;
+    void round(R rig) throws Exception;
 }

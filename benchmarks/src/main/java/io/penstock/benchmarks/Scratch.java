@@ -1,13 +1,12 @@
 package io.penstock.benchmarks;
 
+import io.penstock.fuse.MountTable;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /** A folder for everything that a benchmark leaves on the disk, removed by {@link #close}. */
 final class Scratch implements AutoCloseable {
@@ -41,29 +40,19 @@ final class Scratch implements AutoCloseable {
     /** Deletes a folder and all that is in it; nothing if it is not there. */
     static void delete(Path tree) throws IOException {
         // Never through a mount: the files in it are somebody's bucket.
-        List<Path> mounted = Mounts.below(tree);
-        if (!mounted.isEmpty()) {
-            throw new IOException(tree + " stays, because " + mounted.getFirst() + " is still mounted: umount -l it");
+        Optional<Path> mounted = MountTable.read().entries().stream()
+                .map(MountTable.Entry::mountPoint)
+                .filter(mountPoint -> mountPoint.startsWith(tree))
+                .findFirst();
+        if (mounted.isPresent()) {
+            throw new IOException(tree + " stays, because " + mounted.get() + " is still mounted: umount -l it");
         }
         if (Files.exists(tree)) {
-            Files.walkFileTree(tree, new Deleting());
-        }
-    }
-
-    private static final class Deleting extends SimpleFileVisitor<Path> {
-        @Override
-        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-        }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failure) throws IOException {
-            if (failure != null) {
-                throw failure;
+            try (Stream<Path> all = Files.walk(tree)) {
+                for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(each);
+                }
             }
-            Files.delete(folder);
-            return FileVisitResult.CONTINUE;
         }
     }
 }

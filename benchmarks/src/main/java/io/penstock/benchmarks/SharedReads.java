@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /** All nodes read the same for the first time and at once, as a group, against the same mounts each for itself. */
-final class SharedReads implements ShareScenario {
+final class SharedReads implements Scenario<ShareRig> {
     private static final String DIRECT = ", without a group";
 
     private final String name;

@@ -61,7 +61,7 @@ final class SharingCommand implements Callable<Integer> {
         ALONE
     }
 
-    private static ShareScenario scenario(Group group) {
+    private static Scenario<ShareRig> scenario(Group group) {
         return switch (group) {
             case STEP -> SharedReads.inStep();
             case PACED -> SharedReads.paced();
@@ -82,24 +82,23 @@ final class SharingCommand implements Callable<Integer> {
         DataSet data = dataOptions.dataSet(run.quick());
         Measurements results = new Measurements(System.err::println);
         ShareResults shared = new ShareResults(results, System.err::println);
-        List<ShareScenario> scenarios =
-                only.stream().distinct().sorted().map(SharingCommand::scenario).toList();
+        List<Scenario<ShareRig>> scenarios = RunOptions.scenarios(only, SharingCommand::scenario);
         String heading;
         try (Resources resources = new Resources()) {
             // The server's, and the cache of each node.
-            Scratch scratch = resources.add(run.openScratch((1 + nodes) * data.totalBytes()));
+            Scratch scratch = resources.add(run.place().openScratch((1 + nodes) * data.totalBytes()));
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("share", Conditions.current(home, scratch.root()), server, describe(data));
             System.err.println(heading);
             BenchmarkFolder folder = dataOptions.folder(servers.bucket(), run.quick());
-            ObjectStore store = folder.connect(server, run, resources);
+            ObjectStore store = folder.connect(server, run.place(), resources);
             Map<String, StoredObject> objects = new DataLoader(store, folder.keyPrefix()).ensure(data, server);
-            FreshMounts mounts = folder.mounts(home, server, run, scratch, resources);
+            FreshMounts mounts = folder.mounts(home, server, run.place(), scratch, resources);
             ReadRig reads = new ReadRig(mounts, data, objects, store, scratch, results);
-            measure(scenarios, new ShareRig(reads, mounts, trust(scratch), nodes, shared));
+            ShareRig rig = new ShareRig(reads, mounts, trust(scratch), nodes, shared);
+            run.measure(scenarios, rig, reads::warmServer, () -> {});
         }
-        List<ReportRow> rows =
-                scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
+        List<ReportRow> rows = RunOptions.rows(scenarios);
         ReportTable report = new ReportTable(results, rows);
         String text = heading + "\n\n" + report.markdown() + "\n" + shared.markdown(rows);
         run.publish(home, "share", text, "Nodes that share their caches, beside their ceilings", report.bars());
@@ -118,15 +117,5 @@ final class SharingCommand implements Callable<Integer> {
                 insecure ? "in the clear" : "TLS",
                 data.shardSize() >> 20,
                 data.smallFiles());
-    }
-
-    private void measure(List<ShareScenario> scenarios, ShareRig rig) throws Exception {
-        for (int round = 1; round <= run.rounds(); round++) {
-            System.err.println("round " + round + " of " + run.rounds());
-            rig.reads().warmServer();
-            for (ShareScenario scenario : scenarios) {
-                scenario.round(rig);
-            }
-        }
     }
 }

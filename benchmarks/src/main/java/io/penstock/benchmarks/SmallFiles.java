@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Random;
 
 /** Many small files, opened, read and closed in random order by 16 threads: an epoch of training. */
-final class SmallFiles implements Scenario {
+final class SmallFiles implements Scenario<ReadRig> {
     private static final String COLD = "small files of 100 KiB, cold";
     private static final String NVME = "small files of 100 KiB, from NVMe";
     private static final String PAGE_CACHE = "small files of 100 KiB, from the page cache";

@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.util.List;
 
 /** Many small files, each made, written and closed, by 16 threads. */
-final class SmallWrites implements WriteScenario {
+final class SmallWrites implements Scenario<WriteRig> {
     private static final String SMALL = "write files of 100 KiB, 16 threads";
     private static final String RAW = "raw PUTs of 100 KiB × " + WriteRig.THREADS;
 

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** A checkpoint that the program does not wait for: closed once it is on NVMe, against a bare file and fdatasync. */
-final class StagedWrites implements WriteScenario {
+final class StagedWrites implements Scenario<WriteRig> {
     private static final String STAGED = "write 1 file, until closed, write.close=staged";
     private static final String FSYNCED = "write 1 file, until fdatasync";
     private static final String BARE = "bare disk, 1 file, until fdatasync";

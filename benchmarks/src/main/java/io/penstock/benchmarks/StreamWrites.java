@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.util.List;
 
 /** One file, and eight at once, written from front to back and closed, against the parts that this takes at least. */
-final class StreamWrites implements WriteScenario {
+final class StreamWrites implements Scenario<WriteRig> {
     /** The numbers of parts that a mount sends at once by default, of one file and in all. */
     static final int PER_FILE = 16;
 

@@ -42,7 +42,8 @@ record Summary(
         return Objects.requireNonNull(sample.cost());
     }
 
-    private static <T> OptionalDouble median(List<T> items, ToDoubleFunction<T> figure) {
+    /** Empty of no items. */
+    static <T> OptionalDouble median(List<T> items, ToDoubleFunction<T> figure) {
         double[] sorted = items.stream().mapToDouble(figure).toArray();
         if (sorted.length == 0) {
             return OptionalDouble.empty();

@@ -1,19 +1,16 @@
 package io.penstock.benchmarks;
 
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Penstock's own mounts, of objects that are uploaded by another client if they are not there. */
@@ -55,21 +52,10 @@ final class TrainMount implements TrainTarget {
 
     private Set<String> names(TrainData data) throws Exception {
         String folder = prefix + data.folder();
-        Set<String> names = new HashSet<>();
-        ListRequest request = ListRequest.of(folder, "");
-        while (true) {
-            ListPage page = store.list(request);
-            for (StoredObject object : page.objects()) {
-                String name = object.version().key().substring(folder.length());
-                if (data.isOne(name)) {
-                    names.add(name);
-                }
-            }
-            if (page.nextToken() == null) {
-                return names;
-            }
-            request = request.next(page.nextToken());
-        }
+        return RawListing.objects(store, folder).stream()
+                .map(object -> object.version().key().substring(folder.length()))
+                .filter(data::isOne)
+                .collect(Collectors.toSet());
     }
 
     @Override

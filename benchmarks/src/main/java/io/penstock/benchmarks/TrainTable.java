@@ -3,7 +3,6 @@ package io.penstock.benchmarks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 
 /** Lays out how many accelerators were kept busy. */
 final class TrainTable {
@@ -46,8 +45,8 @@ final class TrainTable {
                             ReportTable.significant(run.mibPerSecond()),
                             ReportTable.significant(run.samplesPerSecond()),
                             ReportTable.significant(run.readerCores()),
-                            optional(run.clientCores()),
-                            line.kept().most() == 0 ? "0" : optional(run.perClientCore()),
+                            ReportTable.optional(run.clientCores()),
+                            line.kept().most() == 0 ? "0" : ReportTable.optional(run.perClientCore()),
                             line.beside()))
                     .append(" |\n");
         }
@@ -57,9 +56,5 @@ final class TrainTable {
     private static String steps(Line line) {
         int steps = line.run().utilisation().steps();
         return steps + (steps < TrainPlan.enough(line.workload().model()) ? " (few)" : "");
-    }
-
-    private static String optional(OptionalDouble value) {
-        return value.isPresent() ? ReportTable.significant(value.getAsDouble()) : "–";
     }
 }

@@ -10,8 +10,6 @@ package io.penstock.benchmarks;
  * @param nanos wall-clock time of the counted steps
  */
 record TrainUtilisation(int steps, long stepNanos, long nanos) {
-    static final TrainUtilisation NONE = new TrainUtilisation(0, 0, 0);
-
     double percent() {
         return nanos == 0 ? 0 : 100.0 * steps * stepNanos / nanos;
     }

@@ -1,7 +1,6 @@
 package io.penstock.benchmarks;
 
 import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.S3ObjectStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -236,15 +235,8 @@ final class TrainingCommand implements Callable<Integer> {
 
     private TrainTarget mount(Path home, S3Target server, Scratch scratch, Resources resources) throws Exception {
         BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
-        ObjectStore store = resources.add(
-                S3ObjectStore.connect(server.config(servers.bucket(), place.httpClient()), folder.keyPrefix()));
-        FreshMounts mounts = new FreshMounts(
-                home.resolve("bin/penstock"),
-                folder.bucket() + "/" + folder.name(),
-                server,
-                place.mountOptions(),
-                scratch,
-                resources);
+        ObjectStore store = folder.connect(server, place, resources);
+        FreshMounts mounts = folder.mounts(home, server, place, scratch, resources);
         return new TrainMount(mounts, store, folder.keyPrefix());
     }
 

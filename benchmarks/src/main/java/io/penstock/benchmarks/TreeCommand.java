@@ -65,10 +65,10 @@ final class TreeCommand implements Callable<Integer> {
         SyntheticObjects whole = whole();
         SyntheticObjects folder = new SyntheticObjects(LARGE_FOLDER, LARGE_FOLDER);
         TreeResults results = new TreeResults(System.err::println);
-        List<TreeScenario> scenarios;
+        List<Scenario<TreeRig>> scenarios;
         String heading;
         try (Resources resources = new Resources()) {
-            Scratch scratch = resources.add(run.openScratch(SPACE));
+            Scratch scratch = resources.add(run.place().openScratch(SPACE));
             ListServerProcess server = resources.add(ListServerProcess.start(
                     Map.of(WholeBucket.BUCKET, whole, LargeFolder.BUCKET, folder), listLatency));
             heading = run.heading("tree", Conditions.current(home, scratch.root()), server.server(), describe(whole));
@@ -84,15 +84,20 @@ final class TreeCommand implements Callable<Integer> {
                 rawFolder.run(concurrency);
             }
             TreeRig rig = new TreeRig(
-                    home.resolve("bin/penstock"), server, run.mountOptions(), concurrency, scratch, resources, results);
-            measure(scenarios, rig);
+                    home.resolve("bin/penstock"),
+                    server,
+                    run.place().mountOptions(),
+                    concurrency,
+                    scratch,
+                    resources,
+                    results);
+            run.measure(scenarios, rig);
             heading += "\n\n"
                     + rig.notes().entrySet().stream()
                             .map(note -> note.getKey() + ": " + note.getValue() + ".")
                             .collect(Collectors.joining(" "));
         }
-        List<ReportRow> rows =
-                scenarios.stream().flatMap(scenario -> scenario.rows().stream()).toList();
+        List<ReportRow> rows = RunOptions.rows(scenarios);
         run.publish(
                 home,
                 "tree",
@@ -127,15 +132,8 @@ final class TreeCommand implements Callable<Integer> {
     private RawListing raw(String bucket, SyntheticObjects objects, ListServerProcess server, Resources resources)
             throws Exception {
         return new RawListing(
-                resources.add(S3ObjectStore.connect(server.server().config(bucket, run.httpClient()), "")), objects);
-    }
-
-    private void measure(List<TreeScenario> scenarios, TreeRig rig) throws Exception {
-        for (int round = 1; round <= run.rounds(); round++) {
-            System.err.println("round " + round + " of " + run.rounds());
-            for (TreeScenario scenario : scenarios) {
-                scenario.round(rig);
-            }
-        }
+                resources.add(S3ObjectStore.connect(
+                        server.server().config(bucket, run.place().httpClient()), "")),
+                objects);
     }
 }

@@ -121,9 +121,7 @@ final class TreeResults {
     }
 
     private double median(String name, ToDoubleFunction<NamesSample> figure) {
-        double[] sorted = steps(name).stream().mapToDouble(figure).sorted().toArray();
-        int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return Summary.median(steps(name), figure).orElseThrow();
     }
 
     private List<NamesSample> steps(String name) {

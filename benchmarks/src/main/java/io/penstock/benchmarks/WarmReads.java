@@ -10,7 +10,7 @@ import java.util.List;
  * cache) with the mount's own pages dropped; and the mount's pages in the kernel. Passed through, which is root's alone,
  * the kernel reads the cache's files by itself.
  */
-final class WarmReads implements Scenario {
+final class WarmReads implements Scenario<ReadRig> {
     private static final List<Integer> FILES = List.of(1, DataSet.SHARDS);
     private static final List<Integer> BLOCKS = List.of(4 << 10, 256 << 10);
 

@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.function.LongFunction;
 
 /** A bucket that is listed as a whole: building the tree, finding all files, and attributes of files that it knows. */
-final class WholeBucket implements TreeScenario {
+final class WholeBucket implements Scenario<TreeRig> {
     static final String BUCKET = "whole";
 
     /**

@@ -4,7 +4,7 @@ import io.penstock.objectstore.StoredObject;
 import java.util.List;
 
 /** A folder of many small files that is removed by {@code rm -r}, and another that is renamed by {@code mv}. */
-final class WholeFolders implements NamesScenario {
+final class WholeFolders implements Scenario<NamesRig> {
     /** Copies at once. */
     private static final int COPIES = 64;
 

@@ -6,7 +6,7 @@ import java.util.List;
  * A file of weights that is loaded for the first time as programs load it: mapped and touched in order, as safetensors and
  * GGUF are, and by O_DIRECT reads with a deep queue; against the GETs that this takes at least.
  */
-final class WholeModels implements Scenario {
+final class WholeModels implements Scenario<ReadRig> {
     /** Bytes of a read of loaders that queue. */
     private static final int QUEUED = 16 << 20;
 

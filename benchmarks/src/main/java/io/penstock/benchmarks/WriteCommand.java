@@ -2,7 +2,6 @@ package io.penstock.benchmarks;
 
 import io.penstock.objectstore.ObjectStore;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -58,7 +57,7 @@ final class WriteCommand implements Callable<Integer> {
         READS
     }
 
-    private static WriteScenario scenario(Group group) {
+    private static Scenario<WriteRig> scenario(Group group) {
         return switch (group) {
             case STREAMS -> new StreamWrites();
             case STAGED -> new StagedWrites();
@@ -74,20 +73,18 @@ final class WriteCommand implements Callable<Integer> {
         Path home = Path.of(System.getProperty("penstock.home", ".")).toRealPath();
         WriteRig.Sizes sizes = sizes();
         Measurements results = new Measurements(System.err::println);
-        List<WriteScenario> scenarios =
-                only.stream().distinct().sorted().map(WriteCommand::scenario).toList();
+        List<Scenario<WriteRig>> scenarios = RunOptions.scenarios(only, WriteCommand::scenario);
         String heading;
         try (Resources resources = new Resources()) {
             // Up to six large files are there at once: two with the server, two in the cache, two bare.
-            Scratch scratch = resources.add(run.openScratch(6 * sizes.file()));
+            Scratch scratch = resources.add(run.place().openScratch(6 * sizes.file()));
             Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("write", machine, server, describe(sizes));
             System.err.println(heading);
             measure(scenarios, rig(home, sizes, server, scratch, resources, results), resources);
         }
-        List<ReportRow> rows = new ArrayList<>(List.of(WriteRig.FIRST_WRITE));
-        scenarios.forEach(scenario -> rows.addAll(scenario.rows()));
+        List<ReportRow> rows = RunOptions.rows(scenarios, WriteRig.FIRST_WRITE);
         run.publish(home, "write", heading, "Writes, as a part of their ceilings", new ReportTable(results, rows));
         return 0;
     }
@@ -119,9 +116,9 @@ final class WriteCommand implements Callable<Integer> {
             Measurements results)
             throws Exception {
         BenchmarkFolder folder = new BenchmarkFolder(servers.bucket(), prefix);
-        ObjectStore store = folder.connect(server, run, resources);
+        ObjectStore store = folder.connect(server, run.place(), resources);
         return new WriteRig(
-                folder.mounts(home, server, run, scratch, resources),
+                folder.mounts(home, server, run.place(), scratch, resources),
                 sizes,
                 folder.keyPrefix(),
                 store,
@@ -129,17 +126,11 @@ final class WriteCommand implements Callable<Integer> {
                 results);
     }
 
-    private void measure(List<WriteScenario> scenarios, WriteRig rig, Resources resources) throws Exception {
-        for (WriteScenario scenario : scenarios) {
+    private void measure(List<Scenario<WriteRig>> scenarios, WriteRig rig, Resources resources) throws Exception {
+        for (Scenario<WriteRig> scenario : scenarios) {
             scenario.prepare(rig);
         }
         AutoCloseable _ = resources.add(rig::removeAll); // not before it is known what to keep
-        for (int round = 1; round <= run.rounds(); round++) {
-            System.err.println("round " + round + " of " + run.rounds());
-            for (WriteScenario scenario : scenarios) {
-                scenario.round(rig);
-                rig.removeAll();
-            }
-        }
+        run.measure(scenarios, rig, () -> {}, rig::removeAll);
     }
 }

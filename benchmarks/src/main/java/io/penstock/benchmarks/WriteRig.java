@@ -166,7 +166,7 @@ final class WriteRig {
     /** Removes every file and object written, so that the next round starts as this one did. */
     void removeAll() throws Exception {
         scratch.emptyFolder("bare");
-        raw.remove(raw.list(prefix).stream()
+        raw.remove(RawListing.objects(store, prefix).stream()
                 .map(object -> object.version().key())
                 .filter(key -> !kept.contains(key))
                 .toList());

@@ -1,4 +1,4 @@
-/** JMH benchmarks. */
+/** The programs behind docs/BENCHMARKS.md. */
 @NullMarked
 package io.penstock.benchmarks;
 

@@ -36,10 +36,4 @@ class ProcessUsageTest {
         Sample sample = ProcessUsage.measure(List.of(self, self), () -> new Measurement(1, 1, 1, 0, 0));
         assertThat(Objects.requireNonNull(sample.cost()).peakResidentBytes()).isGreaterThan(20 << 20);
     }
-
-    @Test
-    void mountPoints_withBlanks_areUnescaped() {
-        assertThat(Mounts.mountPoints(List.of("36 35 98:0 / /mnt/a\\040b rw,noatime master:1 - fuse.penstock x rw")))
-                .containsExactly(java.nio.file.Path.of("/mnt/a b"));
-    }
 }

@@ -34,4 +34,13 @@ final class Figures {
         }
         return nanos < 999_500_000 ? count(nanos / 1e6) + "ms" : count(nanos / 1e9) + "s";
     }
+
+    /** In one or two units: {@code 7 s}, {@code 2 min 5 s}, {@code 30 h 0 min}. */
+    static String duration(long seconds) {
+        return seconds < 60
+                ? seconds + " s"
+                : seconds < 3600
+                        ? seconds / 60 + " min " + seconds % 60 + " s"
+                        : seconds / 3600 + " h " + seconds % 3600 / 60 + " min";
+    }
 }

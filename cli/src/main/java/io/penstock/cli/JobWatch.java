@@ -113,7 +113,7 @@ final class JobWatch {
         }
         if (rate > 0 && now.state() == State.RUNNING && bytes != null && bytes > now.bytes()) {
             text.append(", ")
-                    .append(time((long) ((bytes - now.bytes()) / rate)))
+                    .append(Figures.duration((long) ((bytes - now.bytes()) / rate)))
                     .append(" left");
         }
         if (now.waitsFor() != null) {
@@ -123,14 +123,6 @@ final class JobWatch {
             text.append(", ").append(Figures.count(now.problemCount(), "problem"));
         }
         return text.toString();
-    }
-
-    private static String time(long seconds) {
-        return seconds < 60
-                ? seconds + " s"
-                : seconds < 3600
-                        ? seconds / 60 + " min " + seconds % 60 + " s"
-                        : seconds / 3600 + " h " + seconds / 60 % 60 + " min";
     }
 
     /** Says which files and paths are not done, and why the job has failed; true if all is done. */

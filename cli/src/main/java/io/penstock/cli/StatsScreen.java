@@ -61,7 +61,7 @@ final class StatsScreen {
 
     private String heading() {
         return "%s on %s   process %d   mounted for %s"
-                .formatted(now.source(), now.mountPoint(), now.pid(), age(now.seconds()));
+                .formatted(now.source(), now.mountPoint(), now.pid(), Figures.duration(Math.round(now.seconds())));
     }
 
     private List<String> full(int columns) {
@@ -243,8 +243,9 @@ final class StatsScreen {
             return List.of("Mounted read-only", "");
         }
         double uploaded = rate(all -> all.writing() == null ? 0 : all.writing().uploadedBytes());
-        String left =
-                uploaded > 0 && writing.backlogBytes() > 0 ? age(writing.backlogBytes() / uploaded) + " left" : "";
+        String left = uploaded > 0 && writing.backlogBytes() > 0
+                ? Figures.duration(Math.round(writing.backlogBytes() / uploaded)) + " left"
+                : "";
         return List.of(
                 "Uploaded a second        %8s".formatted(ByteSizes.about(uploaded)),
                 "  to send                %8s  of %d closed files %s"
@@ -310,14 +311,5 @@ final class StatsScreen {
 
     private double rate(ToDoubleFunction<MountStatistics> counter) {
         return (counter.applyAsDouble(now) - counter.applyAsDouble(before)) / seconds;
-    }
-
-    private static String age(double seconds) {
-        long whole = Math.round(seconds);
-        return whole < 60
-                ? whole + " s"
-                : whole < 3600
-                        ? whole / 60 + " min " + whole % 60 + " s"
-                        : whole / 3600 + " h " + whole % 3600 / 60 + " min";
     }
 }

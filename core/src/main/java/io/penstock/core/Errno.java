@@ -12,7 +12,6 @@ public enum Errno {
     ENXIO(6),
     EBADF(9),
     EAGAIN(11),
-    ENOMEM(12),
     EACCES(13),
     EBUSY(16),
     EEXIST(17),
@@ -32,7 +31,6 @@ public enum Errno {
     ENODATA(61),
     EILSEQ(84),
     EOPNOTSUPP(95),
-    ETIMEDOUT(110),
     ESTALE(116),
     EDQUOT(122);
 

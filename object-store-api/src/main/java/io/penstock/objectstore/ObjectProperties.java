@@ -51,19 +51,12 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
      * programs write a file under a temporary name first.
      */
     public ObjectProperties renamed(String key) {
-        if (!headers.getOrDefault(TYPE, DEFAULT_TYPE).equals(DEFAULT_TYPE)) {
-            return this;
-        }
-        SortedMap<String, String> others = new TreeMap<>(headers);
-        others.put(TYPE, typeOf(key));
-        return new ObjectProperties(others, tags);
+        return headers.getOrDefault(TYPE, DEFAULT_TYPE).equals(DEFAULT_TYPE) ? with(Map.of(TYPE, typeOf(key))) : this;
     }
 
     /** The properties without a content encoding, for new content: the encoding described the old content. */
     public ObjectProperties withoutEncoding() {
-        SortedMap<String, String> others = new TreeMap<>(headers);
-        others.remove(ENCODING);
-        return new ObjectProperties(others, tags);
+        return with(Map.of(ENCODING, ""));
     }
 
     /** The properties with these headers in place of those of the same names. An empty value removes the header. */

@@ -7,20 +7,7 @@ import java.util.OptionalInt;
 /** Bytes to send. Every attempt must read the same bytes. One thread at a time reads them. */
 public interface UploadBody {
     /** The body of an empty object. */
-    UploadBody EMPTY = new UploadBody() {
-        @Override
-        public long length() {
-            return 0;
-        }
-
-        @Override
-        public OptionalInt crc32c() {
-            return OptionalInt.of(0);
-        }
-
-        @Override
-        public void read(long offset, ByteBuffer target) {}
-    };
+    UploadBody EMPTY = new ZeroBody(0);
 
     /** Bytes; 0 or more. */
     long length();

@@ -1,9 +1,9 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.Digests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
@@ -48,16 +48,7 @@ final class BodyChecksums {
     }
 
     static MessageDigest md5() {
-        return digest("MD5");
-    }
-
-    /** @param algorithm one that every JDK has */
-    static MessageDigest digest(String algorithm) {
-        try {
-            return MessageDigest.getInstance(algorithm);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JDK has " + algorithm, e);
-        }
+        return Digests.of("MD5");
     }
 
     private static void readAll(UploadBody body, Consumer<ByteBuffer> consumer)

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,6 +55,9 @@ final class ConditionalWrites {
     /** No object has this ETag: no content with this MD5 is known. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
 
+    /** The smallest part that all stores accept. */
+    private static final UploadBody SMALLEST = new ZeroBody(1);
+
     private static final Precondition NEVER_MET = new Precondition(new Unchanged(NEVER_MET_ETAG), true);
 
     /** No request can carry this ETag. */
@@ -69,7 +73,8 @@ final class ConditionalWrites {
 
     private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
 
-    private final ProbeTurns turns = new ProbeTurns();
+    /** One thread at a time probes for a kind: a rename of a directory begins with 64 requests of one kind at once. */
+    private final ConcurrentMap<Kind, Semaphore> turns = new ConcurrentHashMap<>();
 
     /** @param prefix the beginning of probe keys: the credentials may allow no others */
     ConditionalWrites(
@@ -120,17 +125,16 @@ final class ConditionalWrites {
     /** Whether the store checks conditions on requests of this kind. The first call of a kind asks the store. */
     boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
         Boolean known = honoured.get(kind);
-        while (known == null) {
-            if (turns.take(kind)) {
-                try {
-                    return findOut(kind);
-                } finally {
-                    turns.give(kind);
-                }
-            }
-            known = honoured.get(kind);
+        if (known != null) {
+            return known;
         }
-        return known;
+        Semaphore turn = turns.computeIfAbsent(kind, _ -> new Semaphore(1));
+        turn.acquire();
+        try {
+            return findOut(kind);
+        } finally {
+            turn.release();
+        }
     }
 
     private boolean findOut(Kind kind) throws ObjectStoreException, InterruptedException {
@@ -181,7 +185,7 @@ final class ConditionalWrites {
         MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
         boolean completed = false;
         try {
-            List<UploadedPart> parts = List.of(uploads.send(upload, 1, OneByte.INSTANCE));
+            List<UploadedPart> parts = List.of(uploads.send(upload, 1, SMALLEST));
             boolean refused = isWriteRefused(key, () -> uploads.complete(upload, parts, NEVER_MET));
             completed = !refused;
             return refused;
@@ -243,7 +247,7 @@ final class ConditionalWrites {
 
     private ObjectVersion put(String key, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return writer.put(key, OneByte.INSTANCE, ObjectProperties.ofNew(key), precondition);
+        return writer.put(key, SMALLEST, ObjectProperties.ofNew(key), precondition);
     }
 
     /** A request whose condition never holds. */

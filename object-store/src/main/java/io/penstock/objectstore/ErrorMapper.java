@@ -349,12 +349,10 @@ final class ErrorMapper {
      * Explains a copy's 404. It means the same as 412 if the source is gone, but not if the bucket or the upload is.
      */
     ObjectStoreException explainCopy(String source, ObjectStoreException.NotFound failure) {
-        return isNoSuchKey(failure) ? sourceGone(source, failure) : failure;
-    }
-
-    ObjectStoreException sourceGone(String source, ObjectStoreException.NotFound failure) {
-        return new ObjectStoreException.PreconditionFailed(
-                object(source) + " cannot be copied: another client has deleted it", failure);
+        return isNoSuchKey(failure)
+                ? new ObjectStoreException.PreconditionFailed(
+                        object(source) + " cannot be copied: another client has deleted it", failure)
+                : failure;
     }
 
     /** S3's error code; empty for a response to HEAD and for one that no S3 server made. */

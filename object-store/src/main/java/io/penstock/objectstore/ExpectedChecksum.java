@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.Digests;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Base64;
@@ -42,8 +43,8 @@ final class ExpectedChecksum {
             return switch (this) {
                 case CRC32C -> sumOf(new CRC32C());
                 case CRC32 -> sumOf(new CRC32());
-                case SHA1 -> sumOf(BodyChecksums.digest("SHA-1"));
-                case SHA256 -> sumOf(BodyChecksums.digest("SHA-256"));
+                case SHA1 -> sumOf(Digests.of("SHA-1"));
+                case SHA256 -> sumOf(Digests.sha256());
             };
         }
     }

@@ -4,11 +4,6 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
@@ -150,32 +145,13 @@ final class ObjectCopier {
     private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source)
             throws ObjectStoreException, InterruptedException {
         long partSize = Math.max(MAX_COPY_BYTES, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
-        Deadline deadline = RequestExecutor.deadline();
-        List<Callable<UploadedPart>> copies = new ArrayList<>();
+        List<ConcurrentRequests.Request<UploadedPart>> copies = new ArrayList<>();
         for (long offset = 0; offset < source.size(); offset += partSize) {
             int number = copies.size() + 1;
             ByteRange range = new ByteRange(offset, Math.min(partSize, source.size() - offset));
-            copies.add(() -> deadline.call(() -> uploads.copy(upload, number, source, range)));
+            copies.add(() -> uploads.copy(upload, number, source, range));
         }
-        try (ExecutorService threads =
-                Executors.newFixedThreadPool(PARALLEL_PARTS, Thread.ofVirtual().factory())) {
-            List<Future<UploadedPart>> parts =
-                    copies.stream().map(threads::submit).toList();
-            try {
-                List<UploadedPart> done = new ArrayList<>();
-                for (Future<UploadedPart> part : parts) {
-                    done.add(part.get());
-                }
-                return done;
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof ObjectStoreException failure) {
-                    throw failure;
-                }
-                throw new IllegalStateException(e.getCause());
-            } finally {
-                threads.shutdownNow();
-            }
-        }
+        return ConcurrentRequests.all(PARALLEL_PARTS, copies);
     }
 
     /** Aborts as well as possible: the caller gets the earlier failure. */

@@ -1,13 +1,8 @@
 package io.penstock.objectstore;
 
 import io.penstock.core.ObjectVersion;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 
 /** Deletes objects by one request each, some at the same time, where one request cannot delete several. Thread-safe. */
 final class SingleDeletions {
@@ -22,31 +17,15 @@ final class SingleDeletions {
 
     /** @return those that stay, because the key has another version */
     List<ObjectVersion> deleteAll(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
-        Deadline deadline = RequestExecutor.deadline();
-        List<Callable<Boolean>> deletions = versions.stream()
-                .<Callable<Boolean>>map(version -> () -> deadline.call(() -> isDeleted(version)))
+        List<Boolean> deleted = ConcurrentRequests.all(
+                CONCURRENCY,
+                versions.stream()
+                        .<ConcurrentRequests.Request<Boolean>>map(version -> () -> isDeleted(version))
+                        .toList());
+        return IntStream.range(0, versions.size())
+                .filter(i -> !deleted.get(i))
+                .mapToObj(versions::get)
                 .toList();
-        try (ExecutorService threads =
-                Executors.newFixedThreadPool(CONCURRENCY, Thread.ofVirtual().factory())) {
-            List<Future<Boolean>> running =
-                    deletions.stream().map(threads::submit).toList();
-            try {
-                List<ObjectVersion> others = new ArrayList<>();
-                for (int i = 0; i < running.size(); i++) {
-                    if (!running.get(i).get()) {
-                        others.add(versions.get(i));
-                    }
-                }
-                return others;
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof ObjectStoreException failure) {
-                    throw failure;
-                }
-                throw new IllegalStateException(e.getCause());
-            } finally {
-                threads.shutdownNow();
-            }
-        }
     }
 
     private boolean isDeleted(ObjectVersion version) throws ObjectStoreException, InterruptedException {

@@ -9,8 +9,4 @@ final class UnreadableListingException extends IOException {
     UnreadableListingException(String message) {
         super(message);
     }
-
-    UnreadableListingException(String message, IOException cause) {
-        super(message, cause);
-    }
 }

@@ -2,9 +2,8 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.penstock.core.Digests;
 import java.net.InetSocketAddress;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -105,12 +104,8 @@ final class Membership implements AutoCloseable {
 
     /** Groups of other buckets and of other versions of the protocol have other names, and nothing in common. */
     static String group(String namespace) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(namespace.getBytes(UTF_8));
-            return "penstock-1-" + HexFormat.of().formatHex(hash, 0, 16);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // each Java has it
-        }
+        byte[] hash = Digests.sha256().digest(namespace.getBytes(UTF_8));
+        return "penstock-1-" + HexFormat.of().formatHex(hash, 0, 16);
     }
 
     /** Joins the others, or begins a group after 3 s without any. */

@@ -19,6 +19,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -62,18 +63,12 @@ final class Peer implements AutoCloseable {
         return breaker.isOpen();
     }
 
-    /** Where checked bytes go. */
-    @FunctionalInterface
-    interface Arrivals {
-        void arrived(int bytes);
-    }
-
     /**
      * Puts the bytes of the request into the sink. Before an exception, it has got the bytes that were right.
      *
-     * @param arrivals is told of each chunk after the sink
+     * @param arrivals gets the bytes of each checked chunk, after the sink
      */
-    void get(PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
+    void get(PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
             throws PeerFailure, InterruptedException {
         long length = request.range().length();
         long most = request.urgency() == Urgency.DEMAND ? MOST : MOST_READAHEAD;
@@ -106,7 +101,7 @@ final class Peer implements AutoCloseable {
      * The node may have closed a kept connection as the request was sent: a new one shows whether it is well (RFC 9112,
      * section 9.3.1).
      */
-    private void exchange(PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
+    private void exchange(PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
             throws PeerFailure, InterruptedException {
         HttpConnection kept = connections.takeIdle();
         if (kept != null && exchange(kept, request, proof, sink, arrivals) == null) {
@@ -120,7 +115,7 @@ final class Peer implements AutoCloseable {
 
     /** @return the failure of a connection that broke before the response; null if the sink has all bytes */
     private @Nullable PeerFailure exchange(
-            HttpConnection connection, PeerRequest request, String proof, PeerSource.Sink sink, Arrivals arrivals)
+            HttpConnection connection, PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
             throws PeerFailure, InterruptedException {
         Duration usual = atMostHalfOfTheCall(patience.silence());
         Duration longest = atMostHalfOfTheCall(Patience.LONGEST);
@@ -220,7 +215,11 @@ final class Peer implements AutoCloseable {
     }
 
     private static void receive(
-            HttpConnection connection, PeerRequest request, RequestTimer timer, PeerSource.Sink sink, Arrivals arrivals)
+            HttpConnection connection,
+            PeerRequest request,
+            RequestTimer timer,
+            PeerSource.Sink sink,
+            IntConsumer arrivals)
             throws PeerFailure, IOException, InterruptedException {
         ByteBuffer checksum = ByteBuffer.allocate(Chunks.CHECKSUM);
         long end = request.range().end();
@@ -239,7 +238,7 @@ final class Peer implements AutoCloseable {
             timer.progress();
             target.position(target.position() + length);
             sink.filled(length);
-            arrivals.arrived(length);
+            arrivals.accept(length);
             at += length;
         }
     }

@@ -9,6 +9,7 @@ import com.sun.net.httpserver.HttpsServer;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.Crc32c;
+import io.penstock.core.Digests;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerReader;
@@ -18,8 +19,6 @@ import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.cert.CertificateEncodingException;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -174,9 +173,9 @@ final class PeerServer implements AutoCloseable {
         try {
             byte[] certificate =
                     encrypted.getSSLSession().getPeerCertificates()[0].getEncoded();
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(certificate));
-        } catch (CertificateEncodingException | NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // it has been decoded, and each Java has it
+            return HexFormat.of().formatHex(Digests.sha256().digest(certificate));
+        } catch (CertificateEncodingException e) {
+            throw new IllegalStateException(e); // it has been decoded
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.cache.disk;
 
+import io.penstock.core.Digests;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.PrivateFiles;
@@ -118,7 +119,7 @@ public final class CacheFolder implements AutoCloseable {
 
     private static byte[] hash(String identity) {
         return HexFormat.of()
-                .formatHex(ObjectId.sha256().digest(identity.getBytes(StandardCharsets.UTF_8)))
+                .formatHex(Digests.sha256().digest(identity.getBytes(StandardCharsets.UTF_8)))
                 .getBytes(StandardCharsets.US_ASCII);
     }
 

@@ -1,10 +1,10 @@
 package io.penstock.cache.disk;
 
+import io.penstock.core.Digests;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public record ObjectId(long high, long low) {
     public static ObjectId of(String namespace, ObjectVersion version) {
-        MessageDigest digest = sha256();
+        MessageDigest digest = Digests.sha256();
         // None can hold the separator: S3 keys are XML text, ETags header fields.
         for (String part : new String[] {namespace, version.key(), version.identity()}) {
             digest.update(part.getBytes(StandardCharsets.UTF_8));
@@ -33,13 +33,5 @@ public record ObjectId(long high, long low) {
     /** Stands for the sectors of the same version, which are kept apart from its pages. */
     public ObjectId ofSectors() {
         return new ObjectId(~high, ~low);
-    }
-
-    static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
     }
 }

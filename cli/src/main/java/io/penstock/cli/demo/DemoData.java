@@ -2,14 +2,13 @@ package io.penstock.cli.demo;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.penstock.core.Digests;
 import io.penstock.embeddeds3.EmbeddedS3;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -75,7 +74,7 @@ final class DemoData {
     }
 
     private void put(EmbeddedS3 server, String key, InputStream content, long size) throws IOException {
-        try (DigestInputStream digesting = new DigestInputStream(content, sha256())) {
+        try (DigestInputStream digesting = new DigestInputStream(content, Digests.sha256())) {
             server.put(BUCKET, key, digesting, size);
             digests.put(
                     key, HexFormat.of().formatHex(digesting.getMessageDigest().digest()));
@@ -84,17 +83,9 @@ final class DemoData {
 
     /** SHA-256 in hexadecimal of the rest of the stream, which is closed. */
     static String digest(InputStream content) throws IOException {
-        try (DigestInputStream digesting = new DigestInputStream(content, sha256())) {
+        try (DigestInputStream digesting = new DigestInputStream(content, Digests.sha256())) {
             digesting.transferTo(OutputStream.nullOutputStream());
             return HexFormat.of().formatHex(digesting.getMessageDigest().digest());
-        }
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java has SHA-256", e);
         }
     }
 

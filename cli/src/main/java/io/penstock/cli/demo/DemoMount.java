@@ -73,7 +73,7 @@ public final class DemoMount {
     boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
                     InterruptedException {
-        Configuration configuration = configuration(bucket, endpoint, settings);
+        Configuration configuration = configuration(bucket, endpoint, folder.resolve("cache"), settings);
         MountPlan plan = MountPlan.of(
                 Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));
         shell.title("Mounted as a folder");
@@ -84,9 +84,7 @@ public final class DemoMount {
                 .append(setting.optionName())
                 .append(setting.type().isFlag() ? "" : " " + value));
         shell.command(command.toString());
-        StartTimes times = new StartTimes();
-        times.done("before");
-        try (BucketMount mounted = BucketMount.open(plan, times, null);
+        try (BucketMount mounted = BucketMount.open(plan, new StartTimes(), null);
                 MountControl _ =
                         new MountControl(plan, mounted, Path.of("/dev/null"), configuration, () -> configuration)) {
             stop.unmounts(mounted.mount(), hurry, () -> {});
@@ -99,7 +97,8 @@ public final class DemoMount {
         }
     }
 
-    private Configuration configuration(String bucket, URI endpoint, Map<Setting<?>, String> further)
+    /** Of these settings, and of none of this machine. */
+    static Configuration configuration(String bucket, URI endpoint, Path cache, Map<Setting<?>, String> further)
             throws ConfigurationException {
         Map<Setting<?>, String> settings = new HashMap<>(Map.of(
                 Settings.ENDPOINT,
@@ -107,7 +106,7 @@ public final class DemoMount {
                 Settings.REGION,
                 "us-east-1",
                 Settings.CACHE_DIR,
-                folder.resolve("cache").toString(),
+                cache.toString(),
                 Settings.ALLOW_OTHER,
                 "false"));
         settings.putAll(further);

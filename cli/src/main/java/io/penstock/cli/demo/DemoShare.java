@@ -2,10 +2,6 @@ package io.penstock.cli.demo;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.ConfigurationFile;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.config.Setting;
-import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.ShareSettings;
 import io.penstock.cli.control.ShareStatus;
@@ -25,7 +21,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -97,32 +92,21 @@ public final class DemoShare {
         }
         for (int number = 1; number <= count; number++) {
             Path mountPoint = Files.createDirectory(folder.resolve("node" + number));
-            Map<Setting<?>, String> settings = new HashMap<>(Map.of(
-                    ShareSettings.PEERS,
-                    String.join(",", addresses),
-                    ShareSettings.LISTEN,
-                    addresses.get(number - 1),
-                    ShareSettings.INSECURE,
-                    "true"));
-            settings.putAll(Map.of(
-                    Settings.ENDPOINT,
-                    server.endpoint().toString(),
-                    Settings.REGION,
-                    "us-east-1",
-                    Settings.CACHE_DIR,
-                    folder.resolve("cache" + number).toString(),
-                    Settings.MEMORY,
-                    "128MiB",
-                    Settings.ALLOW_OTHER,
-                    "false",
-                    Settings.READ_ONLY,
-                    "true"));
-            Configuration configuration = Configuration.of(
-                    Host.current(),
+            Configuration configuration = DemoMount.configuration(
                     DemoData.BUCKET,
-                    SettingSource.ofOptions(settings, Map.of()),
-                    SettingSource.EMPTY,
-                    ConfigurationFile.NONE);
+                    server.endpoint(),
+                    folder.resolve("cache" + number),
+                    Map.of(
+                            ShareSettings.PEERS,
+                            String.join(",", addresses),
+                            ShareSettings.LISTEN,
+                            addresses.get(number - 1),
+                            ShareSettings.INSECURE,
+                            "true",
+                            Settings.MEMORY,
+                            "128MiB",
+                            Settings.READ_ONLY,
+                            "true"));
             MountPlan plan = MountPlan.of(
                     Target.parse(DemoData.BUCKET),
                     mountPoint,
@@ -131,9 +115,7 @@ public final class DemoShare {
             shell.command("penstock mount " + DemoData.BUCKET + " " + mountPoint + " --share-listen "
                     + addresses.get(number - 1) + " --share-peers " + String.join(",", addresses)
                     + " --share-insecure");
-            StartTimes times = new StartTimes();
-            times.done("before");
-            nodes.add(BucketMount.open(plan, times, null));
+            nodes.add(BucketMount.open(plan, new StartTimes(), null));
         }
     }
 

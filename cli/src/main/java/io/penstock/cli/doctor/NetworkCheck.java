@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How fast ranges arrive, and how many requests it takes. */
-final class NetworkCheck implements Check<NetworkFacts> {
+final class NetworkCheck implements Check<List<RangeSpeed>> {
     /** A store of the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
@@ -31,8 +31,7 @@ final class NetworkCheck implements Check<NetworkFacts> {
     }
 
     @Override
-    public void examine(NetworkFacts network, Findings findings) {
-        List<RangeSpeed> speeds = network.speeds();
+    public void examine(List<RangeSpeed> speeds, Findings findings) {
         if (speeds.isEmpty()) {
             findings.note("not measured: no object of 1 MiB or more is among the first 1,000");
             return;

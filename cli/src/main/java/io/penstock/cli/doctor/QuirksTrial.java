@@ -16,6 +16,7 @@ import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.objectstore.ZeroBody;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,6 +6,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.objectstore.ZeroBody;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.EnumSet;

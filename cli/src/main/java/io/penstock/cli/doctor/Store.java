@@ -108,8 +108,13 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
         return new QuirksTrial(store(), this, config.integrity(), target.prefix(), temporaryKey(), objects).run(write);
     }
 
-    /** @param rangeBytes of one GET, at most */
-    NetworkFacts network(long rangeBytes) throws ObjectStoreException, InterruptedException {
+    /**
+     * The network between this machine and the store.
+     *
+     * @param rangeBytes of one GET, at most
+     * @return by ascending concurrency; empty if no object is large enough
+     */
+    List<RangeSpeed> network(long rangeBytes) throws ObjectStoreException, InterruptedException {
         Optional<ObjectVersion> largest = objects.stream()
                 .filter(RightsTrial::isReadable)
                 .map(StoredObject::version)
@@ -123,7 +128,7 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
                 speeds.add(ranges.at(concurrency));
             }
         }
-        return new NetworkFacts(speeds);
+        return speeds;
     }
 
     private S3ObjectStore store() {

@@ -53,9 +53,6 @@ import org.jspecify.annotations.Nullable;
 /** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
 public final class BucketMount implements AutoCloseable {
     private final S3ObjectStore store;
-    private final PageCache cache;
-    private final PageFetcher fetcher;
-    private final Tree tree;
     private final Contents contents;
     private final Jobs jobs;
     private final Binding.Taken taken;
@@ -65,36 +62,24 @@ public final class BucketMount implements AutoCloseable {
 
     private final @Nullable Backlog backlog;
 
-    /** Null if the mount shares nothing. */
-    private final @Nullable Sharing sharing;
-
     /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
     private BucketMount(
             S3ObjectStore store,
-            PageCache cache,
-            PageFetcher fetcher,
-            Tree tree,
             Contents contents,
             Jobs jobs,
             Binding.Taken taken,
             CallLatencies calls,
-            @Nullable Writeback writeback,
             @Nullable Backlog backlog,
-            @Nullable Sharing sharing,
             Deque<Runnable> closers) {
         this.store = store;
-        this.cache = cache;
-        this.fetcher = fetcher;
-        this.tree = tree;
         this.contents = contents;
         this.jobs = jobs;
         this.taken = taken;
         this.calls = calls;
-        this.writeback = writeback;
+        this.writeback = contents.writeback();
         this.backlog = backlog;
-        this.sharing = sharing;
         this.closers = closers;
     }
 
@@ -181,8 +166,7 @@ public final class BucketMount implements AutoCloseable {
             SymbolicLinks links =
                     new SymbolicLinks(kept, tree.root(), taken.mount().mountPoint());
             Contents contents = new Contents(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);
-            return new BucketMount(
-                    store, cache, fetcher, tree, contents, jobs, taken, calls, writeback, backlog, sharing, closers);
+            return new BucketMount(store, contents, jobs, taken, calls, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -224,15 +208,15 @@ public final class BucketMount implements AutoCloseable {
 
     /** Has the limits of another plan from now on; limits that cannot change while mounted stay as they are. */
     void adjust(MountPlan next) {
-        cache.adjust(next.cache());
-        fetcher.adjust(next.readahead());
-        tree.adjust(next.metadata());
+        contents.cache().adjust(next.cache());
+        contents.fetcher().adjust(next.readahead());
+        contents.tree().adjust(next.metadata());
         taken.mount().limitCaching(next.mount().attributeTimeout());
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
-        if (sharing != null && next.share() != null) {
-            sharing.limit(next.share().bandwidth());
+        if (contents.sharing() != null && next.share() != null) {
+            contents.sharing().limit(next.share().bandwidth());
         }
     }
 
@@ -297,7 +281,7 @@ public final class BucketMount implements AutoCloseable {
 
     /** The progress of the listing of the whole bucket. */
     public PreloadState names() {
-        return tree.preloaded();
+        return contents.tree().preloaded();
     }
 
     /** Of directories that are being renamed. */
@@ -306,16 +290,16 @@ public final class BucketMount implements AutoCloseable {
     }
 
     public CacheStatistics cacheStatistics() {
-        return cache.statistics();
+        return contents.cache().statistics();
     }
 
     /** The bytes of the cache that are never evicted. */
     public long pinnedBytes() {
-        return cache.pins().room().pinned();
+        return contents.cache().pins().room().pinned();
     }
 
     public ReadaheadStatistics readaheadStatistics() {
-        return fetcher.statistics();
+        return contents.fetcher().statistics();
     }
 
     public RequestStatistics requestStatistics() {
@@ -328,7 +312,7 @@ public final class BucketMount implements AutoCloseable {
 
     /** Null if the mount shares nothing. */
     public @Nullable ShareStatus shareStatus() {
-        return sharing == null ? null : sharing.status();
+        return contents.sharing() == null ? null : contents.sharing().status();
     }
 
     /** Of the kernel's calls, by their names. */

@@ -6,6 +6,7 @@ import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -28,12 +29,6 @@ final class DiskCalls {
     private final Duration patience;
     private final ExecutorService threads;
 
-    /** The work of a command. */
-    @FunctionalInterface
-    interface Call<T> {
-        T run() throws RefusedException, IOException;
-    }
-
     DiskCalls(Duration patience) {
         this.patience = patience;
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
@@ -52,8 +47,8 @@ final class DiskCalls {
     }
 
     /** @throws RefusedException also if the disk fails or does not respond */
-    <T> T call(Call<T> call) throws RefusedException {
-        Future<T> running = threads.submit(call::run);
+    <T> T call(Callable<T> call) throws RefusedException {
+        Future<T> running = threads.submit(call);
         try {
             return running.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {

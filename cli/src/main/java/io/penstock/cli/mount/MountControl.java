@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.control.ControlServer;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.Reason;
@@ -14,6 +15,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -75,13 +78,35 @@ public final class MountControl implements AutoCloseable {
     }
 
     private @Nullable ControlServer listen(Configuration mounted) {
-        MountCommands commands = new MountCommands(statistics, configuration, profiler, cache, this::sync);
         try {
-            return new ControlServer(running.socket(mounted.host()), commands.byName());
+            return new ControlServer(running.socket(mounted.host()), commands());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot reach this process: {}", Reason.of(e));
             return null;
         }
+    }
+
+    private Map<String, ControlCommand> commands() {
+        Map<String, ControlCommand> commands = new HashMap<>(profiler.commands());
+        commands.putAll(Map.of(
+                "stats",
+                _ -> statistics.get(),
+                "config",
+                _ -> configuration.show(),
+                "set",
+                this::set,
+                "reload",
+                _ -> configuration.reload(),
+                "sync",
+                this::sync));
+        commands.putAll(cache.byName());
+        return commands;
+    }
+
+    private List<LiveConfiguration.Change> set(JsonNode arguments) throws RefusedException {
+        List<String> assignments = new ArrayList<>();
+        arguments.path("settings").forEach(each -> assignments.add(each.asText()));
+        return configuration.set(assignments);
     }
 
     /** Begins a job that waits for the uploads of written files. */

@@ -100,6 +100,14 @@ public record RunningMount(
     }
 
     public RunningMount withBacklog(String left, int failedFiles, boolean isUnmounted) {
+        return with(left, failedFiles, names, isUnmounted);
+    }
+
+    public RunningMount withNames(String listed) {
+        return with(backlog, failed, listed, unmounted);
+    }
+
+    private RunningMount with(String left, int failedFiles, String listed, boolean isUnmounted) {
         return new RunningMount(
                 source,
                 mountPoint,
@@ -114,27 +122,8 @@ public record RunningMount(
                 since,
                 left,
                 failedFiles,
-                names,
-                isUnmounted);
-    }
-
-    public RunningMount withNames(String listed) {
-        return new RunningMount(
-                source,
-                mountPoint,
-                pid,
-                started,
-                binding,
-                description,
-                cache,
-                recovery,
-                log,
-                accessLog,
-                since,
-                backlog,
-                failed,
                 listed,
-                unmounted);
+                isUnmounted);
     }
 
     /** Whether it logs to the file. */

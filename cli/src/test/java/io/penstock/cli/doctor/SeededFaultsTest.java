@@ -491,8 +491,7 @@ class SeededFaultsTest {
                 fault(
                         "far away",
                         network,
-                        new NetworkFacts(
-                                List.of(new RangeSpeed(1, 100, Duration.ofMillis(300), Duration.ofMillis(900)))),
+                        List.of(new RangeSpeed(1, 100, Duration.ofMillis(300), Duration.ofMillis(900))),
                         WARNING,
                         "300 ms",
                         "region"));
@@ -506,12 +505,12 @@ class SeededFaultsTest {
         return new ServerQuirks(null, null, null, null, upload, Map.of());
     }
 
-    private static NetworkFacts speeds(double one, double some, double many) {
+    private static List<RangeSpeed> speeds(double one, double some, double many) {
         Duration wait = Duration.ofMillis(20);
-        return new NetworkFacts(List.of(
+        return List.of(
                 new RangeSpeed(1, one, wait, wait),
                 new RangeSpeed(16, some, wait, wait),
-                new RangeSpeed(64, many, wait, wait)));
+                new RangeSpeed(64, many, wait, wait));
     }
 
     private static Stream<Fault> faultsOfAMount() {

@@ -1,14 +1,17 @@
-package io.penstock.cli.doctor;
+package io.penstock.objectstore;
 
-import io.penstock.objectstore.UploadBody;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
-/** So many zeros. */
-record ZeroBody(long length) implements UploadBody {
+/**
+ * So many zeros.
+ *
+ * @param length bytes; 0 or more
+ */
+public record ZeroBody(long length) implements UploadBody {
     @Override
     public OptionalInt crc32c() {
-        return OptionalInt.empty();
+        return length == 0 ? OptionalInt.of(0) : OptionalInt.empty();
     }
 
     @Override
