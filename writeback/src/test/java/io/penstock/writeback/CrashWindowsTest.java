@@ -394,8 +394,9 @@ final class CrashWindowsTest {
         while (s.mount().context.resources().memory().usedBytes() > BLOCK_SIZE) {
             Thread.onSpinWait(); // of what was being staged
         }
-        while (!s.file().bytes().staging().evict(0, false)) {
-            Thread.onSpinWait(); // an upload may read it
+        while (s.mount().context.resources().memory().usedBytes() > 0) { // an upload may read it
+            boolean _ = s.file().bytes().staging().evict(0, false);
+            Thread.onSpinWait();
         }
         ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
         s.file().read(0, read);

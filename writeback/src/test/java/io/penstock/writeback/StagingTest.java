@@ -382,6 +382,24 @@ final class StagingTest {
     // ---- limits and failures
 
     @Test
+    void close_ofASentBody_freesTheMemoryOfItsStagedBlocksAlone() throws Exception {
+        byte[] content = bytes(2 * BLOCK_SIZE);
+        try (TestMount mount = mount(StagingFolder.open(directory))) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content, 0, BLOCK_SIZE));
+            assertThat(file.bytes().staging().stageAll(null)).isTrue();
+            file.write(BLOCK_SIZE, ByteBuffer.wrap(content, BLOCK_SIZE, 100));
+            assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+            file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100)).close();
+            assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+            file.write(BLOCK_SIZE + 100, ByteBuffer.wrap(content, BLOCK_SIZE + 100, BLOCK_SIZE - 100));
+            assertThat(read(file)).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
     void write_ofMoreThanMemory_isStagedAndReadBack() throws Exception {
         byte[] content = bytes(9 * BLOCK_SIZE + 100);
         try (TestMount mount = mount(StagingFolder.open(directory))) {

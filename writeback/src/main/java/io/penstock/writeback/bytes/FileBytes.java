@@ -308,9 +308,13 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
     }
 
-    /** Releases the blocks and the layer of a snapshot. */
+    /**
+     * Releases the blocks and the layer of a snapshot. Its bytes have been sent: blocks that are staged give up their
+     * memory for those that follow, as new memory costs more time than the bytes need.
+     */
     public void release(Snapshot snapshot) {
         locked(() -> {
+            snapshot.content().blocks().forEach(Block::evict);
             snapshot.content().release();
             progress.signalAll();
         });
