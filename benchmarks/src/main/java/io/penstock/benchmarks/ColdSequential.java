@@ -5,7 +5,7 @@ import java.util.List;
 
 /** One file, and four at once, read from front to back for the first time, against the GETs that this takes at least. */
 final class ColdSequential implements Scenario<ReadRig> {
-    /** 16 and 64 are the GETs that a mount has in flight by default, for one stream and at most. */
+    /** 16 and 64 are the GETs that a mount of up to 8 processors has in flight by default, for one stream and for four. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
     @Override

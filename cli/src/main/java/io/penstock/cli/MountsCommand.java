@@ -132,7 +132,9 @@ final class MountsCommand implements Callable<Integer> {
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
                 (running.backlog().isEmpty() ? "nothing" : running.backlog())
-                        + (running.failed() == 0 ? "" : "; failed: " + running.failed() + ", see penstock recover"),
+                        + (running.failed() == 0
+                                ? ""
+                                : "; failed: " + running.failed() + ", see " + running.recovery()),
                 running.names().isEmpty() ? "by folder" : running.names(),
                 running.cache().toString(),
                 running.log().toString().isEmpty() ? "terminal" : running.log().toString(),

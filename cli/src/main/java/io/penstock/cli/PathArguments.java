@@ -36,10 +36,9 @@ final class PathArguments {
     @Parameters(
             index = "1..*",
             paramLabel = "PATH",
-            description =
-                    "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth). Those"
-                            + " that do not lead into the mount by themselves are relative to the mount point: . in a"
-                            + " folder of the mount is that folder, elsewhere all of the mount.")
+            description = "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth),"
+                    + " relative to the current folder if that is in the mount, else to the mount point: . in a"
+                    + " folder of the mount is that folder, elsewhere all of the mount.")
     private List<String> paths = new ArrayList<>();
 
     ServingMount mount() throws IOException, RefusedException {
@@ -74,8 +73,9 @@ final class PathArguments {
     JsonNode ask(ServingMount mount, String command, @Nullable String manifest, Map<String, Object> options)
             throws IOException, RefusedException {
         Map<String, Object> request = new HashMap<>(options);
+        List<Path> mountPoints = ServingMount.Mounts.read().points();
         List<String> named = paths.stream()
-                .map(path -> inMount(mount.mount().mountPoint(), path))
+                .map(path -> inMount(mount.mount().mountPoint(), mountPoints, path))
                 .toList();
         boolean isLong = named.stream().mapToInt(String::length).sum() > MOST_SENT;
         boolean isInput = "-".equals(manifest);
@@ -94,12 +94,22 @@ final class PathArguments {
         return mount.ask(command, request);
     }
 
-    /** A path that leads into the mount, as {@code penstock why} finds it; any other as it is. */
-    static String inMount(Path mountPoint, String path) {
-        Path resolved = ServingMount.resolve(Host.current().path(path), List.of(mountPoint));
-        if (path.isEmpty() || !resolved.startsWith(mountPoint)) {
+    /**
+     * A path that leads into the mount, as {@code penstock why} finds it: an absolute one, or one in a folder of the mount. Any
+     * other as it is.
+     *
+     * @param mountPoints of all mounts: nothing is looked up in them
+     */
+    static String inMount(Path mountPoint, List<Path> mountPoints, String path) {
+        boolean isAbsolute = path.startsWith("/");
+        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
+        if (path.isEmpty() || (!isAbsolute && !here.startsWith(mountPoint))) {
             return path;
-        } else if (path.startsWith("/")) {
+        }
+        Path resolved = ServingMount.resolve(Host.current().path(path), mountPoints);
+        if (!resolved.startsWith(mountPoint)) {
+            return path;
+        } else if (isAbsolute) {
             return resolved.toString();
         }
         return resolved.equals(mountPoint)

@@ -63,11 +63,7 @@ record ServingMount(RunningMount mount) {
     /** Finds the process that serves the mount in which the file is. */
     static MountedFile around(Path file) throws IOException, RefusedException {
         Mounts mounts = Mounts.read();
-        Path path = resolve(
-                file,
-                Stream.concat(mounts.served().stream(), mounts.dead().stream())
-                        .map(RunningMount::mountPoint)
-                        .toList());
+        Path path = resolve(file, mounts.points());
         RunningMount found = mounts.newest(
                 each -> path.startsWith(each.mountPoint()),
                 file + " is in no mount of Penstock; penstock mounts lists the mounts");
@@ -93,6 +89,12 @@ record ServingMount(RunningMount mount) {
     record Mounts(List<RunningMount> served, List<RunningMount> dead) {
         static Mounts read() throws IOException {
             return of(RunningMount.list(Host.current()), MountTable.read().entries());
+        }
+
+        List<Path> points() {
+            return Stream.concat(served.stream(), dead.stream())
+                    .map(RunningMount::mountPoint)
+                    .toList();
         }
 
         static Mounts of(List<RunningMount> all, List<MountTable.Entry> table) {

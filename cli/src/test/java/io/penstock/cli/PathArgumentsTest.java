@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,33 +16,33 @@ class PathArgumentsTest {
     @Test
     void inMount_relativePathsInAFolderOfTheMount_areOfThatFolder() {
         Path mount = HERE.resolve("..").normalize();
-        assertThat(PathArguments.inMount(mount, "l3")).isEqualTo(NAME + "/l3");
-        assertThat(PathArguments.inMount(mount, "a/*.jpg")).isEqualTo(NAME + "/a/*.jpg");
-        assertThat(PathArguments.inMount(mount, ".")).isEqualTo(NAME);
-        assertThat(PathArguments.inMount(mount, "../b")).isEqualTo("b");
-        assertThat(PathArguments.inMount(mount, "..")).isEqualTo(".");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "l3")).isEqualTo(NAME + "/l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "a/*.jpg")).isEqualTo(NAME + "/a/*.jpg");
+        assertThat(PathArguments.inMount(mount, List.of(mount), ".")).isEqualTo(NAME);
+        assertThat(PathArguments.inMount(mount, List.of(mount), "../b")).isEqualTo("b");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "..")).isEqualTo(".");
     }
 
     @Test
     void inMount_relativePathsElsewhere_areOfTheMount() {
         Path mount = HERE.resolve("mount");
-        assertThat(PathArguments.inMount(mount, "l3")).isEqualTo("l3");
-        assertThat(PathArguments.inMount(mount, ".")).isEqualTo(".");
-        assertThat(PathArguments.inMount(mount, "../b")).isEqualTo("../b");
-        assertThat(PathArguments.inMount(mount, "mount/l3")).isEqualTo("l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "l3")).isEqualTo("l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), ".")).isEqualTo(".");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "../b")).isEqualTo("../b");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "mount/l3")).isEqualTo("mount/l3");
     }
 
     @Test
     void inMount_noPath_staysNone() {
-        assertThat(PathArguments.inMount(HERE, "")).isEmpty();
+        assertThat(PathArguments.inMount(HERE, List.of(HERE), "")).isEmpty();
     }
 
     @Test
     void inMount_absolutePaths_areFoundAlsoBySymbolicLinks(@TempDir Path folder) throws IOException {
         Path mount = folder.toRealPath().resolve("mount");
         Path link = Files.createSymbolicLink(folder.resolve("link"), Files.createDirectory(mount));
-        assertThat(PathArguments.inMount(mount, link + "/a/../b"))
+        assertThat(PathArguments.inMount(mount, List.of(mount), link + "/a/../b"))
                 .isEqualTo(mount.resolve("b").toString());
-        assertThat(PathArguments.inMount(mount, "/etc/passwd")).isEqualTo("/etc/passwd");
+        assertThat(PathArguments.inMount(mount, List.of(mount), "/etc/passwd")).isEqualTo("/etc/passwd");
     }
 }

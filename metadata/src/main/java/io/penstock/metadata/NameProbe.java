@@ -49,9 +49,7 @@ final class NameProbe {
 
     private @Nullable StoredObject file(String key) throws ObjectStoreException, InterruptedException {
         try {
-            return store.head(key);
-        } catch (ObjectStoreException.NotFound e) {
-            return null;
+            return store.find(key);
         } catch (ObjectStoreException.AccessDenied e) {
             // Credentials may allow listing but not reading; names are shown all the same. The object itself is the
             // first of the keys that begin with its key.

@@ -6,6 +6,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.Snapshot;
@@ -92,11 +93,8 @@ final class StoreLookup {
     }
 
     private @Nullable ObjectVersion head(String key) throws ObjectStoreException, InterruptedException {
-        try {
-            return store.head(key).version();
-        } catch (ObjectStoreException.NotFound e) {
-            return null;
-        }
+        StoredObject found = store.find(key);
+        return found == null ? null : found.version();
     }
 
     /** CRC32C of a whole object, which is read for it. */

@@ -27,6 +27,7 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.FileScenario.DiskGate;
 import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.staging.StagingFolder;
@@ -394,9 +395,8 @@ final class CrashWindowsTest {
         while (s.mount().context.resources().memory().usedBytes() > BLOCK_SIZE) {
             Thread.onSpinWait(); // of what was being staged
         }
-        while (s.mount().context.resources().memory().usedBytes() > 0) { // an upload may read it
-            boolean _ = s.file().bytes().staging().evict(0, false);
-            Thread.onSpinWait();
+        while (s.file().bytes().staging().evict(0, false) != Reclaim.Eviction.FREED) {
+            Thread.onSpinWait(); // an upload may read it
         }
         ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
         s.file().read(0, read);

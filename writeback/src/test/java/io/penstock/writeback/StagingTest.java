@@ -16,7 +16,6 @@ import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
@@ -47,8 +46,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -335,12 +338,12 @@ final class StagingTest {
             WrittenFile file = first.writeback.create("a", null);
             write(file, "first");
             file.fsync();
-            FileJournal journal = new FileJournal(
-                    file.bytes().layer().staged(),
-                    () -> new JournalRecord.Opened(TestMount.NAMESPACE, "of a new journal", null, null, false));
-            MultipartUpload filler = new MultipartUpload("a", "x".repeat(60_000));
+            JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
+            FileJournal journal = new FileJournal(file.bytes().layer().staged(), () -> {
+                throw new AssertionError("it is there already");
+            });
             for (int i = 0; i < 1200; i++) {
-                journal.ended(filler);
+                assertThat(journal.amend(filler)).isTrue();
             }
             assertThat(journalBytes(local)).isGreaterThan(64 << 20);
             file.truncate(3);
@@ -382,19 +385,59 @@ final class StagingTest {
     // ---- limits and failures
 
     @Test
-    void close_ofASentBody_freesTheMemoryOfItsStagedBlocksAlone() throws Exception {
+    void sent_whereMuchMemoryIsTaken_freesThatOfStagedBlocksAlone() throws Exception {
         byte[] content = bytes(2 * BLOCK_SIZE);
-        try (TestMount mount = mount(StagingFolder.open(directory))) {
+        try (TestMount mount =
+                mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content, 0, BLOCK_SIZE));
             assertThat(file.bytes().staging().stageAll(null)).isTrue();
             file.write(BLOCK_SIZE, ByteBuffer.wrap(content, BLOCK_SIZE, 100));
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
-            file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100)).close();
+            try (Snapshot body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100))) {
+                assertThat(body.length()).isEqualTo(BLOCK_SIZE + 100);
+            }
+            assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+            try (Snapshot body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100))) {
+                body.sent();
+            }
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             file.write(BLOCK_SIZE + 100, ByteBuffer.wrap(content, BLOCK_SIZE + 100, BLOCK_SIZE - 100));
             assertThat(read(file)).isEqualTo(content);
             file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void write_ofManyFilesWithLittleMemory_commitsNoneBeforeItIsClosed() throws Exception {
+        int count = 24;
+        byte[] content = bytes(10_000_000);
+        List<WrittenFile> written = new ArrayList<>();
+        try (TestMount mount = mount(StagingFolder.open(directory)).start();
+                ExecutorService writers = Executors.newFixedThreadPool(count)) {
+            List<Future<WrittenFile>> running = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                String key = "f" + i;
+                running.add(writers.submit(() -> {
+                    WrittenFile file = mount.writeback.create(key, null);
+                    for (int at = 0; at < content.length; at += 500_000) {
+                        file.write(at, ByteBuffer.wrap(content, at, 500_000));
+                    }
+                    return file;
+                }));
+            }
+            for (Future<WrittenFile> each : running) {
+                written.add(each.get());
+            }
+            assertThat(mount.told).isEmpty();
+            assertThat(store.list(new ListRequest("", "", null, null, 1000)).objects())
+                    .isEmpty();
+            for (WrittenFile file : written) {
+                file.commit();
+                file.release();
+            }
+            assertThat(stored("f7")).isEqualTo(content);
             mount.assertNothingLeaks();
         }
     }

@@ -42,9 +42,12 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return Math.clamp(memoryBytes / parts / MIB * MIB, least, most);
     }
 
-    /** So many requests at once for each processor, within bounds: a machine of more processors has a faster network. */
+    /**
+     * So many requests at once for each processor, as a machine of more processors has a faster network, and one for each 64 MiB
+     * of memory at most: within bounds.
+     */
     int forEachProcessor(int requests, int least, int most) {
-        return Math.clamp((long) requests * processors, least, most);
+        return Math.clamp(Math.min((long) requests * processors, memoryBytes / (64 * MIB)), least, most);
     }
 
     /** Absolute, with {@code ~/} expanded. */

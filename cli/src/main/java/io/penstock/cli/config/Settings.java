@@ -216,7 +216,7 @@ public final class Settings {
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
             .withDefault(
-                    "8 for each processor, 96 to 256",
+                    "8 for each processor or one for each 64MiB of memory, whichever is less; 96 to 256",
                     context -> context.host().forEachProcessor(8, ReadaheadConfig.DEFAULT.concurrency(), 256))
             .live();
 

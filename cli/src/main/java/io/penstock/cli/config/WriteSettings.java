@@ -125,7 +125,8 @@ public final class WriteSettings {
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
             .withDefault(
-                    "4 for each processor, 32 to 128", context -> context.host().forEachProcessor(4, 32, 128))
+                    "4 for each processor or one for each 64MiB of memory, whichever is less; 32 to 128",
+                    context -> context.host().forEachProcessor(4, 32, 128))
             .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_PER_FILE = Setting.of(
@@ -133,7 +134,8 @@ public final class WriteSettings {
                     integer(1, 4096),
                     "The maximum number of concurrent uploads of one file.")
             .withDefault(
-                    "2 for each processor, 16 to 64", context -> context.host().forEachProcessor(2, 16, 64))
+                    "2 for each processor or one for each 64MiB of memory, whichever is less; 16 to 64",
+                    context -> context.host().forEachProcessor(2, 16, 64))
             .live();
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY_WHILE_STAGING = Setting.of(

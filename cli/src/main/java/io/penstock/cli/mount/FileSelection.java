@@ -169,13 +169,13 @@ record FileSelection(
         }
 
         @Override
-        public void folder(Directory folder, Predicate<String> isReached)
+        public void folder(Directory folder, PathWalk.Elsewhere elsewhere)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException {
             boolean _ = PathWalk.each(tree, folder, (name, node) -> {
-                if (isReached.test(folder.key(name))) {
+                if (elsewhere.visits(folder, name, node)) {
                     return true;
                 } else if (node instanceof Directory child) {
-                    folder(child, isReached);
+                    folder(child, elsewhere);
                 } else {
                     file(folder, name, node);
                 }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -25,6 +24,9 @@ import java.util.stream.IntStream;
 final class PathWalk {
     /** Files that a pattern matches and that are visited together, so that the store is asked for many of them at once. */
     private static final int EXPECTED = 256;
+
+    /** Ends of links that are remembered, some 200 bytes of heap each. */
+    private static final int MOST_REACHED = 1 << 16;
 
     private final Tree tree;
     private final SymbolicLinks links;
@@ -38,12 +40,17 @@ final class PathWalk {
         /** @param answer a file */
         void file(Directory parent, String name, Answer answer) throws IOException, InterruptedException;
 
-        /** @param isReached tells by its key whether a file or folder below has been visited: the end of a link */
-        void folder(Directory folder, Predicate<String> isReached)
+        void folder(Directory folder, Elsewhere elsewhere)
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException;
 
         /** A symbolic link that leads to nothing in the mount. */
         void problem(String path, String why);
+    }
+
+    /** Tells whether an entry of a folder is visited without the link that leads to the folder. */
+    @FunctionalInterface
+    interface Elsewhere {
+        boolean visits(Directory folder, String name, Answer node);
     }
 
     /**
@@ -83,7 +90,10 @@ final class PathWalk {
     private boolean from(Route route, Directory directory, String path, int at)
             throws BadPathException, ObjectStoreException, IOException, InterruptedException {
         if (at == route.names.size()) {
-            end.folder(directory, reached::contains);
+            end.folder(
+                    directory,
+                    (folder, name, node) -> reached.contains(folder.key(name))
+                            || (!SymbolicLinks.mayBeLink(node) && isMatchedWithoutLink(route, folder.key(name))));
             return true;
         }
         String name = route.names.names().get(at);
@@ -165,7 +175,8 @@ final class PathWalk {
 
     private static Link link(Route route, String path, String name, int at) {
         boolean isNamed = name.equals(route.names.names().get(at));
-        boolean isFound = !isNamed || IntStream.range(0, at).anyMatch(route.names::isPattern);
+        boolean isFound =
+                !isNamed || IntStream.range(0, at).anyMatch(route.names::isPattern) || route.link.pattern.isPresent();
         return new Link(
                 path,
                 isNamed || at + 1 == route.names.size(),
@@ -208,8 +219,25 @@ final class PathWalk {
                 .pattern
                 .filter(pattern -> pattern.matches(names.subList(0, route.fromLink), isWhole)
                         || (isWhole && isBelowReached(names))
-                        || !reached.add(key(names)))
+                        || isReached(key(names)))
                 .isPresent();
+    }
+
+    /** Of more links than are remembered, ends may be visited again: their files count twice. */
+    private boolean isReached(String key) {
+        return reached.size() < MOST_REACHED ? !reached.add(key) : reached.contains(key);
+    }
+
+    /** Whether the pattern that has found the link to a folder matches what is below the folder without it too. */
+    private boolean isMatchedWithoutLink(Route route, String key) {
+        return route.fromLink == route.names.size()
+                && route.link
+                        .pattern
+                        .filter(pattern -> pattern.matches(
+                                List.of(key.substring(tree.root().prefix().length())
+                                        .split("/")),
+                                true))
+                        .isPresent();
     }
 
     private boolean isBelowReached(List<String> names) {

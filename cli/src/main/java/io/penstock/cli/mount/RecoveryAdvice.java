@@ -15,22 +15,6 @@ final class RecoveryAdvice {
     /** Always named: their defaults depend on the user who runs the command. */
     private static final List<Setting<?>> FOLDERS = List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
 
-    /** How the server is reached, and which cache the folder may hold: another than the mount's would be emptied. */
-    private static final List<Setting<?>> OTHERS = List.of(
-            Settings.ENDPOINT,
-            Settings.REGION,
-            Settings.PATH_STYLE,
-            Settings.PROXY,
-            Settings.CA_FILE,
-            Settings.PROFILE,
-            Settings.ANONYMOUS,
-            Settings.REQUESTER_PAYS,
-            Settings.CHECKSUMS,
-            WriteSettings.CHECKSUMS,
-            WriteSettings.SIGNED_BODIES,
-            Settings.CACHE_SIZE,
-            Settings.CACHE_PRIVATE);
-
     private RecoveryAdvice() {}
 
     /** With the settings of the mount, and with its configuration file if any come from one; for a shell. */
@@ -41,10 +25,14 @@ final class RecoveryAdvice {
                 add(setting, configuration, words);
             }
         }
-        for (Setting<?> setting : OTHERS) {
+        for (Setting<?> setting : Settings.ALL) { // a file may be valid only with what else was given
             switch (configuration.origin(setting)) {
                 case Origin.Line _, Origin.Default _ -> {}
-                case Origin.Option _, Origin.MountOption _, Origin.Variable _ -> add(setting, configuration, words);
+                case Origin.Option _, Origin.MountOption _, Origin.Variable _ -> {
+                    if (!FOLDERS.contains(setting)) {
+                        add(setting, configuration, words);
+                    }
+                }
             }
         }
         Settings.ALL.stream()

@@ -278,14 +278,14 @@ public final class Serving {
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {
-            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see "
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; once unmounted, see "
                     + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
                     + " of the disk until they are settled)");
             log.warn("{}", news.getLast());
         }
         if (bucket.stranded() > 0) {
             news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
-                    + "; see " + running.recovery());
+                    + "; once unmounted, see " + running.recovery());
             log.warn("{}", news.getLast());
         }
         for (ExposedFolder folder : exposedFolders()) {

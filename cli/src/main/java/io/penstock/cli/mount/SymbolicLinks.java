@@ -6,6 +6,7 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,7 +29,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
      * @param parent where this is
      */
     Optional<String> target(Directory parent, Answer answer) throws ObjectStoreException, InterruptedException {
-        if (!(answer instanceof FileEntry file) || !mayBeLink(file)) {
+        if (!mayBeLink(answer) || !(answer instanceof FileEntry file)) {
             return Optional.empty();
         }
         try {
@@ -47,7 +48,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
      */
     void expect(Directory parent, Collection<Answer> answers) throws InterruptedException {
         List<Node> asked = answers.stream()
-                .filter(answer -> answer instanceof FileEntry file && mayBeLink(file))
+                .filter(SymbolicLinks::mayBeLink)
                 .map(Node.class::cast)
                 .toList();
         if (!asked.isEmpty()) {
@@ -59,8 +60,10 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
         }
     }
 
-    private static boolean mayBeLink(FileEntry file) {
-        return file.object().version().size() == 0;
+    /** Whether it is an empty file, as links are. */
+    static boolean mayBeLink(Answer answer) {
+        return answer instanceof FileEntry(StoredObject object)
+                && object.version().size() == 0;
     }
 
     /**

@@ -12,6 +12,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
@@ -26,7 +27,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,7 +71,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             }
 
             @Override
-            public void folder(Directory folder, Predicate<String> isReached) {
+            public void folder(Directory folder, PathWalk.Elsewhere elsewhere) {
                 found.complete(new Found.Other(path + " is a folder; name a file in it"));
             }
 
@@ -85,6 +85,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 if (!walk.along(new PathPattern(names, names.size()))) {
                     found.complete(new Found.Other(path + ": there is no such file"));
                 }
+            } catch (ObjectStoreException e) {
+                found.complete(new Found.Other(path + ": " + e.getMessage()));
             } catch (Exception e) {
                 log.debug("{} is not found", path, e);
             }
@@ -97,7 +99,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             Thread.currentThread().interrupt();
         }
         thread.interrupt();
-        throw new RefusedException(path + " is not known here, and the server does not respond");
+        throw new RefusedException(path + " is not known here, and the server has not told all of its names within "
+                + PATIENCE.toSeconds() + " seconds");
     }
 
     private WrittenFileReport written(String path, String key) throws RefusedException {

@@ -267,6 +267,25 @@ class FileSelectionTest {
         assertThat(missing).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"*", "a/*", "**"})
+    void visit_linkToAFolderAboveWhatItsPatternMatches_visitsFilesOnce(String pattern) throws Exception {
+        link("here", ".");
+        link("a/up", "..");
+        assertThat(files(pattern)).doesNotHaveDuplicates().contains("a/1.jpg", "a/b/3.jpg", "d/5.jpg", "x[1].jpg");
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_linksToOneFileInFoldersToWhichLinksOfAPatternLead_visitItOnce() throws Exception {
+        link("d/l", "5.jpg");
+        link("e/l", "../d/5.jpg");
+        link("k", "d");
+        link("m", "e");
+        assertThat(files("[km]/l")).containsExactly("d/5.jpg");
+        assertThat(missing).isEmpty();
+    }
+
     /** They are files by themselves, and their kind is asked of the store. */
     @Test
     void visit_emptyFile_isAFile() throws Exception {

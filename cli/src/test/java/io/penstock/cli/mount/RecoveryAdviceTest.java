@@ -35,7 +35,7 @@ class RecoveryAdviceTest {
                         "cache=/fast/cache,region=eu-central-1,anonymous",
                         ConfigurationFile.NONE))
                 .isEqualTo("penstock recover s3://data/a --cache /fast/cache --write-staging '/fast/it'\\''s here'"
-                        + " --endpoint http://env:9000 --region eu-central-1 --anonymous=true");
+                        + " --endpoint http://env:9000 --region eu-central-1 --anonymous=true --allow-other=true");
     }
 
     @Test

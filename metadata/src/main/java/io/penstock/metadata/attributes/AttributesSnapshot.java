@@ -42,7 +42,9 @@ public final class AttributesSnapshot {
     /** "PENSATTR". */
     private static final long MAGIC = 0x50454e53_41545452L;
 
-    private static final int VERSION = 1;
+    /** Files of version 1 have racy attributes, too. */
+    private static final int VERSION = 2;
+
     private static final int BUFFER = 256 << 10;
 
     private final Path file;

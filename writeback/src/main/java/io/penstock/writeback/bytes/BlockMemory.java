@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 public final class BlockMemory {
     private static final Logger log = LoggerFactory.getLogger(BlockMemory.class);
 
+    /** Bytes: as many as a file's uploads hold by default. */
+    private static final long MUCH = 128L << 20;
+
     private final LongSupplier limitBytes;
     private final Runnable onShortage;
     private final Supplier<ByteBuffer> system;
@@ -183,6 +186,11 @@ public final class BlockMemory {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether an eighth of the limit is handed out, or {@link #MUCH}. */
+    boolean isMuchUsed() {
+        return usedBytes() > Math.min(MUCH, limitBytes.getAsLong() / 8);
     }
 
     public long usedBytes() {

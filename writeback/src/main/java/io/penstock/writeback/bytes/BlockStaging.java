@@ -15,9 +15,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Brings blocks of one file from memory to its staging file, and evicts them. Safe for use by any number of threads. */
 public final class BlockStaging implements Reclaim.Source {
+    private static final Logger log = LoggerFactory.getLogger(BlockStaging.class);
+
     private final FileBytes live;
     private final FileResources resources;
     private final FileBytes.Owner owner;
@@ -158,19 +162,36 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     @Override
-    public boolean evict(long index, boolean afterStaging) {
-        boolean some = false;
+    public Reclaim.Eviction evict(long index, boolean afterStaging) {
+        Reclaim.Eviction best = Reclaim.Eviction.STUCK;
         for (Block block : blocksAt(index)) {
             try {
-                if (afterStaging && !stage(block)) {
-                    continue;
+                boolean isStaged = !afterStaging || stage(block);
+                if (live.locked(() -> evict(block))) {
+                    best = Reclaim.Eviction.FREED;
+                } else if (afterStaging && isStaged && best == Reclaim.Eviction.STUCK) {
+                    best = Reclaim.Eviction.BUSY;
                 }
             } catch (IOException e) {
-                continue; // the disk's state was logged when it changed
+                log.debug("A block stays in memory", e); // the disk's state was logged when it changed
             }
-            some |= live.locked(block::evict);
         }
-        return some;
+        return best;
+    }
+
+    /**
+     * The snapshot's bytes have been sent. Where much memory is taken, blocks that are staged by now give theirs to those that
+     * follow: new memory takes the kernel longer than a block its way. Others keep it, as they may be written again.
+     */
+    void sent(Snapshot snapshot) {
+        if (resources.memory().isMuchUsed()) {
+            live.locked(() -> snapshot.content().blocks().forEach(this::evict));
+        }
+    }
+
+    /** Not if the staging file may not have what was written to it. With the lock held. */
+    private boolean evict(Block block) {
+        return !live.layer().staged().isSuspect() && block.evict();
     }
 
     /** It is free once a body has been read. */

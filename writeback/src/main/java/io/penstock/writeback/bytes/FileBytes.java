@@ -308,13 +308,9 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
     }
 
-    /**
-     * Releases the blocks and the layer of a snapshot. Its bytes have been sent: blocks that are staged give up their
-     * memory for those that follow, as new memory costs more time than the bytes need.
-     */
+    /** Releases the blocks and the layer of a snapshot. */
     public void release(Snapshot snapshot) {
         locked(() -> {
-            snapshot.content().blocks().forEach(Block::evict);
             snapshot.content().release();
             progress.signalAll();
         });

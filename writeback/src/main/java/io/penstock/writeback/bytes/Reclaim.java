@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Stages blocks in the background, and gets memory for waiting writers: first staged blocks are evicted, oldest
  * first; then others are staged; and where that cannot be, because the disk is full or broken,
- * the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
+ * or has been in vain for a second, the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
  * because they have lost their names or their commits have failed a moment ago, writers are refused. So no writer
  * waits for ever, unless the store does not answer.
  */
@@ -68,6 +68,9 @@ public final class Reclaim implements AutoCloseable {
     @GuardedBy("this")
     private boolean wanted;
 
+    /** Until the next look, if writers wait. Confined to the reclaimer. */
+    private long pauseMillis = PAUSE_MILLIS;
+
     @GuardedBy("this")
     private boolean closed;
 
@@ -78,13 +81,22 @@ public final class Reclaim implements AutoCloseable {
     @GuardedBy("this")
     private long fruitlessSince;
 
+    /** The result of an attempt to evict a block, the best first. */
+    public enum Eviction {
+        FREED,
+        /** It was written again meanwhile, or its bytes are being read: another attempt may free it. */
+        BUSY,
+        /** It cannot be staged now. */
+        STUCK
+    }
+
     /** A file that has memory. */
     public interface Source {
         /** Writes the block's bytes that are in memory only to the staging disk. False if that cannot be now. */
         boolean stage(Block block) throws IOException;
 
-        /** Evicts a block from memory, after staging it if need be and allowed. False if no memory was freed. */
-        boolean evict(long block, boolean afterStaging);
+        /** Evicts a block from memory, after staging it if need be and allowed. */
+        Eviction evict(long block, boolean afterStaging);
 
         /** Whether the memory, taken for this block, belongs to no block any more: it comes free by itself soon. */
         boolean isLeaving(long block, BlockBuffer memory);
@@ -178,15 +190,25 @@ public final class Reclaim implements AutoCloseable {
     }
 
     private void reclaim() {
+        pauseMillis = PAUSE_MILLIS;
         try {
             if (memory.waiting() == 0) {
                 fruitful();
-            } else if (evict()) {
+                return;
+            }
+            Eviction eviction = evict();
+            if (eviction == Eviction.FREED) {
                 fruitful();
                 wake(); // there may be more
+                return;
+            }
+            long fruitlessNanos = fruitlessNanos();
+            if (eviction == Eviction.BUSY && fruitlessNanos < PATIENCE_NANOS / 2) {
+                pauseMillis = 1;
             } else if (commitToFreeMemory()) {
                 fruitful();
-            } else if (isInVain()) {
+            } else if (fruitlessNanos >= PATIENCE_NANOS) {
+                fruitful(); // the writers that are left have as much patience again
                 memory.refuse();
             }
         } catch (RuntimeException | Error e) {
@@ -198,23 +220,21 @@ public final class Reclaim implements AutoCloseable {
         fruitless = false;
     }
 
-    /** Whether it is time to say that there is nothing to evict. */
-    private synchronized boolean isInVain() {
+    /** How long there has been nothing to evict. */
+    private synchronized long fruitlessNanos() {
         long now = System.nanoTime();
         if (!fruitless) {
             fruitless = true;
             fruitlessSince = now;
         }
-        boolean inVain = now - fruitlessSince >= PATIENCE_NANOS;
-        fruitless = !inVain; // the writers that are left have as much patience again
-        return inVain;
+        return now - fruitlessSince;
     }
 
     /** False if it is closed. */
     private synchronized boolean awaitWork() throws InterruptedException {
         while (!wanted && !closed) {
             if (memory.waiting() > 0) {
-                wait(PAUSE_MILLIS);
+                wait(pauseMillis);
                 wanted = true;
             } else {
                 wait();
@@ -228,18 +248,24 @@ public final class Reclaim implements AutoCloseable {
         return new ArrayList<>(uses.values());
     }
 
-    /** Evicts blocks until no writer waits for memory. False if there was none to evict. */
-    private boolean evict() {
-        boolean some = false;
+    /** Evicts blocks until no writer waits for memory. The best that came of one. */
+    private Eviction evict() {
+        Eviction best = Eviction.STUCK;
         for (boolean afterStaging : new boolean[] {false, true}) {
             for (Use use : candidates()) {
                 if (memory.waiting() == 0) {
-                    return true;
+                    return Eviction.FREED;
                 }
-                some |= use.file.evict(use.block, afterStaging);
+                Eviction eviction = use.file.evict(use.block, afterStaging);
+                best = eviction.compareTo(best) < 0 ? eviction : best;
             }
         }
-        return some;
+        return best == Eviction.STUCK && isOnItsWay() ? Eviction.BUSY : best;
+    }
+
+    /** Whether a writer has memory that it has not given to a block yet. */
+    private synchronized boolean isOnItsWay() {
+        return memory.usedBytes() > (long) uses.size() * Block.BLOCK_SIZE;
     }
 
     /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */

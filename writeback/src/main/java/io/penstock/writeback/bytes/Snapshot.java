@@ -147,6 +147,11 @@ public final class Snapshot implements FileContent.SnapshotBody {
     }
 
     @Override
+    public void sent() {
+        file.staging().sent(this);
+    }
+
+    @Override
     public void close() {
         file.release(this);
     }

@@ -28,6 +28,9 @@ public interface FileContent {
 
     /** A body whose bytes do not change. */
     interface SnapshotBody extends UploadBody, AutoCloseable {
+        /** The store has these bytes as a part: the content needs less memory for them. */
+        void sent();
+
         @Override
         void close();
     }

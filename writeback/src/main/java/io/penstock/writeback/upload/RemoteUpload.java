@@ -129,6 +129,7 @@ final class RemoteUpload {
                 return there.part();
             }
             UploadedPart part = store.uploadPart(to, number, body);
+            body.sent();
             body.crc32c().ifPresent(crc -> journal.uploaded(part, crc));
             uploads.uploaded(part.size());
             return part;

@@ -157,6 +157,9 @@ final class FakeFile implements FileContent, UploadJournal {
         }
 
         @Override
+        public void sent() {}
+
+        @Override
         public void close() {
             bodies.decrementAndGet();
         }

@@ -65,6 +65,9 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
             }
 
             @Override
+            public void sent() {}
+
+            @Override
             public void close() {}
         };
     }
