@@ -152,7 +152,8 @@ final class WriteRecoverIT {
         assertThat(noFolder.exit()).isEqualTo(1);
         assertThat(noFolder.out()).contains(file.toString());
         try (MountedBucket mount = mount()) {
-            mount.awaitLog("could not be uploaded: 1; once unmounted, see penstock recover s3://" + bucket.name() + " --cache ");
+            mount.awaitLog("could not be uploaded: 1; once unmounted, see penstock recover s3://" + bucket.name()
+                    + " --cache ");
             Program.Result whileMounted = recover();
             assertThat(whileMounted.exit()).isEqualTo(1);
             assertThat(whileMounted.out())
