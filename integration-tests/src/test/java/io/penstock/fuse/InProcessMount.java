@@ -1,5 +1,6 @@
 package io.penstock.fuse;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.cache.CacheConfig;
@@ -48,6 +49,7 @@ final class InProcessMount implements AutoCloseable {
 
     private static final Duration TTL = Duration.ofMinutes(1);
     private static final long MIB = 1 << 20;
+    private static final long CACHE_MEMORY = 32 * MIB;
 
     private final InMemoryObjectStore bucket = new InMemoryObjectStore();
     private final Breakable store = new Breakable(bucket);
@@ -67,7 +69,7 @@ final class InProcessMount implements AutoCloseable {
             throws IOException, MountException, InterruptedException {
         assumeTrue(
                 Files.isWritable(Path.of("/dev/fuse")), "there is no /dev/fuse, or not for this user: nothing mounted");
-        cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, 16 * MIB));
+        cache = PageCache.open(new CacheConfig(cacheFolder, 64 * MIB, 0, CACHE_MEMORY));
         fetcher = new PageFetcher(store, cache, "test", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
         Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL), clock::nanoTime);
         FileSystemConfig config =
@@ -132,8 +134,9 @@ final class InProcessMount implements AutoCloseable {
         store.broken = false;
     }
 
-    /** Waits until the pages read are on the cache's disk. */
+    /** Waits until the pages read are on the cache's disk, however slow it is: no more are sure to be stored. */
     void awaitStored(long bytes) throws InterruptedException {
+        assertThat(bytes).isLessThanOrEqualTo(CACHE_MEMORY / 2);
         while (cache.statistics().diskBytes() < bytes) {
             Thread.sleep(1);
         }
