@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -51,6 +52,8 @@ public final class Reclaim implements AutoCloseable {
 
     /** All files that are there now. */
     private final Supplier<? extends Stream<? extends Source>> files;
+
+    private final LongSupplier nanoTime;
 
     private final ExecutorService stagers = Executors.newFixedThreadPool(
             THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
@@ -112,8 +115,13 @@ public final class Reclaim implements AutoCloseable {
     private record Use(BlockBuffer buffer, Source file, long block) {}
 
     public Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
+        this(limits, files, System::nanoTime);
+    }
+
+    Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files, LongSupplier nanoTime) {
         this.memory = new BlockMemory(() -> limits.get().dirtyBytes(), this::wake);
         this.files = files;
+        this.nanoTime = nanoTime;
         limits.whenChanged(() -> {
             memory.limitChanged();
             wake();
@@ -222,7 +230,7 @@ public final class Reclaim implements AutoCloseable {
 
     /** How long there has been nothing to evict. */
     private synchronized long fruitlessNanos() {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         if (!fruitless) {
             fruitless = true;
             fruitlessSince = now;
@@ -244,15 +252,26 @@ public final class Reclaim implements AutoCloseable {
         return !closed;
     }
 
-    private synchronized List<Use> candidates() {
-        return new ArrayList<>(uses.values());
+    /**
+     * The memory of all blocks at one moment.
+     *
+     * @param isOnItsWay whether a writer had memory that it had not given to a block yet
+     */
+    private record Taken(List<Use> uses, boolean isOnItsWay) {}
+
+    private synchronized Taken taken() {
+        return new Taken(new ArrayList<>(uses.values()), memory.usedBytes() > (long) uses.size() * Block.BLOCK_SIZE);
     }
 
     /** Evicts blocks until no writer waits for memory. The best that came of one. */
     private Eviction evict() {
         Eviction best = Eviction.STUCK;
         for (boolean afterStaging : new boolean[] {false, true}) {
-            for (Use use : candidates()) {
+            Taken taken = taken();
+            if (taken.isOnItsWay && best == Eviction.STUCK) {
+                best = Eviction.BUSY;
+            }
+            for (Use use : taken.uses) {
                 if (memory.waiting() == 0) {
                     return Eviction.FREED;
                 }
@@ -260,17 +279,12 @@ public final class Reclaim implements AutoCloseable {
                 best = eviction.compareTo(best) < 0 ? eviction : best;
             }
         }
-        return best == Eviction.STUCK && isOnItsWay() ? Eviction.BUSY : best;
-    }
-
-    /** Whether a writer has memory that it has not given to a block yet. */
-    private synchronized boolean isOnItsWay() {
-        return memory.usedBytes() > (long) uses.size() * Block.BLOCK_SIZE;
+        return best;
     }
 
     /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
     private boolean commitToFreeMemory() {
-        List<Use> all = candidates();
+        List<Use> all = taken().uses;
         Map<Source, Integer> counts = new HashMap<>();
         for (Use use : all) {
             counts.merge(use.file, 1, Integer::sum);

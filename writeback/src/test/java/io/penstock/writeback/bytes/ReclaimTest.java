@@ -17,12 +17,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is done for writers that wait for memory: two blocks in all. */
+/** What is done for writers that wait for memory, two blocks in all, while no time passes. */
 @Timeout(30)
 final class ReclaimTest {
     private final Reclaim reclaim = new Reclaim(
             new WritebackLimits(new WritebackLimits.Values(1, 1, 1, 2L * BLOCK_SIZE, 1L << 30, 2L * BLOCK_SIZE)),
-            Stream::empty);
+            Stream::empty,
+            () -> 0);
 
     @AfterEach
     void close() {
