@@ -166,7 +166,8 @@ final class LiveSettingsIT {
     @Tag("long")
     @Test
     void set_aSmallerCache_evictsWhatIsTooMuch() throws Exception {
-        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "-o", "fuse.passthrough=off")) {
+        try (MountedBucket mount =
+                MountedBucket.mount(SERVER, bucket.name(), scratch, "-o", "fuse.passthrough=off,memory=256MiB")) {
             Program.shell(scratch, "cat \"$1\"/large/* >/dev/null", mount.path())
                     .orThrow();
             Await.until("what was read is on the disk", () -> diskBytes(mount) > 80L * MIB);
