@@ -43,6 +43,13 @@ public final class TrainingRun {
         dd if=large of=/dev/null bs=4k iflag=direct count=10000 status=none
         """;
 
+    /** The work of typical writers: copy a tree, write a large file, rename it, delete all. */
+    private static final String WRITES = """
+        cp -r folder-0 new && touch new/*
+        dd if=/dev/zero of=new/large bs=1M count=128 conv=fsync status=none
+        mv new/large new/renamed && ls -l new >/dev/null && rm -r new
+        """;
+
     /** For the end of the mount's process, which includes writing the cache. */
     private static final long END_SECONDS = 60;
 
@@ -77,7 +84,9 @@ public final class TrainingRun {
         ProcessHandle serving = serving(mountPoint);
         process = serving;
         try {
-            new DemoShell(mountPoint, System.out).quietly(READS);
+            DemoShell shell = new DemoShell(mountPoint, System.out);
+            shell.quietly(READS);
+            shell.quietly(WRITES);
         } finally {
             KernelMount.at(mountPoint).detach();
         }
