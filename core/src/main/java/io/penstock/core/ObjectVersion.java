@@ -29,6 +29,13 @@ public record ObjectVersion(String key, String etag, long size, Instant lastModi
         return hasContentEtag() ? etag : etag + " " + size + " " + lastModified.getEpochSecond();
     }
 
+    /** Whether the other has the same {@link #identity}: then, if it has the same key, it is the same version. */
+    public boolean hasIdentityOf(ObjectVersion other) {
+        return etag.equals(other.etag)
+                && ((size == other.size && lastModified.getEpochSecond() == other.lastModified.getEpochSecond())
+                        || hasContentEtag());
+    }
+
     /** Whether the ETag looks like an MD5, or one of the parts' MD5s; those of encrypted objects do, and are unique. */
     public boolean hasContentEtag() {
         int from = etag.startsWith("\"") ? 1 : 0;

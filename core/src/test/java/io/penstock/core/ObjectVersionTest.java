@@ -3,6 +3,7 @@ package io.penstock.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,6 +42,23 @@ class ObjectVersionTest {
                 .isEqualTo(version(etag, 5, TIME.plusMillis(500)).identity())
                 .isNotEqualTo(version(etag, 5, TIME.plusMillis(600)).identity())
                 .isNotEqualTo(version(etag, 6, TIME).identity());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"\"5d41402abc4b2a76b9719d911017c592\"", "\"5d41402abc4b2a76b9719d911017c592-17\"", "\"gateway\""
+            })
+    void hasIdentityOf_anyOther_isWhetherTheirIdentitiesAreEqual(String etag) {
+        ObjectVersion version = version(etag, 5, TIME);
+        for (String otherEtag : List.of(etag, "\"another\"")) {
+            for (long size : new long[] {5, 6}) {
+                for (Instant time : List.of(TIME, TIME.plusMillis(500), TIME.plusMillis(600))) {
+                    ObjectVersion other = version(otherEtag, size, time);
+                    assertThat(version.hasIdentityOf(other))
+                            .isEqualTo(version.identity().equals(other.identity()));
+                }
+            }
+        }
     }
 
     private static ObjectVersion version(String etag, long size, Instant time) {

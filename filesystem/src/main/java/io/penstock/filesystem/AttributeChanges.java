@@ -290,7 +290,7 @@ final class AttributeChanges {
             throw e;
         }
         files.stored(place, new StoredObject(copy, properties.storageClass()), modified, clock.instant(), attributes);
-        if (!copy.identity().equals(original.identity())) {
+        if (!copy.hasIdentityOf(original)) {
             files.moved(inode, original, copy);
         }
         for (SharedFile file : files.of(inode)) {

@@ -131,7 +131,7 @@ final class ObjectFacts {
     private Optional<Checksums> ask(ObjectVersion version) throws InterruptedException {
         try {
             ObjectDescription now = fetcher.store().describe(version.key());
-            return now.object().version().identity().equals(version.identity())
+            return now.object().version().hasIdentityOf(version)
                     ? Optional.of(new Checksums(version, now.checksums()))
                     : Optional.empty();
         } catch (ObjectStoreException e) {

@@ -479,7 +479,7 @@ public final class Tree implements AutoCloseable {
      */
     public void invalidate(Directory directory, String name, ObjectVersion stale) {
         if (lookupNow(directory, name) instanceof FileEntry(var object)
-                && object.version().identity().equals(stale.identity())) {
+                && object.version().hasIdentityOf(stale)) {
             invalidate(directory, name);
         }
     }
@@ -551,7 +551,7 @@ public final class Tree implements AutoCloseable {
     private boolean isCurrent(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         StoredObject now = store.find(version.key());
         return now != null
-                && now.version().identity().equals(version.identity())
+                && now.version().hasIdentityOf(version)
                 && now.version().size() == version.size();
     }
 

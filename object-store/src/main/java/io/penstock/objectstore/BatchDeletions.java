@@ -70,7 +70,7 @@ final class BatchDeletions {
             for (StoredObject object : page.objects()) {
                 ObjectVersion there = object.version();
                 ObjectVersion version = wanted.remove(there.key());
-                if (version != null && version.identity().equals(there.identity()) && version.size() == there.size()) {
+                if (version != null && version.hasIdentityOf(there) && version.size() == there.size()) {
                     unchanged.add(version);
                 }
             }

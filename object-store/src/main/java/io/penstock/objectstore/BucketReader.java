@@ -140,7 +140,7 @@ final class BucketReader {
             return;
         }
         try {
-            if (!head(version.key()).version().identity().equals(version.identity())) {
+            if (!head(version.key()).version().hasIdentityOf(version)) {
                 throw new ObjectStoreException.PreconditionFailed(
                         requests.errors.object(version.key()) + " was changed by another client", null);
             }

@@ -278,7 +278,7 @@ final class DirectoryStream {
     boolean isOutdatedFor(ObjectVersion version) {
         int index = files.indexOf(version.key());
         ObjectVersion inListing = index < 0 ? null : files.get(index);
-        return inListing == null || !inListing.identity().equals(version.identity());
+        return inListing == null || !inListing.hasIdentityOf(version);
     }
 
     boolean isOf(DirectoryFiles listing) {

@@ -329,7 +329,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         checkUsable();
         synchronized (entries) {
             Entry there = entries.get(version.key());
-            if (there != null && !there.object.version().identity().equals(version.identity())) {
+            if (there != null && !there.object.version().hasIdentityOf(version)) {
                 throw new ObjectStoreException.PreconditionFailed(
                         name(version.key()) + " is no longer the version " + version.etag(), null);
             }
@@ -354,7 +354,7 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     private Entry entry(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         Entry entry = entry(version.key());
-        if (!entry.object.version().identity().equals(version.identity())) {
+        if (!entry.object.version().hasIdentityOf(version)) {
             throw new ObjectStoreException.PreconditionFailed(
                     name(version.key()) + " is no longer the version " + version.identity(), null);
         }

@@ -37,9 +37,7 @@ final class StoreLookup {
     ObjectVersion earlierCommit(Snapshot content) throws ObjectStoreException, IOException, InterruptedException {
         ObjectVersion found = head(content.key());
         ObjectVersion base = content.layer().version();
-        if (found == null
-                || found.size() != content.size()
-                || (base != null && base.identity().equals(found.identity()))) {
+        if (found == null || found.size() != content.size() || (base != null && base.hasIdentityOf(found))) {
             return null;
         }
         try (BaseContent.Reader reader = this.base.open(found)) {

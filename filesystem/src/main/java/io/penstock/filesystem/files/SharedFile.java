@@ -291,9 +291,7 @@ public final class SharedFile implements KernelContent.Holder {
     /** Whether this is its version in the store, under its present name; also once it has ended. */
     public boolean isStoredAs(ObjectVersion version) {
         ObjectVersion mine = content.stored();
-        return mine != null
-                && mine.key().equals(version.key())
-                && mine.identity().equals(version.identity());
+        return mine != null && mine.key().equals(version.key()) && mine.hasIdentityOf(version);
     }
 
     // ---- handles

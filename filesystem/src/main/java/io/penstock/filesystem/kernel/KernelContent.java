@@ -5,8 +5,13 @@ import io.penstock.metadata.LiveFile;
 
 /** What an inode's attributes, pages or listing in the kernel are of. Numbers and names: a later process can read them. */
 public sealed interface KernelContent {
-    /** A version of an object. */
-    record Version(String identity, long size) implements KernelContent {
+    /**
+     * A version of an object, by what its {@link ObjectVersion#identity} is made of: the kernel asks too often for that
+     * to be made each time.
+     *
+     * @param second when it was written, since the epoch; 0 where the ETag says enough
+     */
+    record Version(String etag, long size, long second) implements KernelContent {
         // FNV-1a, 64 bits: draft-eastlake-fnv, section 5.
         private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
         private static final long PRIME = 0x100000001b3L;
@@ -14,11 +19,16 @@ public sealed interface KernelContent {
         /** Two versions of one object have the same with a chance of 2^-64. */
         long fingerprint() {
             long hash = OFFSET_BASIS;
-            for (int i = 0; i < identity.length(); i++) {
-                hash = (hash ^ identity.charAt(i)) * PRIME;
+            for (int i = 0; i < etag.length(); i++) {
+                hash = (hash ^ etag.charAt(i)) * PRIME;
             }
+            return with(second, with(size, hash));
+        }
+
+        private static long with(long value, long before) {
+            long hash = before;
             for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
-                hash = (hash ^ (size >>> shift & 0xff)) * PRIME;
+                hash = (hash ^ (value >>> shift & 0xff)) * PRIME;
             }
             return hash;
         }
@@ -44,6 +54,7 @@ public sealed interface KernelContent {
     }
 
     static Version of(ObjectVersion version) {
-        return new Version(version.identity(), version.size());
+        long second = version.hasContentEtag() ? 0 : version.lastModified().getEpochSecond();
+        return new Version(version.etag(), version.size(), second);
     }
 }

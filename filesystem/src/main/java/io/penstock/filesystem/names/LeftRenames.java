@@ -100,9 +100,7 @@ public final class LeftRenames {
         for (WrittenFile content : writeback.recovered()) {
             Copied copied = copies.get(content.key());
             ObjectVersion base = content.committed();
-            if (copied != null
-                    && base != null
-                    && base.identity().equals(copied.original().identity())) {
+            if (copied != null && base != null && base.hasIdentityOf(copied.original())) {
                 content.moved(copied.copy());
                 moved.add(content);
             }

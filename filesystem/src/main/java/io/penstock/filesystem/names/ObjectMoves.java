@@ -206,7 +206,7 @@ final class ObjectMoves {
             Copied copied = copies.get(there.key());
             boolean isOurs = copied == null
                     ? original != null && isCopy(original, there, etagsStay)
-                    : copied.copy().identity().equals(there.identity()) && isSame(copied.original(), original);
+                    : copied.copy().hasIdentityOf(there) && isSame(copied.original(), original);
             if (isOurs && !(keepsMarker && there.key().equals(move.to().prefix()))) {
                 ours.add(there);
             }
@@ -247,7 +247,7 @@ final class ObjectMoves {
     /** An object that was written again since has another time, even if it has the same content. */
     private static boolean isSame(ObjectVersion original, @Nullable ObjectVersion there) {
         return there != null
-                && there.identity().equals(original.identity())
+                && there.hasIdentityOf(original)
                 && there.lastModified().getEpochSecond()
                         == original.lastModified().getEpochSecond();
     }

@@ -101,7 +101,7 @@ final class Renames {
     private boolean isCopied(Copied before, Rename rename) throws ErrnoException {
         if (!rename.to.equals(before.inode.place())
                 || !(rename.source instanceof FileEntry(StoredObject object))
-                || !object.version().identity().equals(before.original.identity())) {
+                || !object.version().hasIdentityOf(before.original)) {
             return false;
         }
         if (rename.target instanceof SharedFile file) {
@@ -109,7 +109,7 @@ final class Renames {
         }
         return Errnos.call(() -> {
             StoredObject found = store.find(before.copy.key());
-            return found != null && found.version().identity().equals(before.copy.identity());
+            return found != null && found.version().hasIdentityOf(before.copy);
         });
     }
 

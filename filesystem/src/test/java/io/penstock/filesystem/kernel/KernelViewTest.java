@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 
 /** The notices that the kernel gets about its pages at each open. */
 class KernelViewTest {
-    private static final KernelContent OLD = new KernelContent.Version("\"1\"", 1);
+    private static final KernelContent OLD = new KernelContent.Version("\"1\"", 1, 0);
     private static final ObjectVersion VERSION = new ObjectVersion("a", "\"3\"", 1, Instant.EPOCH);
-    private static final KernelContent NEW = new KernelContent.Version("\"2\"", 1);
+    private static final KernelContent NEW = new KernelContent.Version("\"2\"", 1, 0);
 
     private final Directory root = new Directory("");
     private final InodeTable inodes = new InodeTable(root);

@@ -40,7 +40,7 @@ sealed interface KnownAttributes {
     default boolean isOf(ObjectVersion other) {
         // Another node that changes attributes changes nothing but the time.
         ObjectVersion version = version();
-        return version.identity().equals(other.identity())
+        return version.hasIdentityOf(other)
                 && version.size() == other.size()
                 && version.lastModified()
                         .truncatedTo(ChronoUnit.SECONDS)
