@@ -1,7 +1,7 @@
 package io.penstock.metadata;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Printable;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,9 +74,16 @@ public final class Inode {
         return kernelState;
     }
 
-    /** Changes the kernel's view of it in one step. */
-    public synchronized void kernelState(UnaryOperator<@Nullable KernelState> change) {
-        kernelState = change.apply(kernelState);
+    /** Changes the kernel's state of it. A caller that goes by the state before has the monitor for both. */
+    @GuardedBy("this")
+    public void kernelState(@Nullable KernelState next) {
+        kernelState = next;
+    }
+
+    /** It goes out of use. */
+    synchronized void forget() {
+        KernelState before = kernelState;
+        kernelState = before == null ? null : before.forgotten();
     }
 
     /** The directory that it stands for; null if it is a file. */

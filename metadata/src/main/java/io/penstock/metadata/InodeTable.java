@@ -132,7 +132,7 @@ public final class InodeTable {
                 return current;
             }
             inode.references = 0;
-            inode.kernelState(state -> state == null ? null : state.forgotten());
+            inode.forget();
             byNumber.remove(inode.number());
             if (current != inode) {
                 return current; // it has no name, or an inode of the other kind has taken the place

@@ -77,7 +77,9 @@ public final class KernelView {
     }
 
     private static void change(Inode inode, UnaryOperator<@Nullable Known> transition) {
-        inode.kernelState(state -> transition.apply((Known) state));
+        synchronized (inode) {
+            inode.kernelState(transition.apply(known(inode)));
+        }
     }
 
     // ---- what an inode can stand for
@@ -136,7 +138,11 @@ public final class KernelView {
     }
 
     private static void lookedUp(Inode inode, KernelContent content) {
-        change(inode, state -> isOpen(state) || (state != null && state.isOf(content)) ? state : Known.shown(content));
+        synchronized (inode) {
+            Known state = known(inode);
+            boolean stays = isOpen(state) || (state != null && state.isOf(content));
+            inode.kernelState(stays ? state : Known.shown(content));
+        }
     }
 
     /** Attributes of the node were asked for by the inode. A kernel that keeps sizes does not take these of a version. */
@@ -160,34 +166,28 @@ public final class KernelView {
      * @return null if another content is passed through under this inode: this one needs another
      */
     public @Nullable Opened open(Inode inode, KernelContent content, @Nullable BackingFile file) {
-        @Nullable Opened[] opened = new @Nullable Opened[1];
-        change(inode, state -> {
+        synchronized (inode) {
+            Known state = known(inode);
             boolean isSame = state != null && state.isOf(content);
             if (state instanceof PassedThrough passed) {
-                opened[0] = isSame ? new Opened(PageCachePolicy.PASS_THROUGH, passed.file()) : null;
-                return isSame ? passed.opened(1) : state;
+                inode.kernelState(isSame ? passed.opened(1) : passed);
+                return isSame ? new Opened(PageCachePolicy.PASS_THROUGH, passed.file()) : null;
             } else if (file != null && content instanceof Version version && !isOpen(state)) {
-                opened[0] = new Opened(PageCachePolicy.PASS_THROUGH, file);
                 backingFiles.incrementAndGet();
-                return new PassedThrough(file, version, 1);
+                inode.kernelState(new PassedThrough(file, version, 1));
+                return new Opened(PageCachePolicy.PASS_THROUGH, file);
             } else if (isOpen(state) && !isSame) {
-                opened[0] = new Opened(PageCachePolicy.BYPASS, null);
-                return state;
+                return new Opened(PageCachePolicy.BYPASS, null);
             }
+            inode.kernelState(Known.cached(state, content));
             boolean isKept = isSame && state instanceof Cached cached && cached.settled();
-            opened[0] = new Opened(isKept ? PageCachePolicy.KEEP : PageCachePolicy.INVALIDATE, null);
-            return Known.cached(state, content);
-        });
-        return opened[0];
+            return new Opened(isKept ? PageCachePolicy.KEEP : PageCachePolicy.INVALIDATE, null);
+        }
     }
 
     /** A handle that was opened for caching is read through for the first time. */
     public void read(Inode inode) {
-        change(
-                inode,
-                state -> state instanceof Cached(KernelContent content, int opens, boolean _)
-                        ? new Cached(content, opens, true)
-                        : state);
+        change(inode, state -> state instanceof Cached some ? new Cached(some.content(), some.opens(), true) : state);
     }
 
     /**
@@ -196,18 +196,19 @@ public final class KernelView {
      * @return the file that nothing is passed through to any more: the caller's to close
      */
     public @Nullable BackingFile close(Inode inode) {
-        @Nullable BackingFile[] unused = new @Nullable BackingFile[1];
-        change(inode, state -> switch (state) {
-            case Cached(KernelContent content, int opens, boolean _) -> new Cached(content, opens - 1, true);
-            case PassedThrough passed when passed.opens() > 1 -> passed.opened(-1);
-            case PassedThrough(BackingFile file, Version content, int _) -> {
-                unused[0] = file;
+        synchronized (inode) {
+            Known state = known(inode);
+            if (state instanceof Cached(KernelContent content, int opens, boolean _)) {
+                inode.kernelState(new Cached(content, opens - 1, true));
+            } else if (state instanceof PassedThrough(BackingFile file, Version content, int opens) && opens == 1) {
+                inode.kernelState(Known.shown(content));
                 backingFiles.decrementAndGet();
-                yield Known.shown(content);
+                return file;
+            } else if (state instanceof PassedThrough passed) {
+                inode.kernelState(passed.opened(-1));
             }
-            case null, default -> state;
-        });
-        return unused[0];
+            return null;
+        }
     }
 
     /** How many inodes are passed through. */
@@ -281,16 +282,17 @@ public final class KernelView {
 
     /** An open file is read from its version's pages for as long as they are there. */
     private void drop(Inode inode, boolean nameStands) {
-        boolean[] wasOpen = new boolean[1];
-        change(inode, state -> {
-            wasOpen[0] = isOpen(state);
-            return wasOpen[0] ? state : null;
-        });
+        boolean wasOpen;
+        synchronized (inode) {
+            Known state = known(inode);
+            wasOpen = isOpen(state);
+            inode.kernelState(wasOpen ? state : null);
+        }
         boolean isFile = !inode.isDirectory();
-        kernels.dropInode(inode, !(isFile && wasOpen[0]));
+        kernels.dropInode(inode, !(isFile && wasOpen));
         Place place = inode.place();
         // What stands for its version alone is followed by another inode.
-        if (place != null && (!nameStands || (isFile && (keepsSizes || wasOpen[0])))) {
+        if (place != null && (!nameStands || (isFile && (keepsSizes || wasOpen)))) {
             kernels.dropName(place);
         }
     }
