@@ -19,7 +19,6 @@ import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.filesystem.names.NamedInodes;
 import io.penstock.filesystem.names.NodeResolver;
-import io.penstock.filesystem.names.NodeResolver.Resolved;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -95,8 +94,8 @@ final class OpenFiles {
             case OUTDATED ->
                 throw new ErrnoException(Errno.ESTALE, inode + " is of another version than the kernel was shown");
             case ANOTHER -> {
-                Resolved now = resolver.resolveNow(inode.number());
-                if (now == null || kernel.fit(inode, now.node()) == Fit.ANOTHER) { // a written file is always known
+                Node now = resolver.nodeNow(inode.number());
+                if (now == null || kernel.fit(inode, now) == Fit.ANOTHER) { // a written file is always known
                     throw inodes.stale(inode);
                 }
                 return null; // a writer has begun since
@@ -123,11 +122,11 @@ final class OpenFiles {
 
     /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */
     private boolean isCurrent(SharedFile file, Node node) throws ErrnoException {
-        Resolved now = resolver.resolveNow(file.inode().number());
+        Node now = resolver.nodeNow(file.inode().number());
         return now == null
-                || now.node().equals(node)
-                || (now.node().equals(file) && file.links() > 0)
-                || (now.node() instanceof FileEntry(StoredObject object) && file.isOf(object.version()));
+                || now.equals(node)
+                || (now.equals(file) && file.links() > 0)
+                || (now instanceof FileEntry(StoredObject object) && file.isOf(object.version()));
     }
 
     /**
@@ -154,8 +153,8 @@ final class OpenFiles {
     /** The same if nothing has to be waited for, not for the disk either: null if it has. */
     @Nullable
     OpenFile openNow(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
-        Resolved known = resolver.resolveNow(number);
-        SharedFile file = known == null ? null : join(resolver.inode(number), known.node(), false);
+        Node known = resolver.nodeNow(number);
+        SharedFile file = known == null ? null : join(resolver.inode(number), known, false);
         if (file != null && mayPassThrough(file, reader)) {
             file.leave(false);
             return null;
@@ -199,10 +198,8 @@ final class OpenFiles {
     }
 
     private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles reader) throws ErrnoException {
-        Resolved resolved = resolver.resolveNow(file.inode().number());
         if (reader == null
-                || resolved == null
-                || !(resolved.node() instanceof FileEntry(StoredObject object))
+                || !(resolver.nodeNow(file.inode().number()) instanceof FileEntry(StoredObject object))
                 || !file.isOf(object.version())) {
             return null;
         }

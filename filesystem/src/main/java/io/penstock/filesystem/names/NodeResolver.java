@@ -111,6 +111,12 @@ public final class NodeResolver {
         return resolve(number).node();
     }
 
+    /** As {@link #resolveNow}, without the validity. */
+    public @Nullable Node nodeNow(long number) throws ErrnoException {
+        Resolved known = resolveNow(number);
+        return known == null ? null : known.node();
+    }
+
     /**
      * {@link #node} as the store has it now, for a caller that is going to replace it. Where programs go on while the
      * store is away, the cached node is returned if the store does not answer soon: the commit is conditional on that.
