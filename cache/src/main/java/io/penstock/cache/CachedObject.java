@@ -1,6 +1,7 @@
 package io.penstock.cache;
 
 import io.penstock.cache.PageReads.FromDisk;
+import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.PageStore;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.cache.disk.WholeFile;
@@ -50,6 +51,10 @@ public final class CachedObject implements AutoCloseable {
 
     public ObjectVersion version() {
         return version;
+    }
+
+    ObjectId id() {
+        return pages.id();
     }
 
     /**

@@ -178,11 +178,13 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * The same in sectors: its pages are of {@link #SECTOR_SIZE}. Bytes of a version that are cached in pages are
+     * The same version in sectors: its pages are of {@link #SECTOR_SIZE}. Bytes of a version that are cached in pages are
      * not in its sectors, and the other way round; the caller decides where a byte is fetched to.
+     *
+     * @param pages the version, {@linkplain #open opened}
      */
-    public CachedObject openSectors(String namespace, ObjectVersion version) {
-        return open(ObjectId.of(namespace, version).ofSectors(), version, PageGeometry.SECTORS);
+    public CachedObject openSectors(CachedObject pages) {
+        return open(pages.id().ofSectors(), pages.version(), PageGeometry.SECTORS);
     }
 
     private CachedObject open(ObjectId id, ObjectVersion version, PageGeometry geometry) {

@@ -59,12 +59,13 @@ final class RestartTest {
     @Test
     void open_afterCleanClose_hasTheSameSectorsAndNotTheirPages() throws Exception {
         try (PageCache cache = open();
-                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+                CachedObject pages = LARGE.open(cache);
+                CachedObject sectors = cache.openSectors(pages)) {
             LARGE.fill(TestObject.claimed(sectors, 33, 35), SECTOR_SIZE);
         }
         try (PageCache cache = open();
                 CachedObject pages = LARGE.open(cache);
-                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+                CachedObject sectors = cache.openSectors(pages)) {
             assertThat(sectors.pageSize()).isEqualTo(SECTOR_SIZE);
             assertThat(sectors.state(32)).isEqualTo(PageState.MISSING);
             assertThat(pages.state(2)).isEqualTo(PageState.MISSING);
@@ -78,7 +79,8 @@ final class RestartTest {
     @Test
     void invalidate_ofAVersion_dropsItsSectorsToo() throws Exception {
         try (PageCache cache = open();
-                CachedObject sectors = cache.openSectors(TestObject.NAMESPACE, LARGE.version())) {
+                CachedObject pages = LARGE.open(cache);
+                CachedObject sectors = cache.openSectors(pages)) {
             LARGE.fill(TestObject.claimed(sectors, 33, 35), SECTOR_SIZE);
             cache.awaitWritten();
             cache.invalidate(TestObject.NAMESPACE, LARGE.version());

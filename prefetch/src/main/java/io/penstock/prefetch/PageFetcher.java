@@ -1,5 +1,6 @@
 package io.penstock.prefetch;
 
+import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.PageState;
@@ -125,9 +126,10 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     private OpenVersion openVersion(ObjectVersion version) {
+        CachedObject pages = cache.open(namespace, version);
         return new OpenVersion(
-                cache.open(namespace, version),
-                isSmall(version) ? null : cache.openSectors(namespace, version),
+                pages,
+                isSmall(version) ? null : cache.openSectors(pages),
                 new Streams(() -> limits, version.size(), counters.readaheadUsed, running));
     }
 

@@ -133,7 +133,7 @@ final class FetcherFixture implements AutoCloseable {
         fetcher.close();
         for (ObjectVersion version : versions) {
             try (CachedObject pages = cache.open(NAMESPACE, version);
-                    CachedObject sectors = cache.openSectors(NAMESPACE, version)) {
+                    CachedObject sectors = cache.openSectors(pages)) {
                 assertNothingInFlight(pages);
                 assertNothingInFlight(sectors);
             }

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import io.penstock.cache.CachedObject;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
@@ -429,8 +430,8 @@ class PageFetcherTest {
 
     @SuppressWarnings("NullAway") // What it lacks fails its close.
     private OpenVersion brokenVersion(ObjectVersion version) {
-        OpenVersion broken =
-                new OpenVersion(fixture.cache.open("test", version), fixture.cache.openSectors("test", version), null);
+        CachedObject pages = fixture.cache.open("test", version);
+        OpenVersion broken = new OpenVersion(pages, fixture.cache.openSectors(pages), null);
         broken.readers = 1;
         return broken;
     }
