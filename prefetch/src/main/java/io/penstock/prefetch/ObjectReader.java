@@ -202,7 +202,7 @@ public final class ObjectReader implements AutoCloseable {
         }
         int start = to.position();
         for (long at = position; at < end; ) {
-            int copied = object.holder(at).readNow(at, to, loans);
+            int copied = object.readNow(at, to, loans);
             if (copied < 0) {
                 to.position(start);
                 if (loans != null) {

@@ -10,7 +10,9 @@ import io.penstock.cache.PageState;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.core.ByteRange;
+import io.penstock.core.LentBytes;
 import io.penstock.objectstore.ObjectStoreException;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -85,6 +87,12 @@ final class OpenVersion {
                 && cached.state(position / PAGE_SIZE) != PageState.READY
                 && sectors.state(position / SECTOR_SIZE) != PageState.MISSING;
         return isSector ? requireNonNull(sectors) : cached;
+    }
+
+    /** Reads from the page, or from the sector, that holds the byte, as {@link CachedObject#readNow} does: negative if neither can. */
+    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
+        int count = cached.readNow(position, to, loans);
+        return count < 0 && sectors != null ? sectors.readNow(position, to, loans) : count;
     }
 
     /** Runs the fetch. It is cancelled if the last reader closes and no reader awaits it. */
@@ -162,14 +170,14 @@ final class OpenVersion {
             }
             long first = range.offset() / PAGE_SIZE;
             long end = pages(range.end());
-            Fill fill = cached.claim(first, end, Urgency.READAHEAD);
-            if (fill != null) {
-                streams.claimed(stream, range, fill.range());
-                return fill;
-            }
             if (anyMissing(first, end)) {
-                streams.pause(stream, range.offset());
-                return null;
+                Fill fill = cached.claim(first, end, Urgency.READAHEAD);
+                if (fill == null) {
+                    streams.pause(stream, range.offset());
+                } else {
+                    streams.claimed(stream, range, fill.range());
+                }
+                return fill;
             }
         }
         streams.giveBack(stream);
