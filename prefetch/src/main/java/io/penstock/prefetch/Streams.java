@@ -3,6 +3,8 @@ package io.penstock.prefetch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,10 +56,7 @@ final class Streams {
 
     /** By start; disjoint, not touching. */
     @GuardedBy("this")
-    private final Stream[] runs = new Stream[CAPACITY];
-
-    @GuardedBy("this")
-    private int count;
+    private final List<Stream> runs = new ArrayList<>();
 
     /** Reads so far. */
     @GuardedBy("this")
@@ -97,23 +96,22 @@ final class Streams {
     synchronized @Nullable Stream observe(long from, long to) {
         now++;
         int index = lastStartingBy(from);
-        if (index < 0 || !runs[index].reaches(from)) {
+        if (index < 0 || !runs.get(index).reaches(from)) {
             index++;
-            if (index == count || runs[index].start() > to) {
-                begin(index, from, to);
-                count(runs[lastStartingBy(from)], to - from);
+            if (index == runs.size() || runs.get(index).start() > to) {
+                count(begin(index, from, to), to - from);
                 return null;
             }
         }
-        Stream stream = runs[index];
+        Stream stream = runs.get(index);
         long consumedBefore = stream.consumed();
         boolean wasSingle = stream.isSingleRead();
         boolean movedOn = stream.read(from, to);
         if (wasSingle && !stream.isSingleRead()) {
             randomness = Math.max(0, randomness - 2);
         }
-        while (index + 1 < count && runs[index + 1].start() <= stream.end()) {
-            movedOn &= stream.absorb(runs[index + 1]);
+        while (index + 1 < runs.size() && runs.get(index + 1).start() <= stream.end()) {
+            movedOn &= stream.absorb(runs.get(index + 1));
             remove(index + 1);
         }
         stream.lastUse = now;
@@ -137,9 +135,8 @@ final class Streams {
 
     /** The file is closed: none of its streams runs any more. */
     synchronized void close() {
-        while (count > 0) {
-            remove(count - 1);
-        }
+        runs.forEach(running::ended);
+        runs.clear();
     }
 
     /**
@@ -171,13 +168,13 @@ final class Streams {
     /** The end of the GET for a missing page at {@code from}, needed up to {@code to}: {@code to} or more. */
     synchronized long issueOnDemand(long from, long to) {
         int index = lastStartingBy(from);
-        return index >= 0 && from < runs[index].end() ? runs[index].issueOnDemand(from, to) : to;
+        return index >= 0 && from < runs.get(index).end() ? runs.get(index).issueOnDemand(from, to) : to;
     }
 
     /** Whether the read at {@code from}, already noted, belonged to a running stream. */
     synchronized boolean isSequential(long from) {
         int index = lastStartingBy(from);
-        return index >= 0 && from < runs[index].end() && runs[index].isRunning();
+        return index >= 0 && from < runs.get(index).end() && runs.get(index).isRunning();
     }
 
     /**
@@ -186,7 +183,10 @@ final class Streams {
      */
     synchronized boolean isRandom(long from) {
         int index = lastStartingBy(from);
-        return randomness >= RANDOM_AFTER && (index < 0 || from >= runs[index].end() || runs[index].isSingleRead());
+        return randomness >= RANDOM_AFTER
+                && (index < 0
+                        || from >= runs.get(index).end()
+                        || runs.get(index).isSingleRead());
     }
 
     /** Whether anything was read. */
@@ -201,11 +201,7 @@ final class Streams {
 
     /** The number of streams that are read in sequence now. */
     synchronized int runningCount() {
-        int number = 0;
-        for (int i = 0; i < count; i++) {
-            number += runs[i].isRunning() ? 1 : 0;
-        }
-        return number;
+        return (int) runs.stream().filter(Stream::isRunning).count();
     }
 
     @GuardedBy("this")
@@ -223,37 +219,36 @@ final class Streams {
 
     /** The number of remembered runs. */
     synchronized int count() {
-        return count;
+        return runs.size();
     }
 
     @GuardedBy("this")
-    private void begin(int at, long from, long to) {
+    private Stream begin(int at, long from, long to) {
         int index = at;
-        if (count == CAPACITY) {
+        if (runs.size() == CAPACITY) {
             int victim = leastRecentlyUsed();
-            runs[victim].forget();
+            runs.get(victim).forget();
             remove(victim);
             if (victim < index) {
                 index--;
             }
         }
-        System.arraycopy(runs, index, runs, index + 1, count - index);
         randomness = Math.min(MAX_RANDOMNESS, randomness + 1);
-        runs[index] = new Stream(limits, size, from, to, now);
-        count++;
+        Stream stream = new Stream(limits, size, from, to, now);
+        runs.add(index, stream);
+        return stream;
     }
 
     @GuardedBy("this")
     private void remove(int index) {
-        running.ended(runs[index]);
-        System.arraycopy(runs, index + 1, runs, index, --count - index);
+        running.ended(runs.remove(index));
     }
 
     @GuardedBy("this")
     private int leastRecentlyUsed() {
         int victim = 0;
-        for (int i = 1; i < count; i++) {
-            if (dueAt(runs[i]) < dueAt(runs[victim])) {
+        for (int i = 1; i < runs.size(); i++) {
+            if (dueAt(runs.get(i)) < dueAt(runs.get(victim))) {
                 victim = i;
             }
         }
@@ -267,10 +262,10 @@ final class Streams {
     @GuardedBy("this")
     private int lastStartingBy(long offset) {
         int low = 0;
-        int high = count;
+        int high = runs.size();
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (runs[middle].start() <= offset) {
+            if (runs.get(middle).start() <= offset) {
                 low = middle + 1;
             } else {
                 high = middle;
