@@ -17,7 +17,7 @@ import io.penstock.fuse.kernel.Layouts.RenameIn;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.CharacterCodingException;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -212,14 +212,13 @@ final class Request implements ObservedCall {
      *     UTF-8, so no such name exists
      */
     String string(int offset) throws ErrnoException {
-        int length = endOfString(offset) - offset;
-        try {
-            return UTF_8.newDecoder()
-                    .decode(memory.slice(InHeader.SIZE + offset, length))
-                    .toString();
-        } catch (CharacterCodingException e) {
-            throw new ErrnoException(Errno.EILSEQ, "a name that is not UTF-8", e);
+        byte[] bytes = new byte[endOfString(offset) - offset];
+        memory.get(InHeader.SIZE + offset, bytes);
+        String string = new String(bytes, UTF_8);
+        if (!Arrays.equals(string.getBytes(UTF_8), bytes)) {
+            throw new ErrnoException(Errno.EILSEQ, "a name that is not UTF-8");
         }
+        return string;
     }
 
     /** Bytes of the body themselves, valid as long as the request is. */
