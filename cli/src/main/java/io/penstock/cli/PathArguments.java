@@ -74,8 +74,9 @@ final class PathArguments {
             throws IOException, RefusedException {
         Map<String, Object> request = new HashMap<>(options);
         List<Path> mountPoints = ServingMount.Mounts.read().points();
+        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
         List<String> named = paths.stream()
-                .map(path -> inMount(mount.mount().mountPoint(), mountPoints, path))
+                .map(path -> inMount(mount.mount().mountPoint(), mountPoints, here, path))
                 .toList();
         boolean isLong = named.stream().mapToInt(String::length).sum() > MOST_SENT;
         boolean isInput = "-".equals(manifest);
@@ -99,14 +100,15 @@ final class PathArguments {
      * other as it is.
      *
      * @param mountPoints of all mounts: nothing is looked up in them
+     * @param here the current folder, {@linkplain ServingMount#resolve resolved}
      */
-    static String inMount(Path mountPoint, List<Path> mountPoints, String path) {
+    static String inMount(Path mountPoint, List<Path> mountPoints, Path here, String path) {
         boolean isAbsolute = path.startsWith("/");
-        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
         if (path.isEmpty() || (!isAbsolute && !here.startsWith(mountPoint))) {
             return path;
         }
-        Path resolved = ServingMount.resolve(Host.current().path(path), mountPoints);
+        Path named = here.resolve(path).normalize();
+        Path resolved = named.startsWith(mountPoint) ? named : ServingMount.resolve(named, mountPoints);
         if (!resolved.startsWith(mountPoint)) {
             return path;
         } else if (isAbsolute) {

@@ -16,33 +16,36 @@ class PathArgumentsTest {
     @Test
     void inMount_relativePathsInAFolderOfTheMount_areOfThatFolder() {
         Path mount = HERE.resolve("..").normalize();
-        assertThat(PathArguments.inMount(mount, List.of(mount), "l3")).isEqualTo(NAME + "/l3");
-        assertThat(PathArguments.inMount(mount, List.of(mount), "a/*.jpg")).isEqualTo(NAME + "/a/*.jpg");
-        assertThat(PathArguments.inMount(mount, List.of(mount), ".")).isEqualTo(NAME);
-        assertThat(PathArguments.inMount(mount, List.of(mount), "../b")).isEqualTo("b");
-        assertThat(PathArguments.inMount(mount, List.of(mount), "..")).isEqualTo(".");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "l3")).isEqualTo(NAME + "/l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "a/*.jpg"))
+                .isEqualTo(NAME + "/a/*.jpg");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, ".")).isEqualTo(NAME);
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "../b")).isEqualTo("b");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "..")).isEqualTo(".");
     }
 
     @Test
     void inMount_relativePathsElsewhere_areOfTheMount() {
         Path mount = HERE.resolve("mount");
-        assertThat(PathArguments.inMount(mount, List.of(mount), "l3")).isEqualTo("l3");
-        assertThat(PathArguments.inMount(mount, List.of(mount), ".")).isEqualTo(".");
-        assertThat(PathArguments.inMount(mount, List.of(mount), "../b")).isEqualTo("../b");
-        assertThat(PathArguments.inMount(mount, List.of(mount), "mount/l3")).isEqualTo("mount/l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "l3")).isEqualTo("l3");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, ".")).isEqualTo(".");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "../b")).isEqualTo("../b");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "mount/l3"))
+                .isEqualTo("mount/l3");
     }
 
     @Test
     void inMount_noPath_staysNone() {
-        assertThat(PathArguments.inMount(HERE, List.of(HERE), "")).isEmpty();
+        assertThat(PathArguments.inMount(HERE, List.of(HERE), HERE, "")).isEmpty();
     }
 
     @Test
     void inMount_absolutePaths_areFoundAlsoBySymbolicLinks(@TempDir Path folder) throws IOException {
         Path mount = folder.toRealPath().resolve("mount");
         Path link = Files.createSymbolicLink(folder.resolve("link"), Files.createDirectory(mount));
-        assertThat(PathArguments.inMount(mount, List.of(mount), link + "/a/../b"))
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, link + "/a/../b"))
                 .isEqualTo(mount.resolve("b").toString());
-        assertThat(PathArguments.inMount(mount, List.of(mount), "/etc/passwd")).isEqualTo("/etc/passwd");
+        assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "/etc/passwd"))
+                .isEqualTo("/etc/passwd");
     }
 }
