@@ -5,7 +5,6 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -19,38 +18,20 @@ final class RecoveryAdvice {
 
     /** With the settings of the mount, and with its configuration file if any come from one; for a shell. */
     static String command(Target target, Configuration configuration) {
-        List<String> words = new ArrayList<>(List.of("penstock", "recover", target.source()));
-        for (Setting<?> setting : FOLDERS) {
-            if (!(configuration.origin(setting) instanceof Origin.Line)) {
-                add(setting, configuration, words);
-            }
-        }
-        for (Setting<?> setting : Settings.ALL) { // a file may be valid only with what else was given
-            switch (configuration.origin(setting)) {
-                case Origin.Line _, Origin.Default _ -> {}
-                case Origin.Option _, Origin.MountOption _, Origin.Variable _ -> {
-                    if (!FOLDERS.contains(setting)) {
-                        add(setting, configuration, words);
-                    }
-                }
-            }
-        }
-        Settings.ALL.stream()
-                .flatMap(setting -> configuration.origin(setting) instanceof Origin.Line line
-                        ? Stream.of(line.file())
-                        : Stream.empty())
-                .findFirst()
-                .ifPresent(file -> words.addAll(List.of("--config", file.toString())));
-        return words.stream().map(RecoveryAdvice::quoted).collect(Collectors.joining(" "));
-    }
-
-    private static void add(Setting<?> setting, Configuration configuration, List<String> words) {
-        String value = configuration.show(setting);
-        if (setting.type().isFlag()) {
-            words.add(setting.optionName() + "=" + value);
-        } else {
-            words.addAll(List.of(setting.optionName(), value));
-        }
+        Stream<String> options = Stream.concat(FOLDERS.stream(), Settings.ALL.stream())
+                .flatMap(setting -> switch (configuration.origin(setting)) {
+                    case Origin.Line line ->
+                        Stream.of("--config " + quoted(line.file().toString()));
+                    case Origin.Default _ when !FOLDERS.contains(setting) -> Stream.empty();
+                    // Beside a file too, which may be valid only with what else was given.
+                    case Origin.Default _, Origin.Option _, Origin.MountOption _, Origin.Variable _ ->
+                        Stream.of(setting.optionName()
+                                + (setting.type().isFlag() ? "=" : " ")
+                                + quoted(configuration.show(setting)));
+                })
+                .distinct();
+        return Stream.concat(Stream.of("penstock recover " + quoted(target.source())), options)
+                .collect(Collectors.joining(" "));
     }
 
     private static String quoted(String word) {

@@ -45,8 +45,8 @@ class RecoveryAdviceTest {
             """);
         assertThat(command(
                         Map.of(), Map.of(Settings.REGION, "there"), "", ConfigurationFile.find(file, Host.current())))
-                .isEqualTo("penstock recover s3://data/a --write-staging /fast/cache/staging --region there --config "
-                        + file);
+                .isEqualTo("penstock recover s3://data/a --config " + file
+                        + " --write-staging /fast/cache/staging --region there");
     }
 
     private static String command(
