@@ -331,7 +331,8 @@ final class FileSync {
         try {
             if (stagedFor(reason)) {
                 log.error(
-                        "'{}' could not be committed: {}. The written data is kept in {}: see 'penstock recover'.",
+                        "'{}' could not be committed: {}. The written data is kept in {}: penstock mounts"
+                                + " shows the penstock recover command for it.",
                         bytes.key(),
                         reason,
                         bytes.layer().staged().where());

@@ -187,7 +187,7 @@ final class MountCheck implements Check<MountFacts> {
             findings.error(
                     writing.failedFiles() + " written files could not be uploaded",
                     "They are kept on this machine's disk, and other nodes do not see them",
-                    "penstock recover lists them, and says why");
+                    "Once unmounted, the penstock recover command that penstock mounts shows lists them, and says why");
         }
     }
 }

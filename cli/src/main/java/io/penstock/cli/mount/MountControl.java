@@ -114,6 +114,7 @@ public final class MountControl implements AutoCloseable {
         JsonNode timeout = arguments.path("timeout");
         SyncJob job = new SyncJob(
                 bucket.failed(),
+                running.recovery(),
                 bucket.awaited(),
                 key -> FileSelection.shown(bucket.contents().tree(), key),
                 timeout.canConvertToLong() ? Duration.ofMillis(timeout.asLong()) : null);

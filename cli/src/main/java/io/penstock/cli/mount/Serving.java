@@ -229,7 +229,7 @@ public final class Serving {
                         names -> control.state().update(now -> now.withNames(names)))) {
             RunningMount running = control.running();
             StateFile state = control.state();
-            state.update(now -> now.withBacklog(withKept("", bucket), 0, false));
+            state.update(now -> now.withBacklog(withKept("", bucket, running), 0, false));
             if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
                 HangupSignal.runs(control::reload);
             }
@@ -243,8 +243,8 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch((left, failed) -> state.update(
-                        now -> now.unmounted() ? now : now.withBacklog(withKept(left, bucket), failed, false)));
+                backlog.watch((left, failed) -> state.update(now ->
+                        now.unmounted() ? now : now.withBacklog(withKept(left, bucket, running), failed, false)));
             }
             mount.awaitUnmounted();
             state.update(
@@ -262,11 +262,11 @@ public final class Serving {
     }
 
     /** The mount's state in penstock mounts. */
-    private static String withKept(String left, BucketMount bucket) {
+    private static String withKept(String left, BucketMount bucket, RunningMount running) {
         return bucket.kept() == 0
                 ? left
-                : (left.isEmpty() ? "nothing" : left) + "; kept for penstock recover: " + bucket.kept() + ", "
-                        + ByteSizes.print(bucket.keptBytes());
+                : (left.isEmpty() ? "nothing" : left) + "; kept: " + bucket.kept() + ", "
+                        + ByteSizes.print(bucket.keptBytes()) + ", see " + running.recovery();
     }
 
     private void tellReady(RunningMount running, BucketMount bucket) {

@@ -15,6 +15,7 @@ final class SyncJob extends Job {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final int failedBefore;
+    private final String recovery;
 
     /** Confined to the thread that does it. */
     private final List<AwaitedFile> left;
@@ -25,13 +26,20 @@ final class SyncJob extends Job {
 
     /**
      * @param failedBefore files that could not be uploaded before
+     * @param recovery the command that shows them
      * @param files closed or fsynced by now and not in the bucket
      * @param shown the path of a key, for users
      * @param timeout after which files that are not in the bucket count as failed; null for never
      */
-    SyncJob(int failedBefore, List<AwaitedFile> files, UnaryOperator<String> shown, @Nullable Duration timeout) {
+    SyncJob(
+            int failedBefore,
+            String recovery,
+            List<AwaitedFile> files,
+            UnaryOperator<String> shown,
+            @Nullable Duration timeout) {
         super("sync", List.of());
         this.failedBefore = failedBefore;
+        this.recovery = recovery;
         this.left = new ArrayList<>(files);
         this.shown = shown;
         this.timeout = timeout;
@@ -49,7 +57,7 @@ final class SyncJob extends Job {
             problem(
                     "written before",
                     failedBefore + (failedBefore == 1 ? " file" : " files")
-                            + " could not be uploaded, and penstock recover lists them");
+                            + " could not be uploaded, and once unmounted " + recovery + " lists them");
         }
         int files = left.size();
         long all = look();

@@ -66,6 +66,10 @@ public record RunningMount(
     private static final String NAMES = "names";
     private static final String UNMOUNTED = "unmounted";
 
+    /** Of an earlier version. */
+    private static final String UNKNOWN_RECOVERY =
+            "penstock recover BUCKET, with the options or the configuration file of the mount,";
+
     /** The index of a process's start time in {@link #stat}, whose first field is 3. */
     private static final int START = 22 - 3;
 
@@ -265,7 +269,7 @@ public record RunningMount(
                     properties.getProperty("binding", ""),
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
-                    properties.getProperty(RECOVERY, "penstock recover"), // of an earlier version
+                    properties.getProperty(RECOVERY, UNKNOWN_RECOVERY),
                     Path.of(properties.getProperty("log", "")),
                     Path.of(properties.getProperty(ACCESS_LOG, "")),
                     Instant.parse(properties.getProperty("since", "")),

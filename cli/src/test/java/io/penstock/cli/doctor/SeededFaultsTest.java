@@ -555,7 +555,7 @@ class SeededFaultsTest {
                         mount(cache(0, 0, 0, 0, 0, 0), GETS, 2, ""),
                         ERROR,
                         "2 written files",
-                        "penstock recover"),
+                        "penstock recover command that penstock mounts shows"),
                 fault(
                         "waits for the store",
                         check,

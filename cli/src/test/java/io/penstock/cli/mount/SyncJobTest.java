@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SyncJobTest {
+    private static final String RECOVERY = "penstock recover s3://a --cache /cache";
+
     /** A file whose progress the test sets. */
     private static final class File implements AwaitedFile {
         private final String key;
@@ -43,7 +45,7 @@ class SyncJobTest {
 
     @Test
     void work_nothingIsLeft_isDoneAtOnce() {
-        JobStatus end = run(new SyncJob(0, List.of(), key -> key, null));
+        JobStatus end = run(new SyncJob(0, RECOVERY, List.of(), key -> key, null));
         assertThat(end.state()).isEqualTo(State.DONE);
         assertThat(end.problems()).isEmpty();
         assertThat(end.totalFiles()).isZero();
@@ -53,7 +55,7 @@ class SyncJobTest {
     void work_anUpload_isWaitedForAndNamed() throws Exception {
         File slow = new File("p/slow", new Progress.Waiting(70));
         File quick = new File("p/quick", new Progress.Visible());
-        SyncJob job = new SyncJob(0, List.of(slow, quick), key -> key.substring(2), null);
+        SyncJob job = new SyncJob(0, RECOVERY, List.of(slow, quick), key -> key.substring(2), null);
         Thread thread = Thread.ofVirtual().start(() -> job.run(1));
         while (job.status(1).waitsFor() == null) {
             Thread.onSpinWait();
@@ -76,18 +78,21 @@ class SyncJobTest {
 
     @Test
     void work_whatFails_isNamed() {
-        JobStatus end =
-                run(new SyncJob(2, List.of(new File("lost", new Progress.Failed("access denied"))), key -> key, null));
+        JobStatus end = run(new SyncJob(
+                2, RECOVERY, List.of(new File("lost", new Progress.Failed("access denied"))), key -> key, null));
         assertThat(end.problems())
                 .containsExactly(
-                        new Problem("written before", "2 files could not be uploaded, and penstock recover lists them"),
+                        new Problem(
+                                "written before",
+                                "2 files could not be uploaded, and once unmounted penstock recover s3://a --cache"
+                                        + " /cache lists them"),
                         new Problem("lost", "access denied"));
     }
 
     @Test
     void work_theTimeIsOver_namesWhatIsLeft() {
-        JobStatus end =
-                run(new SyncJob(0, List.of(new File("f", new Progress.Waiting(1 << 20))), key -> key, Duration.ZERO));
+        JobStatus end = run(new SyncJob(
+                0, RECOVERY, List.of(new File("f", new Progress.Waiting(1 << 20))), key -> key, Duration.ZERO));
         assertThat(end.state()).isEqualTo(State.DONE);
         assertThat(end.problems())
                 .containsExactly(new Problem("f", "it is not in the bucket yet, 1MiB are left; its upload goes on"));

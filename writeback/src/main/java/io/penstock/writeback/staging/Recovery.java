@@ -211,7 +211,7 @@ public final class Recovery {
         UnreadableFile file = unreadable(name, hasData, state, reason);
         log.error(
                 "Data written to {} is not uploaded, because its journal {} cannot be read: {}. It is kept:"
-                        + " see 'penstock recover'.",
+                        + " penstock mounts shows the penstock recover command for it.",
                 file.key() == null ? "a file" : "'" + file.key() + "'",
                 file.journal(),
                 reason);

@@ -18,7 +18,8 @@ public final class StagingFolder {
             "staging folder", "write.staging", "--write-staging", """
                 Here lies data that programs have written to a bucket, until it is uploaded. It is no cache:
                 files removed here are lost. The next mount of the bucket goes on with the uploads;
-                "penstock recover BUCKET" shows those that cannot go on by themselves, and settles them.
+                "penstock recover BUCKET", with the options or the configuration file of the mount, shows those
+                that cannot go on by themselves, and settles them.
 
                 The files *.unreadable are not used. Remove them once you have taken from them what you need.\
                 """, StagingFolder::isOfEarlierVersion);
