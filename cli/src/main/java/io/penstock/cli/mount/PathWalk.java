@@ -97,7 +97,10 @@ final class PathWalk {
             return true;
         }
         String name = route.names.names().get(at);
-        if (route.names.isAllLevels(at)) {
+        if (name.equals(SymbolicLinks.PARENT)) { // of a link's target: no user's path has it
+            String rest = String.join("/", route.names.names().subList(at, route.fromLink));
+            return follow(route, route.link, links.lead(directory, rest), route.fromLink - 1);
+        } else if (route.names.isAllLevels(at)) {
             return at + 1 == route.names.size()
                     ? from(route, directory, path, at + 1)
                     : fromEachLevel(route, directory, path, at);
@@ -190,7 +193,7 @@ final class PathWalk {
         if (route.followed == SymbolicLinks.MOST) {
             return nowhere(link, "it leads through more than " + SymbolicLinks.MOST + " symbolic links");
         } else if (below.isEmpty()) {
-            return nowhere(link, leadsTo("/" + String.join("/", to)) + ", outside of the mount");
+            return nowhere(link, leadsTo(SymbolicLinks.absolute(to)) + ", outside of the mount");
         }
         PathPattern names = route.names.replacing(at, below.get());
         int fromLink = names.size() - route.names.size() + Math.max(at + 1, route.fromLink);

@@ -7,21 +7,27 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * Follows the symbolic links of a mount on the way of a user's path, as the kernel does for programs, but by their names
- * alone: in {@code a/../b} it takes {@code a} for a folder. Safe for use by any number of threads.
+ * Follows the symbolic links of a mount on the way of a user's path, as the kernel does for programs: path_resolution(7). Safe
+ * for use by any number of threads.
  *
  * @param root of the mount
+ * @param mountPoint without symbolic links
  */
 record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     /** On one path: the kernel's MAXSYMLINKS. */
     static final int MOST = 40;
+
+    static final String PARENT = "..";
 
     /**
      * The target of a symbolic link; empty if this is none, or if the store withholds what it is. May ask the store.
@@ -67,13 +73,48 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     }
 
     /**
-     * The absolute path that a link leads to, as names.
+     * The absolute path that a link leads to, as names. Outside of the mount it is without links and {@code ..}; in the mount it
+     * may have both, but does not begin with {@code ..}.
      *
      * @param parent of the link
      */
     List<String> lead(Directory parent, String target) {
         String below = parent.prefix().substring(root.prefix().length());
-        return names(target.startsWith("/") ? target : mountPoint + "/" + below + target);
+        return resolve(names(target.startsWith("/") ? "" : mountPoint + "/" + below), names(target), 0);
+    }
+
+    /**
+     * @param from without links and {@code ..}
+     * @param followed how many links have led to it
+     */
+    private List<String> resolve(List<String> from, List<String> ahead, int followed) {
+        if (ahead.isEmpty() || (below(from).isPresent() && !ahead.getFirst().equals(PARENT))) {
+            return joined(from, ahead);
+        }
+        List<String> rest = ahead.subList(1, ahead.size());
+        if (ahead.getFirst().equals(PARENT)) {
+            return resolve(from.subList(0, Math.max(0, from.size() - 1)), rest, followed); // the root is its own parent
+        }
+        List<String> next = joined(from, ahead.subList(0, 1));
+        Optional<String> target = followed < MOST ? outerTarget(next) : Optional.empty();
+        return target.isEmpty()
+                ? resolve(next, rest, followed)
+                : resolve(
+                        target.get().startsWith("/") ? List.of() : from,
+                        joined(names(target.get()), rest),
+                        followed + 1);
+    }
+
+    /** The target of a link outside of the mount; empty if this is none, which nothing on the way to the mount point is. */
+    private Optional<String> outerTarget(List<String> names) {
+        try {
+            Path path = Path.of(absolute(names));
+            return mountPoint.startsWith(path)
+                    ? Optional.empty()
+                    : Optional.of(Files.readSymbolicLink(path).toString());
+        } catch (IOException | InvalidPathException e) {
+            return Optional.empty();
+        }
     }
 
     /** The names from the root of the mount on; empty if the absolute path is outside of the mount. */
@@ -84,19 +125,17 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
                 : Optional.empty();
     }
 
+    static String absolute(List<String> names) {
+        return "/" + String.join("/", names);
+    }
+
     private static List<String> names(String path) {
-        List<String> names = new ArrayList<>();
-        for (String name : path.split("/", -1)) {
-            switch (name) {
-                case "", "." -> {}
-                case ".." -> {
-                    if (!names.isEmpty()) { // the root is its own parent
-                        names.removeLast();
-                    }
-                }
-                default -> names.add(name);
-            }
-        }
-        return names;
+        return Stream.of(path.split("/"))
+                .filter(name -> !name.isEmpty() && !name.equals("."))
+                .toList();
+    }
+
+    private static List<String> joined(List<String> names, List<String> more) {
+        return Stream.concat(names.stream(), more.stream()).toList();
     }
 }

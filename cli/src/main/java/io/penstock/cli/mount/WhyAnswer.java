@@ -80,7 +80,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 found.complete(new Found.Other(link + ": " + why));
             }
         });
-        Thread thread = Thread.ofVirtual().start(() -> {
+        // A platform thread: a link may lead through another file system that hangs, and a carrier would hang with it.
+        Thread thread = Thread.ofPlatform().daemon().name("why").start(() -> {
             try {
                 if (!walk.along(new PathPattern(names, names.size()))) {
                     found.complete(new Found.Other(path + ": there is no such file"));

@@ -66,23 +66,24 @@ class FileSelectionTest {
 
     private List<String> files(FileSelection selection) throws Exception {
         List<String> found = new ArrayList<>();
-        selection.visit(tree, new SymbolicLinks(kept, tree.root(), MOUNT), new FileSelection.Visitor() {
-            @Override
-            public void file(ObjectVersion version) {
-                found.add(version.key().substring("shown/".length()));
-            }
+        selection.visit(
+                tree, new SymbolicLinks(kept, tree.root(), selection.mountPoint()), new FileSelection.Visitor() {
+                    @Override
+                    public void file(ObjectVersion version) {
+                        found.add(version.key().substring("shown/".length()));
+                    }
 
-            @Override
-            public void written(String key) {
-                found.add("written " + key);
-            }
+                    @Override
+                    public void written(String key) {
+                        found.add("written " + key);
+                    }
 
-            @Override
-            public void problem(String path, String why) {
-                missing.add(path);
-                reasons.add(why);
-            }
-        });
+                    @Override
+                    public void problem(String path, String why) {
+                        missing.add(path);
+                        reasons.add(why);
+                    }
+                });
         return found;
     }
 
@@ -186,6 +187,73 @@ class FileSelectionTest {
         assertThat(reasons)
                 .hasSize(4)
                 .containsOnly("it is a symbolic link that leads to " + leadsTo + ", outside of the mount");
+    }
+
+    /** As path_resolution(7) has it: from the folder to which a link leads. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "d/toB/../1.jpg",
+                "d/toB/c/.././../1.jpg",
+                "d/toB/../../../data/a/1.jpg",
+                "/mnt/data/d/toB/../1.jpg",
+                "toToB/../1.jpg"
+            })
+    void visit_symbolicLinkThroughTheParentOfALink_visitsWhatItLeadsTo(String target) throws Exception {
+        link("d/toB", "../a/b");
+        link("toToB", "d/toB");
+        link("l", target);
+        assertThat(files("l", "[l]")).containsExactly("a/1.jpg", "a/1.jpg");
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_symbolicLinkThroughTheParentOfNoFolder_saysWhereItLeads() throws Exception {
+        link("d/toB", "../a/b");
+        link("nothing", "none/../a/1.jpg");
+        link("file", "a/1.jpg/../2.png");
+        link("out", "d/toB/../../../x");
+        assertThat(files("nothing", "file", "out")).isEmpty();
+        assertThat(missing).containsExactly("nothing", "file", "out");
+        String why = "it is a symbolic link that leads to /mnt/%s";
+        assertThat(reasons)
+                .containsExactly(
+                        why.formatted("data/none/../a/1.jpg, where there is no file or folder"),
+                        why.formatted("data/a/1.jpg/../2.png, where there is no file or folder"),
+                        why.formatted("x, outside of the mount"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "parent/mnt/d/5.jpg",
+                "mount/d/5.jpg",
+                "folder/5.jpg",
+                "folder/../d/5.jpg",
+                "parent/../real/mnt/d/5.jpg"
+            })
+    void visit_symbolicLinkByAnotherPathToTheMount_visitsWhatItLeadsTo(String target, @TempDir Path temporary)
+            throws Exception {
+        Path outside = temporary.toRealPath();
+        Path mount = Files.createDirectories(outside.resolve("real/mnt"));
+        Files.createSymbolicLink(outside.resolve("parent"), outside.resolve("real"));
+        Files.createSymbolicLink(outside.resolve("mount"), Path.of("parent/mnt"));
+        Files.createSymbolicLink(outside.resolve("folder"), mount.resolve("d"));
+        link("absolute", outside.resolve(target).toString());
+        link("a/relative", "../../../" + target);
+        assertThat(files(new FileSelection(mount, List.of("absolute", "a/relative"), null)))
+                .containsExactly("d/5.jpg", "d/5.jpg");
+        assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void visit_symbolicLinkToALoopOutsideOfTheMount_saysThatItLeadsOut(@TempDir Path temporary) throws Exception {
+        Path outside = temporary.toRealPath();
+        Path loop = Files.createSymbolicLink(outside.resolve("loop"), Path.of("loop"));
+        link("l", loop.toString());
+        assertThat(files(new FileSelection(outside.resolve("mnt"), List.of("l"), null)))
+                .isEmpty();
+        assertThat(reasons).containsExactly("it is a symbolic link that leads to " + loop + ", outside of the mount");
     }
 
     @Test
