@@ -85,6 +85,9 @@ final class GroupWarmJob extends Job {
 
         @Override
         public void file(ObjectVersion version) throws InterruptedException {
+            if (!WarmJob.hasBytes(version)) {
+                return;
+            }
             Coming coming = new Coming(version);
             for (long at = 0; at < version.size(); at += PIECE) {
                 ByteRange piece = new ByteRange(at, Math.min(PIECE, version.size() - at));

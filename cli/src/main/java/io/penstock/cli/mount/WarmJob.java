@@ -77,7 +77,9 @@ final class WarmJob extends Job {
         @Override
         public void file(ObjectVersion version) throws IOException, InterruptedException {
             Long until = options.pinUntil();
-            if (until == null || pin(version, until)) {
+            if (!hasBytes(version)) {
+                return;
+            } else if (until == null || pin(version, until)) {
                 bringing.bring(version);
             } else {
                 done(version, Outcome.NO_ROOM, null);
@@ -133,6 +135,9 @@ final class WarmJob extends Job {
 
         @Override
         public void file(ObjectVersion version) {
+            if (!hasBytes(version)) {
+                return;
+            }
             number++;
             bytes += version.size();
             if (options.pinUntil() != null
@@ -147,6 +152,11 @@ final class WarmJob extends Job {
 
         @Override
         public void problem(String path, String why) {}
+    }
+
+    /** Links have none, nor have empty files: nothing of them can be brought in. */
+    static boolean hasBytes(ObjectVersion version) {
+        return version.size() > 0;
     }
 
     private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
