@@ -135,7 +135,7 @@ final class JobWatch {
         }
         String error = end.error();
         if (error != null) {
-            err.println("penstock: " + error);
+            err.println("penstock: " + Printable.text(error));
         } else if (end.state() == State.CANCELLED) {
             err.println("penstock: job " + end.job() + " was cancelled");
         }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -125,8 +126,9 @@ final class PathArguments {
             throws IOException, RefusedException {
         for (String path : listed) {
             if (path.isBlank() || path.indexOf('\n') >= 0 || path.indexOf('\r') >= 0) {
-                throw new RefusedException("'" + path + "' is blank or has a line break, and cannot stand in a list:"
-                        + " leave it out, or give fewer paths at once");
+                throw new RefusedException(
+                        "'" + Printable.text(path) + "' is blank or has a line break, and cannot stand in a list:"
+                                + " leave it out, or give fewer paths at once");
             }
         }
         Path list = Files.createTempFile("penstock-paths-", ".txt"); // for its user only

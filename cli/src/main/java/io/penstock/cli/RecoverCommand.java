@@ -159,7 +159,9 @@ final class RecoverCommand implements Callable<Integer> {
             if (what.commit) {
                 throw e;
             }
-            spec.commandLine().getErr().println("penstock: " + e.getMessage() + "; going on without it");
+            spec.commandLine()
+                    .getErr()
+                    .println(Printable.text("penstock: " + e.getMessage() + "; going on without it"));
             return new RefusingObjectStore(plan.target().bucket(), e);
         }
     }

@@ -12,6 +12,7 @@ import io.penstock.cli.control.ControlClient;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
+import io.penstock.core.Printable;
 import io.penstock.fuse.MountTable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ record ServingMount(RunningMount mount) {
         Path path = resolve(file, mounts.points());
         RunningMount found = mounts.newest(
                 each -> path.startsWith(each.mountPoint()),
-                file + " is in no mount of Penstock; penstock mounts lists the mounts");
+                Printable.text(file.toString()) + " is in no mount of Penstock; penstock mounts lists the mounts");
         return new MountedFile(new ServingMount(found), path);
     }
 

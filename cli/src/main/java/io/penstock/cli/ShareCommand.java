@@ -6,6 +6,7 @@ import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.control.ShareStatus.Member;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -64,7 +65,9 @@ final class ShareCommand {
         String place = mount.mountPoint();
         return switch (share.state()) {
             case JOINING -> place + " looks for its cache group, at " + share.listen() + "\n";
-            case FAILED -> place + " shares no cache now, and tries again every 30 s: " + share.error() + "\n";
+            case FAILED ->
+                place + " shares no cache now, and tries again every 30 s: "
+                        + Printable.text(String.valueOf(share.error())) + "\n";
             case JOINED ->
                 place + " shares its cache at " + share.listen() + "\n" + members(share) + traffic(mount, share);
         };
@@ -75,12 +78,12 @@ final class ShareCommand {
         for (Member member : share.members()) {
             text.append("%-24s %5.1f%%  %s%n"
                     .formatted(
-                            member.address(),
+                            Printable.text(member.address()),
                             100 * member.share(),
                             switch (member.state()) {
                                 case "self" -> "this node";
                                 case "skipped" -> "skipped: it has failed, and is asked again within a minute";
-                                default -> member.state();
+                                default -> Printable.text(member.state());
                             }));
         }
         return text.toString();

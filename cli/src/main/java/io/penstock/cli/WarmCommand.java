@@ -5,6 +5,7 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Durations;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -188,17 +189,20 @@ final class WarmCommand implements Callable<Integer> {
             out.println("There are no jobs");
         } else {
             for (JsonNode each : jobs) {
-                JobStatus job = JobStatus.of(each);
-                out.println("%d  %s %s: %s, %s%s"
-                        .formatted(
-                                job.job(),
-                                job.command(),
-                                String.join(" ", job.paths()),
-                                job.state().name().toLowerCase(Locale.ROOT),
-                                JobWatch.describe(job, 0),
-                                job.error() == null ? "" : ": " + job.error()));
+                out.println(line(JobStatus.of(each)));
             }
         }
         out.flush();
+    }
+
+    static String line(JobStatus job) {
+        return Printable.text("%d  %s %s: %s, %s%s"
+                .formatted(
+                        job.job(),
+                        job.command(),
+                        String.join(" ", job.paths()),
+                        job.state().name().toLowerCase(Locale.ROOT),
+                        JobWatch.describe(job, 0),
+                        job.error() == null ? "" : ": " + job.error()));
     }
 }

@@ -57,6 +57,16 @@ class ShareCommandTest {
                 .isEqualTo("/mnt/data shares no cache now, and tries again every 30 s: the port is in use\n");
     }
 
+    /** They come from the network. */
+    @Test
+    void text_textsOfOtherNodesWithControlCharacters_areEscaped() {
+        Member other = new Member("b", "10.0.0.2:7420\nx", 0.5, "\u001b[2J");
+        ShareStatus share = new ShareStatus(
+                ShareStatus.State.JOINED, null, "a", List.of(other), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        assertThat(text(share)).contains("10.0.0.2:7420\\u000ax", "\\u001b[2J").doesNotContain("\u001b");
+        assertThat(text(outside(ShareStatus.State.FAILED, "no\nyes")).lines()).hasSize(1);
+    }
+
     private static ShareStatus outside(ShareStatus.State state, @Nullable String error) {
         return new ShareStatus(state, error, "10.0.0.1:7420", List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
     }

@@ -1,5 +1,6 @@
 package io.penstock.cli.measure;
 
+import io.penstock.core.Printable;
 import java.time.Duration;
 import java.util.Locale;
 
@@ -35,7 +36,8 @@ public final class Text {
         StringBuilder lines = new StringBuilder();
         StringBuilder line = new StringBuilder(first);
         boolean isEmpty = true;
-        for (String word : text.split("\\s+", -1)) {
+        for (String each : text.split("\\s+", -1)) {
+            String word = Printable.text(each);
             if (!isEmpty && line.length() + 1 + word.length() > width) {
                 lines.append(line.toString().stripTrailing()).append('\n');
                 line = new StringBuilder(next);

@@ -3,6 +3,7 @@ package io.penstock.cli.mount;
 import io.penstock.cli.mount.PathPattern.BadPathException;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.core.Printable;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
@@ -132,7 +133,7 @@ record FileSelection(
     }
 
     private static RefusedException refused(String path, BadPathException e) {
-        return new RefusedException((path.isEmpty() ? "''" : path) + ": " + e.getMessage());
+        return new RefusedException((path.isEmpty() ? "''" : Printable.text(path)) + ": " + e.getMessage());
     }
 
     private List<String> parse(String path) throws BadPathException {

@@ -9,6 +9,7 @@ import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.core.Printable;
 import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
@@ -57,7 +58,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             case Found.File(Directory parent, String name, FileEntry(StoredObject object)) ->
                 report(path, object.version(), contents.files().isPassedThrough(parent, name));
             case Found.File(Directory parent, String name, var _) -> written(path, parent.key(name));
-            case Found.Other(String why) -> throw new RefusedException(why);
+            case Found.Other(String why) -> throw new RefusedException(Printable.text(why));
         };
     }
 
@@ -100,15 +101,16 @@ record WhyAnswer(Contents contents, Path mountPoint) {
             Thread.currentThread().interrupt();
         }
         thread.interrupt();
-        throw new RefusedException(path + " is not known here, and the server has not told all of its names within "
-                + PATIENCE.toSeconds() + " seconds");
+        throw new RefusedException(
+                Printable.text(path) + " is not known here, and the server has not told all of its names within "
+                        + PATIENCE.toSeconds() + " seconds");
     }
 
     private WrittenFileReport written(String path, String key) throws RefusedException {
         Writeback writeback = contents.writeback();
         Uncommitted file = writeback == null ? null : writeback.uncommitted(key);
         if (file == null) {
-            throw new RefusedException(path + " has just been written or removed: try again");
+            throw new RefusedException(Printable.text(path) + " has just been written or removed: try again");
         }
         return new WrittenFileReport(
                 path,

@@ -32,6 +32,12 @@ class ReportTest {
     }
 
     @Test
+    void lines_textWithControlCharacters_hasThemEscaped() {
+        assertThat(Report.lines(new Finding("log", Severity.WARNING, "a\u001b[2J\nb", "", "")))
+                .isEqualTo("warning  log            a\\u001b[2J b\n");
+    }
+
+    @Test
     void summary_countsWhatIsToBeDone() {
         Finding warning = new Finding("log", Severity.WARNING, "full", "", "");
         Finding error = new Finding("fuse", Severity.ERROR, "none", "", "");

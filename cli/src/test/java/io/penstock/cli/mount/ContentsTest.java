@@ -1,11 +1,14 @@
 package io.penstock.cli.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.process.RefusedException;
 import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
@@ -100,5 +103,15 @@ class ContentsTest {
         WarmJob job = new WarmJob(contents, selection, new WarmJob.Options(0, pinUntil));
         job.run(1);
         return job.status(1);
+    }
+
+    @Test
+    void why_aLinkWhoseTargetForgesALine_isRefusedInOneLine() {
+        link("l", "/x\npenstock: all is well");
+        assertThatThrownBy(() -> new WhyAnswer(contents, MOUNT)
+                        .of(JsonNodeFactory.instance.objectNode().put("path", "/mnt/data/l")))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("l: it is a symbolic link that leads to /x\\u000apenstock: all is well, outside"
+                        + " of the mount");
     }
 }
