@@ -37,6 +37,12 @@ final class Peer implements AutoCloseable {
     /** The rest is for demand alone. */
     private static final long MOST_READAHEAD = 192 << 20;
 
+    /** Milliseconds before a busy node is asked again; each pause is twice as long as the one before. */
+    private static final int FIRST_PAUSE = 20;
+
+    /** 0.3 s in all: a node that has no bandwidth left stays busy, and the store is quicker. */
+    private static final int LAST_PAUSE = 160;
+
     private final String host;
     private final Bandwidth bandwidth;
     private final ScheduledExecutorService clock;
@@ -83,7 +89,7 @@ final class Peer implements AutoCloseable {
             if (!bandwidth.pass(length, request.urgency())) {
                 throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
             }
-            exchange(request, proof, sink, arrivals);
+            exchangeOnceItHasRoom(request, proof, sink, arrivals);
             breaker.succeeded();
         } catch (PeerFailure e) {
             if (!e.isNoFault()) {
@@ -95,6 +101,30 @@ final class Peer implements AutoCloseable {
         } finally {
             underWay.addAndGet(-length);
         }
+    }
+
+    /** As long as no reader waits for what is read ahead, a busy node is asked again: the store would send it once more. */
+    private void exchangeOnceItHasRoom(PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
+            throws PeerFailure, InterruptedException {
+        for (int pause = FIRST_PAUSE; ; pause *= 2) {
+            try {
+                exchange(request, proof, sink, arrivals);
+                return;
+            } catch (PeerFailure e) {
+                boolean mayWait = e.fallback() == Fallback.BUSY && request.urgency() == Urgency.READAHEAD;
+                if (!mayWait || pause > LAST_PAUSE || !pass(pause, sink)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** False as soon as a reader waits. */
+    private static boolean pass(int millis, PeerSource.Sink sink) throws InterruptedException {
+        for (int slept = 0; slept < millis && !sink.isAwaited(); slept += FIRST_PAUSE) {
+            Thread.sleep(FIRST_PAUSE);
+        }
+        return !sink.isAwaited();
     }
 
     /**
