@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Another node, as this one asks it for bytes. Safe for use by any number of threads. */
 final class Peer implements AutoCloseable {
-    private static final Duration CONNECT = Duration.ofSeconds(1);
+    /** A lost SYN is sent again after 1 s (RFC 6298, section 2). */
+    private static final Duration CONNECT = Duration.ofMillis(1_200);
 
     /** Slower is no progress: the store brings a range at this rate over the poorest of links. */
     private static final long LEAST_BYTES_PER_SECOND = 1 << 20;
@@ -195,9 +196,8 @@ final class Peer implements AutoCloseable {
     }
 
     private HttpConnection connect() throws PeerFailure, InterruptedException {
-        Duration silence = atMostHalfOfTheCall(patience.silence());
         try {
-            return connections.connect(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
+            return connections.connect(atMostHalfOfTheCall(CONNECT));
         } catch (IOException e) {
             throw failure(e, null);
         }
