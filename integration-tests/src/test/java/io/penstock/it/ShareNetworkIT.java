@@ -354,7 +354,7 @@ final class ShareNetworkIT {
     @Test
     void aNodeJoinsWhileOthersRead_andServesSoon() throws Exception {
         bucket.put(huge);
-        start(1);
+        start(1, "--metadata-ttl", "0s", "--metadata-negative-ttl", "0s"); // sees at once what is new
         start(2);
         awaitOneGroup();
         AtomicBoolean serves = new AtomicBoolean();
