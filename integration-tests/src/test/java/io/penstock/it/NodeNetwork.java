@@ -24,7 +24,13 @@ final class NodeNetwork implements AutoCloseable {
     /** The machine's own address is .1, that of a node .1 and its number. */
     private static final String STORE = "198.18.%d.".formatted(PID % 256);
 
-    private static final String PEERS = "198.19.255.1";
+    static final String PEERS = "198.19.255.1";
+
+    /** As {@link #PEERS}, of the machine with the switches. */
+    static final String DETOUR = "198.19.255.2";
+
+    /** Where this machine reaches that one. */
+    static final String SWITCHES = STORE + 2;
 
     private final int nodes;
     private final WireTap store;
@@ -182,9 +188,14 @@ final class NodeNetwork implements AutoCloseable {
 
     /** The packets that all nodes have lost since {@link #lose}. */
     long lost() {
+        return counted("loss");
+    }
+
+    private long counted(String table) {
         String rules = run(
-                        "for node in $(seq $2); do nsenter --net=/run/netns/$1-$node nft list table ip loss; done",
-                        nodes)
+                        "for node in $(seq $2); do nsenter --net=/run/netns/$1-$node nft list table ip $3; done",
+                        nodes,
+                        table)
                 .orThrow();
         return Pattern.compile("counter packets (\\d+)")
                 .matcher(rules)
@@ -205,6 +216,42 @@ final class NodeNetwork implements AutoCloseable {
                                 nodes)
                         .exit()
                 == 0;
+    }
+
+    /**
+     * Has connections between nodes that begin from now on go to the same ports of {@link #DETOUR}.
+     *
+     * @return false if there is no program for it
+     */
+    boolean detour() {
+        return run("""
+            type -P nft >/dev/null || exit
+            ip -n $1 addr add $2/24 dev store
+            for node in $(seq $3); do
+                ip -n $1 addr add $5$node/24 dev peers
+                rules+="ip daddr $4$node tcp dport $6-$(($6 + 1)) counter dnat to $5$node;"
+            done
+            for node in $(seq $3); do
+                nsenter --net=/run/netns/$1-$node nft -f - <<END || exit
+            table ip detour {
+                chain sent {
+                    type nat hook output priority -100
+                    $rules
+                }
+            }
+            END
+            done
+            """, SWITCHES, nodes, PEERS, DETOUR, PORT).exit() == 0;
+    }
+
+    /** The connections that nodes have made by {@link #detour}. */
+    long detoured() {
+        return counted("detour");
+    }
+
+    /** The beginning of the command line of a program on {@link #SWITCHES}. */
+    static List<String> onSwitches() {
+        return List.of("nsenter", "--net=/run/netns/" + NAME);
     }
 
     private void remove() {

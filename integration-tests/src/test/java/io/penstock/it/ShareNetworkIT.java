@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Three nodes with networks of their own, when a network or one of them is in a bad state: all reads are right, none fails, and
@@ -275,6 +277,27 @@ final class ShareNetworkIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {5, 50})
+    void nodesAreFarFromEachOther_allRead_mostOfItFromEachOther(int millisEachWay) throws Exception {
+        Optional<Path> toxiproxy = ToxicWire.binary();
+        if (toxiproxy.isEmpty() || !network.detour()) {
+            skip("no Toxiproxy or no nft: bytes between mounts are not late");
+        }
+        List<TestData> all = new ArrayList<>(small);
+        all.addAll(List.of(large, second));
+        try (FarNodes _ = new FarNodes(NODES, millisEachWay, toxiproxy.orElseThrow(), scratch)) {
+            startGroup();
+
+            allRead(all.toArray(TestData[]::new));
+
+            say(group.groups());
+            assertThat(network.detoured()).isPositive();
+            assertThat(group.sum("bytesFromPeers")).as(group.groups()).isGreaterThan(size(all)); // of twice as many
+            group.close();
+        }
+    }
+
     @Test
     void bytesAreChangedOnTheWay_whereThereIsNoTls_nobodyReadsThem() throws Exception {
         startGroup("--share-insecure");
@@ -331,7 +354,7 @@ final class ShareNetworkIT {
     @Test
     void aNodeJoinsWhileOthersRead_andServesSoon() throws Exception {
         bucket.put(huge);
-        start(1);
+        start(1, "--metadata-ttl", "0s", "--metadata-negative-ttl", "0s"); // sees at once what is new
         start(2);
         awaitOneGroup();
         AtomicBoolean serves = new AtomicBoolean();

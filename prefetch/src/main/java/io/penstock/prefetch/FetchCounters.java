@@ -16,10 +16,7 @@ final class FetchCounters {
     final LongAdder turnNanos = new LongAdder();
 
     void started(Urgency urgency) {
-        switch (urgency) {
-            case DEMAND -> demandGets.increment();
-            case READAHEAD, LATER -> readaheadGets.increment();
-        }
+        (urgency == Urgency.DEMAND ? demandGets : readaheadGets).increment();
     }
 
     ReadaheadStatistics snapshot() {

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Another node, as this one asks it for bytes. Safe for use by any number of threads. */
 final class Peer implements AutoCloseable {
-    private static final Duration CONNECT = Duration.ofSeconds(1);
+    /** A lost SYN is sent again after 1 s (RFC 6298, section 2). */
+    private static final Duration CONNECT = Duration.ofMillis(1_200);
 
     /** Slower is no progress: the store brings a range at this rate over the poorest of links. */
     private static final long LEAST_BYTES_PER_SECOND = 1 << 20;
@@ -36,6 +37,12 @@ final class Peer implements AutoCloseable {
 
     /** The rest is for demand alone. */
     private static final long MOST_READAHEAD = 192 << 20;
+
+    /** Milliseconds before a busy node is asked again; each pause is twice as long as the one before. */
+    private static final int FIRST_PAUSE = 20;
+
+    /** 0.3 s in all: a node that has no bandwidth left stays busy, and the store is quicker. */
+    private static final int LAST_PAUSE = 160;
 
     private final String host;
     private final Bandwidth bandwidth;
@@ -83,7 +90,7 @@ final class Peer implements AutoCloseable {
             if (!bandwidth.pass(length, request.urgency())) {
                 throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
             }
-            exchange(request, proof, sink, arrivals);
+            exchangeOnceItHasRoom(request, proof, sink, arrivals);
             breaker.succeeded();
         } catch (PeerFailure e) {
             if (!e.isNoFault()) {
@@ -95,6 +102,30 @@ final class Peer implements AutoCloseable {
         } finally {
             underWay.addAndGet(-length);
         }
+    }
+
+    /** As long as no reader waits for what is read ahead, a busy node is asked again: the store would send it once more. */
+    private void exchangeOnceItHasRoom(PeerRequest request, String proof, PeerSource.Sink sink, IntConsumer arrivals)
+            throws PeerFailure, InterruptedException {
+        for (int pause = FIRST_PAUSE; ; pause *= 2) {
+            try {
+                exchange(request, proof, sink, arrivals);
+                return;
+            } catch (PeerFailure e) {
+                boolean mayWait = e.fallback() == Fallback.BUSY && request.urgency() == Urgency.READAHEAD;
+                if (!mayWait || pause > LAST_PAUSE || !pass(pause, sink)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** False as soon as a reader waits. */
+    private static boolean pass(int millis, PeerSource.Sink sink) throws InterruptedException {
+        for (int slept = 0; slept < millis && !sink.isAwaited(); slept += FIRST_PAUSE) {
+            Thread.sleep(FIRST_PAUSE);
+        }
+        return !sink.isAwaited();
     }
 
     /**
@@ -165,9 +196,8 @@ final class Peer implements AutoCloseable {
     }
 
     private HttpConnection connect() throws PeerFailure, InterruptedException {
-        Duration silence = atMostHalfOfTheCall(patience.silence());
         try {
-            return connections.connect(silence.compareTo(CONNECT) < 0 ? silence : CONNECT);
+            return connections.connect(atMostHalfOfTheCall(CONNECT));
         } catch (IOException e) {
             throw failure(e, null);
         }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace of the bucket
  * @param range within the object, {@link OwnedSlabs#SIZE} bytes at most
+ * @param urgency of the node's reader or its readahead; {@link Urgency#LATER} is of claims alone
  */
 record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urgency urgency) {
     /** Has the version of the protocol. */
@@ -48,6 +49,9 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
     PeerRequest {
         if (range.length() > OwnedSlabs.SIZE || range.end() > version.size()) {
             throw new IllegalArgumentException(range + " of " + version.size() + " bytes");
+        }
+        if (urgency == Urgency.LATER) {
+            throw new IllegalArgumentException("no urgency of a request: " + urgency);
         }
     }
 

@@ -8,7 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.prefetch.Pace;
+import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
+import io.penstock.prefetch.Warmup;
 import io.penstock.share.ShareStatistics.Fallback;
 import io.penstock.testing.Call;
 import io.penstock.testing.Gate;
@@ -26,6 +29,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -334,6 +338,50 @@ class PeerBytesTest {
             }
             assertThat(reader.local.gets()).isZero();
             assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void readahead_fromAnOwnerThatIsBusyAtFirst_asksNothingOfTheStore() throws Exception {
+        AtomicInteger busy = new AtomicInteger(2);
+        ScriptedServer.Script script = (request, to) ->
+                to.write(busy.getAndDecrement() > 0 ? ScriptedServer.busy() : ScriptedServer.right(request));
+        try (ScriptedServer server = new ScriptedServer(script)) {
+            FakeGroup.Member reader = readerBeside(server);
+            ObjectVersion file = scripted(server, reader, 200_000);
+            readAhead(reader, file);
+            reader.local.readAll(file);
+            assertThat(server.requests).hasValue(3);
+            assertThat(reader.local.gets()).isZero();
+            assertThat(fallbacks(reader, Fallback.BUSY)).isZero();
+        }
+    }
+
+    @Test
+    void readahead_fromAnOwnerThatStaysBusy_comesFromTheStoreOnceAReaderWaits() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        ScriptedServer.Script script = (request, to) -> {
+            asked.countDown();
+            to.write(ScriptedServer.busy());
+        };
+        try (ScriptedServer server = new ScriptedServer(script);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            FakeGroup.Member reader = readerBeside(server);
+            ObjectVersion file = scripted(server, reader, 200_000);
+            Future<Void> ahead = start(threads, () -> readAhead(reader, file));
+            asked.await();
+            reader.local.readAll(file);
+            ahead.get();
+            assertThat(reader.local.gets()).isEqualTo(1);
+            assertThat(fallbacks(reader, Fallback.BUSY)).isEqualTo(1);
+        }
+    }
+
+    private static void readAhead(FakeGroup.Member member, ObjectVersion file) throws InterruptedException {
+        PageFetcher fetcher = member.local.fetcher;
+        try (Warmup warmup = new Warmup(fetcher, new Pace(0, System::nanoTime), (version, outcome, why) -> {})) {
+            warmup.bring(file);
+            warmup.finish();
         }
     }
 

@@ -33,6 +33,8 @@ class PeerRequestTest {
         assertThatIllegalArgumentException().isThrownBy(() -> PeerRequest.parse(null));
         assertThatIllegalArgumentException().isThrownBy(() -> PeerRequest.parse(""));
         assertThatIllegalArgumentException().isThrownBy(() -> PeerRequest.parse(query(REQUEST) + "&key=other"));
+        String later = query(REQUEST).replace("urgency=READAHEAD", "urgency=LATER");
+        assertThatIllegalArgumentException().isThrownBy(() -> PeerRequest.parse(later));
         Seeded.check(500, random -> {
             StringBuilder query = new StringBuilder(query(REQUEST));
             int at = random.nextInt(query.length());

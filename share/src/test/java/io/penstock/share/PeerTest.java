@@ -1,7 +1,6 @@
 package io.penstock.share;
 
 import static io.penstock.share.TestNode.MIB;
-import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.Urgency;
@@ -49,7 +48,7 @@ class PeerTest {
     }
 
     private static void writeBusy(PeerRequest request, OutputStream to) throws IOException {
-        to.write("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII));
+        to.write(ScriptedServer.busy());
     }
 
     private static PeerRequest request(Urgency urgency) {
@@ -129,6 +128,22 @@ class PeerTest {
             };
             assertThat(end(peer, Urgency.READAHEAD, reader)).isEqualTo(Fallback.TIMEOUT);
             assertThat(awaited).isTrue();
+        }
+    }
+
+    @Test
+    void get_ofABusyNode_isRepeatedForReadahead_untilAReaderWaits() throws Exception {
+        try (ScriptedServer server = new ScriptedServer(PeerTest::writeBusy);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
+            assertThat(end(peer, Urgency.READAHEAD, () -> server.requests.get() == 2))
+                    .isEqualTo(Fallback.BUSY);
+            assertThat(server.requests).hasValue(2);
+            assertThat(end(peer, Urgency.DEMAND, () -> false)).isEqualTo(Fallback.BUSY);
+            assertThat(server.requests).hasValue(3);
+            assertThat(end(peer, Urgency.READAHEAD, () -> false)).isEqualTo(Fallback.BUSY);
+            assertThat(server.requests).hasValue(3 + 5);
+            assertThat(peer.isSkipped()).isFalse();
         }
     }
 

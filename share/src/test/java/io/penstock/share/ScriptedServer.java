@@ -84,6 +84,11 @@ final class ScriptedServer implements AutoCloseable {
         return open.size();
     }
 
+    /** The response of a node that has no room. */
+    static byte[] busy() {
+        return "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".getBytes(US_ASCII);
+    }
+
     /** The right response. */
     static byte[] right(PeerRequest request) {
         return response(request, request.version());
