@@ -291,18 +291,17 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once.
-     *
-     * @param index a listing by another program: it answers until the bucket has been listed here, or for ever if
-     *     {@link PreloadConfig#refresh} is not set; null for none
+     * Has {@link #preload} begin with a listing by another program: it answers until the bucket has been listed here, or for
+     * ever if {@link PreloadConfig#refresh} is not set. To be called before anything is changed here: a change that was made
+     * before would be hidden.
      */
-    public void preload(@Nullable ObjectIndex index) {
-        preloader.start(index);
+    public void index(ObjectIndex index) {
+        preloader.index(index);
     }
 
-    /** Lists the whole bucket without an index. */
+    /** Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once. */
     public void preload() {
-        preload(null);
+        preloader.start();
     }
 
     /** Lists the whole bucket no more; a listing that runs ends. The last one that is complete goes on to answer. */

@@ -351,20 +351,8 @@ class PreloadTest {
                 List.of(stored(bucket.put("z", "1")), stored(listed), stored(bucket.put("a", "1")));
         PreloadConfig off = new PreloadConfig(Mode.OFF, null, MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, off), clock::nanoTime)) {
-            tree.preload(new ObjectIndex() {
-                @Override
-                public Instant asOf() {
-                    return Instant.EPOCH;
-                }
-
-                @Override
-                public void read(Receiver receiver) throws InterruptedException {
-                    for (StoredObject object : objects) {
-                        receiver.receive(object);
-                    }
-                }
-            });
-            awaitPreloaded(tree);
+            tree.index(index(objects));
+            preload(tree);
             clock.advance(TTL.multipliedBy(1_000));
             Directory dir = new Directory("dir/");
 
@@ -380,11 +368,34 @@ class PreloadTest {
         }
     }
 
+    /** As by the commits of files that a crash has left, which begin before the mount does. */
+    @Test
+    void index_ofWhatWasChangedHereBeforeItIsRead_doesNotUndoThat() throws Exception {
+        List<StoredObject> objects =
+                List.of(stored(bucket.put("dir/changed", "1")), stored(bucket.put("dir/same", "1")));
+        PreloadConfig off = new PreloadConfig(Mode.OFF, null, MEMORY, null);
+        Directory dir = new Directory("dir/");
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, off), clock::nanoTime)) {
+            tree.index(index(objects));
+            ObjectVersion changed = bucket.put("dir/changed", "22");
+            tree.changed(dir, "changed", Listings.file(changed));
+            ObjectVersion made = bucket.put("dir/made", "1");
+            tree.changed(dir, "made", Listings.file(made));
+
+            preload(tree);
+            clock.advance(TTL.multipliedBy(2));
+
+            assertThat(tree.lookup(dir, "changed")).isEqualTo(Listings.file(changed));
+            assertThat(tree.lookup(dir, "made")).isEqualTo(Listings.file(made));
+            assertThat(Listings.names(tree.list(dir))).containsExactly("changed", "made", "same");
+        }
+    }
+
     @Test
     void index_cannotBeRead_isAskedForNothing() throws Exception {
         bucket.put("dir/file", "1");
         try (Tree tree = tree(store, "")) {
-            tree.preload(new ObjectIndex() {
+            tree.index(new ObjectIndex() {
                 @Override
                 public Instant asOf() {
                     return Instant.EPOCH;
@@ -396,9 +407,25 @@ class PreloadTest {
                     throw new IOException("row 2 is damaged");
                 }
             });
-            awaitPreloaded(tree);
+            preload(tree);
             assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
         }
+    }
+
+    private static ObjectIndex index(List<StoredObject> objects) {
+        return new ObjectIndex() {
+            @Override
+            public Instant asOf() {
+                return Instant.EPOCH;
+            }
+
+            @Override
+            public void read(Receiver receiver) throws InterruptedException {
+                for (StoredObject object : objects) {
+                    receiver.receive(object);
+                }
+            }
+        };
     }
 
     private static StoredObject stored(ObjectVersion version) {
