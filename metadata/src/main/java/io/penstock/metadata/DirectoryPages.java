@@ -50,11 +50,13 @@ final class DirectoryPages implements Listing.PageSource {
     private volatile @Nullable Ahead ahead;
 
     /** Knows pages without asking the store. */
-    @FunctionalInterface
     interface Source {
         /** Null if the page is unknown. */
         @Nullable
         DatedPage page(ListRequest request);
+
+        /** The store has given this page: one of the first, as those of a large directory follow. */
+        void listed(ListRequest request, ListPage page);
     }
 
     /**
@@ -103,6 +105,7 @@ final class DirectoryPages implements Listing.PageSource {
     private DatedPage listOne(ListRequest request) throws ObjectStoreException, InterruptedException {
         long askedAt = nanoClock.getAsLong();
         ListPage page = store.list(request);
+        known.listed(request, page);
         ListedPage listed = ListedPage.of(page);
         ordered &= listed.ascending() && listed.size() > 0;
         pages++;

@@ -85,7 +85,7 @@ final class Preloader {
     private @Nullable Index index;
 
     /** @param pending what was changed here since the index was given */
-    private record Index(ObjectIndex names, FlatListing.PendingListing pending) {}
+    private record Index(ObjectIndex names, PendingListing pending) {}
 
     private record Running(WholeListing listing, long since) {}
 
@@ -226,7 +226,7 @@ final class Preloader {
     }
 
     /** Begins with the index of another program. Returns whether it can be read. */
-    private boolean read(ObjectIndex index, FlatListing.PendingListing pending) throws InterruptedException {
+    private boolean read(ObjectIndex index, PendingListing pending) throws InterruptedException {
         long begun = nanoClock.getAsLong();
         // The sorter orders it, which is all that the tree needs; the user knows its age.
         try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
@@ -260,7 +260,7 @@ final class Preloader {
         if (snapshot == null || !isRefreshed()) {
             return false;
         }
-        FlatListing.PendingListing pending = flat.begin();
+        PendingListing pending = flat.begin();
         KeyTable table = snapshot.load();
         if (table == null || !isWhole(table)) {
             flat.abandon(pending);
@@ -308,7 +308,7 @@ final class Preloader {
      * @return whether it is worth listing again
      */
     private boolean list() throws InterruptedException {
-        FlatListing.PendingListing pending = flat.begin();
+        PendingListing pending = flat.begin();
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
@@ -351,8 +351,7 @@ final class Preloader {
     }
 
     /** Makes the table answer, and {@link #state} report it. Returns whether the table answers. */
-    private boolean publish(
-            FlatListing.PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
+    private boolean publish(PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
         boolean isKnown = flat.publish(pending, table, refused, belief, comparison);
         if (isKnown) {
             ended = listed;

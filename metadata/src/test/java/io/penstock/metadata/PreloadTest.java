@@ -559,6 +559,46 @@ class PreloadTest {
     }
 
     @Test
+    void listed_whileAListingIsUnderWay_isNotUndone() throws Exception {
+        bucket.put("changed/gone", "1");
+        bucket.put("changed/stays", "1");
+        bucket.put("same/file", "1");
+        for (int i = 0; i <= ListRequest.MAX_KEYS; i++) {
+            bucket.put("large/%04d".formatted(i), "1");
+        }
+        Directory changed = new Directory("changed/");
+        Directory same = new Directory("same/");
+        Directory large = new Directory("large/");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime);
+                Gate gate = delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
+                        && request.delimiter().isEmpty()
+                        && request.prefix().isEmpty())) {
+            tree.preload();
+            gate.awaitHeld(1);
+            clock.advance(Duration.ofSeconds(1));
+            bucket.put("changed/made", "1"); // elsewhere
+            bucket.delete("changed/gone");
+            bucket.put("large/0000-made", "1");
+            assertThat(Listings.names(tree.list(changed))).containsExactly("made", "stays");
+            assertThat(Listings.names(tree.list(same))).containsExactly("file");
+            assertThat(Listings.names(tree.list(large))).contains("0000-made");
+            gate.open();
+            awaitPreloaded(tree);
+            clock.advance(TTL);
+
+            assertThat(tree.lookup(changed, "made")).isInstanceOf(FileEntry.class);
+            assertThat(tree.lookup(changed, "gone")).isEqualTo(Absent.ABSENT);
+            assertThat(tree.lookup(large, "0000-made")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(changed))).containsExactly("made", "stays");
+            store.drain();
+            assertThat(Listings.names(tree.list(same))).containsExactly("file");
+            assertThat(tree.lookup(same, "other")).isEqualTo(Absent.ABSENT);
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @Test
     void removed_whileAPageIsMadeOfARefreshedTable_isNotBroughtBack() throws Exception {
         bucket.put("dir/removed", "1");
         bucket.put("dir/stays", "1");

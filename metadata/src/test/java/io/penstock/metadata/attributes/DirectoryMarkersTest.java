@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.PreloadConfig;
+import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Deadline;
@@ -241,6 +243,27 @@ class DirectoryMarkersTest {
         assertThat(markers.of(D).isBelow()).isFalse();
 
         assertThat(store.drain()).hasSize(1);
+    }
+
+    @Test
+    void of_whatTheStoreHasWhileTheBucketIsListed_isNotUndone() throws Exception {
+        bucket.put("d/a", "1");
+        PreloadConfig seldom = new PreloadConfig(PreloadConfig.Mode.ON, TTL.multipliedBy(100), 1 << 20, null);
+        try (Tree whole = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime);
+                DirectoryMarkers inIt = new DirectoryMarkers(store, whole, clock::nanoTime);
+                Gate gate = delays.holdAnswer(Call.List.class::isInstance)) {
+            whole.preload();
+            gate.awaitHeld(1);
+            bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+            assertThat(inIt.of(D).attributes().permissions()).isEqualTo(0700);
+            gate.open();
+            while (!(whole.preloaded() instanceof PreloadState.Known)) {
+                Thread.sleep(1);
+            }
+            clock.advance(TTL);
+
+            assertThat(inIt.of(D).attributes().permissions()).isEqualTo(0700);
+        }
     }
 
     @Test
