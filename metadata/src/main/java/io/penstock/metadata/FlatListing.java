@@ -11,6 +11,8 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Answers from a listing of the whole bucket: a {@link KeyTable}, and the names for which it no longer counts. While
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads. Nothing waits.
  */
 final class FlatListing implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FlatListing.class);
+
     private final LongSupplier nanoClock;
     private final Consumer<Throwable> damage;
 
@@ -116,6 +120,7 @@ final class FlatListing implements AutoCloseable {
         synchronized (this) {
             former = state.known;
             if (!pending.equals(state.pending) || next.superseded.isFull()) {
+                logIfFull(next);
                 table.close();
                 abandon(pending);
                 return false;
@@ -217,8 +222,16 @@ final class FlatListing implements AutoCloseable {
 
     private synchronized void forget(Known known) {
         if (known.equals(state.known)) {
+            logIfFull(known);
             state = new State(null, state.pending);
             known.table.close();
+        }
+    }
+
+    private static void logIfFull(Known known) {
+        if (known.superseded.isFull()) {
+            LOG.warn("Too many names have changed since the bucket was listed: that listing, or index, is not used any"
+                    + " more. Names are looked up one by one until the bucket is listed again (metadata.refresh).");
         }
     }
 

@@ -653,6 +653,26 @@ class PreloadTest {
         }
     }
 
+    @Test
+    void moved_aThousandDirectories_leavesTheListingOfTheRest() throws Exception {
+        bucket.put("other/z", "1");
+        bucket.put("now999/sub/x", "1");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
+            preload(tree);
+            for (int i = 0; i < 1_000; i++) {
+                tree.moved(new Directory("before" + i + "/"), new Directory("now" + i + "/"));
+                tree.forgetAll(new Directory("now" + i + "/"));
+            }
+            store.drain();
+
+            assertThat(tree.lookup(new Directory("other/"), "z")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+            assertThat(tree.lookup(new Directory("now999/sub/"), "x")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isNotEmpty();
+        }
+    }
+
     /** Both make the same lookups in the same bucket, which other nodes and this mount change. */
     @Test
     void anyQuestion_onRandomKeysAndChanges_hasTheSameAnswer() {
