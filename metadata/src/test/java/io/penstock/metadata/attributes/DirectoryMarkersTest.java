@@ -280,6 +280,59 @@ class DirectoryMarkersTest {
         assertThat(store.drain()).hasSize(2);
     }
 
+    @Test
+    void attributesOf_doubtedWhileTheyAreAsked_areAskedAnew() throws Exception {
+        mark(D);
+        ObjectVersion version = putA(0600);
+        try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {
+            Program<ObjectAttributes> before = askedBefore(kept, version, () -> {
+                assertThat(putA(0640)).isEqualTo(version);
+                kept.doubt("d/a");
+            });
+
+            assertThat(before.call().get().permissions()).isEqualTo(0600);
+            assertThat(kept.of(D, version).permissions()).isEqualTo(0640);
+        }
+    }
+
+    @Test
+    void attributesOf_askedOfAnEarlierVersion_leaveThoseOfALater() throws Exception {
+        mark(D);
+        ObjectVersion version = putA(0600);
+        try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {
+            List<ObjectVersion> later = new ArrayList<>();
+            Program<ObjectAttributes> before = askedBefore(kept, version, () -> {
+                clock.advance(Duration.ofSeconds(1));
+                later.add(putA(0640));
+                kept.set(later.getFirst(), ObjectAttributes.NONE.withPermissions(0640));
+            });
+
+            assertThat(before.call().get().permissions()).isEqualTo(0600);
+            assertThat(kept.now(D, later.getFirst())).isEqualTo(ObjectAttributes.NONE.withPermissions(0640));
+        }
+    }
+
+    /** A change. */
+    private interface Change {
+        void run() throws Exception;
+    }
+
+    /** A program that the store has answered before the change, and that sees the answer after it. */
+    private Program<ObjectAttributes> askedBefore(KeptAttributes kept, ObjectVersion version, Change change)
+            throws Exception {
+        try (Gate gate = delays.holdAnswer(call -> call.equals(new Call.Describe("d/a")))) {
+            Program<ObjectAttributes> asking = Program.start(() -> kept.of(D, version));
+            gate.awaitHeld(1);
+            change.run();
+            return asking;
+        }
+    }
+
+    private ObjectVersion putA(int permissions) {
+        return bucket.put(
+                "d/a", Content.of(new byte[1]), properties("d/a", ObjectAttributes.NONE.withPermissions(permissions)));
+    }
+
     private static ObjectProperties properties(String key, ObjectAttributes attributes) {
         return ObjectProperties.ofNew(key).with(AttributeHeaders.of(attributes));
     }
