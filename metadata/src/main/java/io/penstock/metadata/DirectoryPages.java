@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The pages of one directory, in order. One request after another lists the first few; several concurrent requests
  * ({@link RangeLister}) list those of a large directory, and pages wait for their turn.
  *
- * <p>For one caller at a time; any thread may call {@link #heldSince}.
+ * <p>For one caller at a time; any thread may call {@link #isAhead}.
  */
 final class DirectoryPages implements Listing.PageSource {
     /** The number of sequential pages after which a directory counts as large. */
@@ -50,11 +50,13 @@ final class DirectoryPages implements Listing.PageSource {
     private volatile @Nullable Ahead ahead;
 
     /** Knows pages without asking the store. */
-    @FunctionalInterface
     interface Source {
         /** Null if the page is unknown. */
         @Nullable
         DatedPage page(ListRequest request);
+
+        /** The store has given this page: one of the first, as those of a large directory follow. */
+        void listed(ListRequest request, ListPage page);
     }
 
     /**
@@ -73,9 +75,8 @@ final class DirectoryPages implements Listing.PageSource {
     }
 
     @Override
-    public @Nullable Long heldSince() {
-        Ahead current = ahead;
-        return current == null ? null : current.since;
+    public boolean isAhead() {
+        return ahead != null;
     }
 
     @Override
@@ -103,6 +104,7 @@ final class DirectoryPages implements Listing.PageSource {
     private DatedPage listOne(ListRequest request) throws ObjectStoreException, InterruptedException {
         long askedAt = nanoClock.getAsLong();
         ListPage page = store.list(request);
+        known.listed(request, page);
         ListedPage listed = ListedPage.of(page);
         ordered &= listed.ascending() && listed.size() > 0;
         pages++;
@@ -140,7 +142,7 @@ final class DirectoryPages implements Listing.PageSource {
     }
 
     private Ahead begin(ListRequest request) {
-        Ahead begun = new Ahead(request, nanoClock.getAsLong());
+        Ahead begun = new Ahead(request);
         ListPage before = last;
         if (before != null) {
             begun.lister.beginBehind(before);
@@ -179,7 +181,6 @@ final class DirectoryPages implements Listing.PageSource {
         private static final int LEAST_HELD = 32 * ListRequest.MAX_KEYS;
 
         private final ListRequest request;
-        private final long since;
         private final RangeLister<Ahead> lister;
 
         /** By their first keys. */
@@ -195,10 +196,8 @@ final class DirectoryPages implements Listing.PageSource {
         @GuardedBy("this")
         private boolean isAwaited;
 
-        /** @param since when the requests begin: nanoseconds */
-        Ahead(ListRequest request, long since) {
+        Ahead(ListRequest request) {
             this.request = request;
-            this.since = since;
             this.lister = new RangeLister<>(
                     store, request.prefix(), request.delimiter(), concurrency, executor, nanoClock, this);
         }

@@ -49,7 +49,7 @@ public final class FileReplacement {
 
     /** The same, if it is still wanted once it is written. */
     static void write(Path file, Content content, Decision decision) throws IOException {
-        Path draft = file.resolveSibling(file.getFileName() + DRAFT);
+        Path draft = draft(file);
         Files.deleteIfExists(draft); // left by a crash
         try {
             try (FileChannel channel = FileChannel.open(
@@ -63,6 +63,11 @@ public final class FileReplacement {
         } finally {
             Files.deleteIfExists(draft);
         }
+    }
+
+    /** The unfinished file. */
+    static Path draft(Path file) {
+        return file.resolveSibling(file.getFileName() + DRAFT);
     }
 
     private static void put(Path draft, Path file) throws IOException {

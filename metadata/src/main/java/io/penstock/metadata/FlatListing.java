@@ -2,18 +2,17 @@ package io.penstock.metadata;
 
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.metadata.LookupCache.Dated;
-import io.penstock.metadata.LookupCache.Name;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Answers from a listing of the whole bucket: a {@link KeyTable}, and the names for which it no longer counts. While
@@ -32,30 +31,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by any number of threads. Nothing waits.
  */
 final class FlatListing implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FlatListing.class);
+
     private final LongSupplier nanoClock;
     private final Consumer<Throwable> damage;
 
     private volatile State state = new State(null, null); // written under the monitor
 
     private record State(@Nullable Known known, @Nullable PendingListing pending) {}
-
-    /**
-     * A running listing.
-     *
-     * @param answered answers of the store since the listing began, which the listing may not have
-     */
-    record PendingListing(SupersededNames superseded, Map<Name, Answer> answered) {
-        /** Beyond this number, names count as superseded. */
-        private static final int MAX_NOTED = 20_000;
-
-        void note(Directory directory, String name, Answer answer) {
-            if (answered.size() < MAX_NOTED) {
-                answered.put(new Name(directory, name), answer);
-            } else {
-                superseded.add(directory, name);
-            }
-        }
-    }
 
     /** @param refused prefixes that the store refused to list */
     private record Known(
@@ -111,7 +94,7 @@ final class FlatListing implements AutoCloseable {
 
     /** A listing begins: it may miss changes made here from now on. */
     synchronized PendingListing begin() {
-        PendingListing pending = new PendingListing(new SupersededNames(), new ConcurrentHashMap<>());
+        PendingListing pending = new PendingListing();
         state = new State(state.known, pending);
         return pending;
     }
@@ -131,19 +114,20 @@ final class FlatListing implements AutoCloseable {
      */
     boolean publish(
             PendingListing pending, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
-        Known next = new Known(table, new FlatTree(table), refused, pending.superseded, belief);
+        Known next = new Known(table, new FlatTree(table), refused, pending.superseded(), belief);
+        pending.compare(next.tree);
         Known former;
         synchronized (this) {
             former = state.known;
-            if (!pending.equals(state.pending) || pending.superseded.isFull()) {
+            if (!pending.equals(state.pending) || next.superseded.isFull()) {
+                logIfFull(next);
                 table.close();
                 abandon(pending);
                 return false;
             }
-            supersedeChanged(pending, next);
             state = new State(next, null);
         }
-        supersedeChanged(pending, next); // answers that arrived in between
+        pending.compare(next.tree); // answers that arrived in between
         if (former != null) {
             try {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
@@ -156,18 +140,6 @@ final class FlatListing implements AutoCloseable {
             }
         }
         return true;
-    }
-
-    private static void supersedeChanged(PendingListing pending, Known next) {
-        pending.answered.forEach((name, answer) -> {
-            try {
-                if (!next.tree.lookup(name.directory(), name.name()).answer().equals(answer)) {
-                    next.superseded.add(name.directory(), name.name());
-                }
-            } catch (IllegalStateException | UncheckedIOException e) {
-                // the table is already closed or damaged; the next question finds out
-            }
-        });
     }
 
     /** Notified of the difference between a table and the one before it. */
@@ -250,8 +222,16 @@ final class FlatListing implements AutoCloseable {
 
     private synchronized void forget(Known known) {
         if (known.equals(state.known)) {
+            logIfFull(known);
             state = new State(null, state.pending);
             known.table.close();
+        }
+    }
+
+    private static void logIfFull(Known known) {
+        if (known.superseded.isFull()) {
+            LOG.warn("Too many names have changed since the bucket was listed: that listing, or index, is not used any"
+                    + " more. Names are looked up one by one until the bucket is listed again (metadata.refresh).");
         }
     }
 
@@ -268,7 +248,7 @@ final class FlatListing implements AutoCloseable {
     private void supersede(Consumer<SupersededNames> change) {
         State current = state;
         if (current.pending != null) {
-            change.accept(current.pending.superseded);
+            change.accept(current.pending.superseded());
         }
         Known known = current.known;
         if (known != null) {
@@ -283,12 +263,24 @@ final class FlatListing implements AutoCloseable {
     void answered(Directory directory, String name, Answer answer) {
         PendingListing pending = state.pending;
         if (pending != null) {
-            pending.note(directory, name, answer);
+            pending.answered(directory, name, answer);
         }
         // In this order: the running listing may have become the known table in between.
         Dated known = find(directory, name);
         if (known != null && !known.answer().equals(answer)) {
             supersede(directory, name);
+        }
+    }
+
+    /** The store has listed a directory, or a part of it. */
+    void listed(ListRequest request, ListPage page) {
+        PendingListing pending = state.pending;
+        if (pending != null) {
+            pending.listed(request, page);
+        }
+        DatedPage known = page(request); // in this order, as above
+        if (known != null && !known.page().equals(page)) {
+            supersede(new Directory(request.prefix()), "");
         }
     }
 

@@ -146,19 +146,33 @@ public final class InodeTable {
      * Inodes that have long been in use: each call continues with those that came into use later, and starts again
      * after the last.
      *
-     * @param most above 0; fewer are found where few of the next inodes {@code suit}
+     * @param most above 0; fewer are found where few of the next numbers are in use, or their inodes {@code suit}
      */
     public synchronized List<Inode> coldest(int most, Predicate<Inode> suit) {
         List<Inode> found = new ArrayList<>();
         long last = lastNumber.get();
+        boolean anyInUse = false;
         for (int looked = 0; looked < most * LOOKED_AT && found.size() < most; looked++) {
             cursor = cursor < last ? cursor + 1 : ROOT + 1;
             Inode inode = byNumber.get(cursor);
+            anyInUse |= inode != null;
             if (inode != null && suit.test(inode)) {
                 found.add(inode);
             }
         }
+        if (!anyInUse) {
+            cursor = nextInUse(cursor) - 1; // the kernel may have forgotten millions in a row by itself
+        }
         return found;
+    }
+
+    /** The lowest number in use above this one; if there is none, the first of all numbers. Goes through all inodes. */
+    private long nextInUse(long number) {
+        return byNumber.keySet().stream()
+                .mapToLong(Long::longValue)
+                .filter(each -> each > number)
+                .min()
+                .orElse(ROOT + 1);
     }
 
     /** The inode, in use or not, has lost its name. */

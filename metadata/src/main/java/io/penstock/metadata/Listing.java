@@ -41,7 +41,6 @@ public final class Listing {
     private final Directory directory;
     private final PageSource source;
     private final Executor executor;
-    private final LongSupplier nanoClock;
     private final EmptiedDirectories emptied;
     private final PageListener onPage;
     private final int mostHeld;
@@ -61,11 +60,7 @@ public final class Listing {
     @GuardedBy("this")
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
-    /** No later page was requested before this time. */
-    @GuardedBy("this")
-    private long askedAt;
-
-    /** Answers and changes since then, which override older pages. */
+    /** Answers and changes while a page is in flight or waits for its turn, which they override if it is older. */
     @GuardedBy("this")
     private final Map<String, LookupCache.Dated> newer = new HashMap<>();
 
@@ -83,12 +78,9 @@ public final class Listing {
         /** The first page, or the {@linkplain DatedPage#next next}. Called by one thread at a time. */
         DatedPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
 
-        /**
-         * When the earliest held page that is still to come was requested, on the tree's clock; null if each page is
-         * requested when it is needed.
-         */
-        default @Nullable Long heldSince() {
-            return null;
+        /** Whether pages that are still to come may have been requested already. */
+        default boolean isAhead() {
+            return false;
         }
 
         /** The number of held entries that are still to come. */
@@ -129,7 +121,6 @@ public final class Listing {
         this.directory = directory;
         this.source = source;
         this.executor = executor;
-        this.nanoClock = nanoClock;
         this.emptied = emptied;
         this.onPage = onPage;
         this.mostHeld = mostHeld;
@@ -293,13 +284,12 @@ public final class Listing {
 
     /** Applies an answer about one name, unless the listed entry was asked for later. */
     synchronized void correct(String name, LookupCache.Dated answer) {
-        if (answer.asOf() - startedAt < 0) {
-            return;
-        }
-        if ((inFlight != null || source.heldSince() != null) && answer.asOf() - askedAt >= 0) {
+        if (inFlight != null || source.isAhead()) {
             newer.put(name, answer);
         }
-        entries.correct(name, answer.answer(), answer.asOf());
+        if (answer.asOf() - startedAt >= 0) {
+            entries.correct(name, answer.answer(), answer.asOf());
+        }
     }
 
     /** Starts fetching the next page if none is in flight and the furthest reader is near. */
@@ -307,8 +297,6 @@ public final class Listing {
     private void fetchIfNear() {
         ListRequest request = next;
         if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
-            Long heldSince = source.heldSince();
-            askedAt = heldSince == null ? nanoClock.getAsLong() : heldSince;
             inFlight = Calls.start(executor, () -> fetch(request));
         }
     }
@@ -332,7 +320,7 @@ public final class Listing {
 
     @GuardedBy("this")
     private void forgetNewer() {
-        if (source.heldSince() == null) {
+        if (!source.isAhead()) {
             newer.clear();
         }
     }
@@ -345,7 +333,10 @@ public final class Listing {
             startedAt = page.asOf();
         }
         entries.append(page.page(), page.asOf());
-        newer.forEach((name, answer) -> entries.correct(name, answer.answer(), answer.asOf()));
+        page.page().objects().forEach(object -> correctIfNewer(object.version().key(), page.asOf()));
+        page.page()
+                .commonPrefixes()
+                .forEach(prefix -> correctIfNewer(prefix.substring(0, prefix.length() - 1), page.asOf()));
         forgetNewer();
         next = page.next();
         if (next == null) {
@@ -358,5 +349,15 @@ public final class Listing {
         room = held();
         fetchIfNear();
         return from;
+    }
+
+    /** The key is on a page of that time. */
+    @GuardedBy("this")
+    private void correctIfNewer(String key, long asOf) {
+        String name = key.substring(directory.prefix().length());
+        LookupCache.Dated answer = newer.get(name);
+        if (answer != null && answer.asOf() - asOf >= 0) {
+            entries.correct(name, answer.answer(), answer.asOf());
+        }
     }
 }

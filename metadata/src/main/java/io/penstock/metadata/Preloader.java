@@ -81,6 +81,12 @@ final class Preloader {
     private volatile @Nullable Running running;
     private volatile @Nullable Ended ended;
 
+    /** Null if there is none. Set before {@link #start}. */
+    private @Nullable Index index;
+
+    /** @param pending what was changed here since the index was given */
+    private record Index(ObjectIndex names, PendingListing pending) {}
+
     private record Running(WholeListing listing, long since) {}
 
     private record Ended(long objects, long at) {}
@@ -109,17 +115,19 @@ final class Preloader {
         this.countedSince = nanoClock.getAsLong();
     }
 
-    /**
-     * Begins, if configured.
-     *
-     * @param index answers until the bucket has been listed here, if it ever is; null for none
-     */
-    void start(@Nullable ObjectIndex index) {
+    /** It answers until the bucket has been listed here, if it ever is, but for what is changed here from now on. */
+    void index(ObjectIndex names) {
+        index = new Index(names, flat.begin());
+    }
+
+    /** Begins, if configured. */
+    void start() {
         if (snapshot != null && !isRefreshed()) {
             snapshot.delete(); // it would grow out of date
         }
-        if (index != null || config.mode() != Mode.OFF) {
-            executor.execute(() -> run(index));
+        Index given = index;
+        if (given != null || config.mode() != Mode.OFF) {
+            executor.execute(() -> run(given));
         }
     }
 
@@ -179,9 +187,9 @@ final class Preloader {
         return refresh == null ? limits.ttl() : refresh;
     }
 
-    private void run(@Nullable ObjectIndex index) {
+    private void run(@Nullable Index given) {
         try {
-            if (index != null && read(index)) {
+            if (given != null && read(given.names, given.pending)) {
                 if (!isRefreshed()) {
                     return;
                 }
@@ -218,8 +226,7 @@ final class Preloader {
     }
 
     /** Begins with the index of another program. Returns whether it can be read. */
-    private boolean read(ObjectIndex index) throws InterruptedException {
-        FlatListing.PendingListing pending = flat.begin();
+    private boolean read(ObjectIndex index, PendingListing pending) throws InterruptedException {
         long begun = nanoClock.getAsLong();
         // The sorter orders it, which is all that the tree needs; the user knows its age.
         try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
@@ -253,7 +260,7 @@ final class Preloader {
         if (snapshot == null || !isRefreshed()) {
             return false;
         }
-        FlatListing.PendingListing pending = flat.begin();
+        PendingListing pending = flat.begin();
         KeyTable table = snapshot.load();
         if (table == null || !isWhole(table)) {
             flat.abandon(pending);
@@ -301,7 +308,7 @@ final class Preloader {
      * @return whether it is worth listing again
      */
     private boolean list() throws InterruptedException {
-        FlatListing.PendingListing pending = flat.begin();
+        PendingListing pending = flat.begin();
         CountDownLatch isOver = new CountDownLatch(1);
         long since = nanoClock.getAsLong();
         try (WholeListing listing =
@@ -344,8 +351,7 @@ final class Preloader {
     }
 
     /** Makes the table answer, and {@link #state} report it. Returns whether the table answers. */
-    private boolean publish(
-            FlatListing.PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
+    private boolean publish(PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
         boolean isKnown = flat.publish(pending, table, refused, belief, comparison);
         if (isKnown) {
             ended = listed;

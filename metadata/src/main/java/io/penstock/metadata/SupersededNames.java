@@ -1,10 +1,8 @@
 package io.penstock.metadata;
 
 import io.penstock.metadata.Inode.Place;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Names that were changed here, or found to be otherwise, since a listing of the whole bucket began, and their parent
@@ -15,20 +13,17 @@ final class SupersededNames {
     /** Some 150 bytes of heap each. */
     private static final int MOST = 200_000;
 
-    /** The maximum number of directories with all that is below them: each lookup compares them. */
-    private static final int MOST_WHOLE = 1_000;
-
     /** Keys of names, and prefixes of directories that contain one. */
     private final Set<String> paths = ConcurrentHashMap.newKeySet();
 
     /** The prefixes of directories in which all names are superseded. */
-    private final List<String> whole = new CopyOnWriteArrayList<>();
+    private final Set<String> whole = ConcurrentHashMap.newKeySet();
 
     /** The directory's name, and all names below it. */
     void addAll(Directory directory) {
         Place place = Place.of(directory);
         add(place.parent(), place.name());
-        if (!isWithinWhole(directory.prefix())) {
+        if (!isFull() && !isWithinWhole(directory.prefix())) {
             whole.add(directory.prefix());
         }
     }
@@ -55,9 +50,10 @@ final class SupersededNames {
         return paths.contains(key) || isWithinWhole(key);
     }
 
+    /** Whether it is below one of these directories, or is the prefix of one. */
     private boolean isWithinWhole(String key) {
-        for (String prefix : whole) {
-            if (key.startsWith(prefix)) {
+        for (int slash = key.indexOf('/'); slash >= 0 && !whole.isEmpty(); slash = key.indexOf('/', slash + 1)) {
+            if (whole.contains(key.substring(0, slash + 1))) {
                 return true;
             }
         }
@@ -70,6 +66,6 @@ final class SupersededNames {
     }
 
     boolean isFull() {
-        return paths.size() >= MOST || whole.size() >= MOST_WHOLE;
+        return paths.size() + whole.size() >= MOST;
     }
 }

@@ -91,7 +91,10 @@ final class TableSnapshot {
         delete();
     }
 
-    /** Deletes the file durably: it is gone when this returns, also after a crash of the machine. */
+    /**
+     * Deletes the file durably: it is gone when this returns, also after a crash of the machine. Deletes the draft too that
+     * a killed mount has left, which may be as large.
+     */
     synchronized void delete() {
         boolean isInterrupted = Thread.interrupted();
         try {
@@ -100,6 +103,7 @@ final class TableSnapshot {
                     isInterrupted |= Thread.interrupted(); // its program may end: the file must not come back
                 }
             }
+            Files.deleteIfExists(FileReplacement.draft(path));
         } catch (IOException e) {
             LOG.error(
                     "{} is out of date and cannot be deleted; delete it before the next mount: {}",

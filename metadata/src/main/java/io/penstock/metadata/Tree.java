@@ -272,7 +272,7 @@ public final class Tree implements AutoCloseable {
         return new Listing(
                 directory,
                 new DirectoryPages(
-                        store, this::pageNow, limits.listConcurrency(), mostListedOfOne / 4, executor, nanoClock),
+                        store, new WholeBucket(), limits.listConcurrency(), mostListedOfOne / 4, executor, nanoClock),
                 hidden,
                 executor,
                 nanoClock,
@@ -281,28 +281,38 @@ public final class Tree implements AutoCloseable {
                 mostListedOfOne);
     }
 
-    /** A page from the listing of the whole bucket; null if there is none. */
-    private @Nullable DatedPage pageNow(ListRequest request) {
-        DatedPage known = flat.page(request);
-        if (known == null && !flat.isKnown() && request.startAfter() == null && request.continuationToken() == null) {
-            preloader.listedByItself();
+    /** Pages from the listing of the whole bucket, if there is one. */
+    private final class WholeBucket implements DirectoryPages.Source {
+        @Override
+        public @Nullable DatedPage page(ListRequest request) {
+            DatedPage known = flat.page(request);
+            if (known == null
+                    && !flat.isKnown()
+                    && request.startAfter() == null
+                    && request.continuationToken() == null) {
+                preloader.listedByItself();
+            }
+            return known;
         }
-        return known;
+
+        @Override
+        public void listed(ListRequest request, ListPage page) {
+            flat.listed(request, page);
+        }
     }
 
     /**
-     * Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once.
-     *
-     * @param index a listing by another program: it answers until the bucket has been listed here, or for ever if
-     *     {@link PreloadConfig#refresh} is not set; null for none
+     * Has {@link #preload} begin with a listing by another program: it answers until the bucket has been listed here, or for
+     * ever if {@link PreloadConfig#refresh} is not set. To be called before anything is changed here: a change that was made
+     * before would be hidden.
      */
-    public void preload(@Nullable ObjectIndex index) {
-        preloader.start(index);
+    public void index(ObjectIndex index) {
+        preloader.index(index);
     }
 
-    /** Lists the whole bucket without an index. */
+    /** Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once. */
     public void preload() {
-        preload(null);
+        preloader.start();
     }
 
     /** Lists the whole bucket no more; a listing that runs ends. The last one that is complete goes on to answer. */
@@ -389,6 +399,12 @@ public final class Tree implements AutoCloseable {
                                 .anyMatch(object -> object.version().key().equals(directory.prefix()))
                 ? null
                 : (Long) first.asOf();
+    }
+
+    /** The store has this object, which marks a directory. */
+    public void markerFound(StoredObject marker) {
+        Place place = Place.of(marker.version().key());
+        flat.answered(place.parent(), place.name(), new FileEntry(marker));
     }
 
     /** The object that marks the directory has been changed here. */

@@ -110,6 +110,19 @@ class InodeTableTest {
     }
 
     @Test
+    void coldest_afterVeryManyWereForgotten_findsThoseInUse() {
+        for (int i = 0; i < 10_000; i++) {
+            table.release(table.acquire(ROOT, "forgotten" + i, FILE), 1);
+        }
+        List<Inode> inUse = List.of(table.acquire(ROOT, "a", FILE), table.acquire(ROOT, "b", FILE));
+
+        for (int round = 0; round < 2; round++) {
+            assertThat(table.coldest(2, _ -> true)).isEmpty();
+            assertThat(table.coldest(2, _ -> true)).isEqualTo(inUse);
+        }
+    }
+
+    @Test
     void move_inUse_keepsItsNumberAndReferences() {
         Inode a = table.acquire(ROOT, "a", FILE);
         table.acquire(a);

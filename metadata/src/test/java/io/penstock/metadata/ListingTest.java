@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -21,6 +22,8 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -243,6 +246,33 @@ class ListingTest {
 
             assertThat(Listings.names(listing)).isEqualTo(names);
         }
+    }
+
+    /** A page of the bucket's listing may be older than the reader's listing. */
+    @Test
+    void correct_whileAnOlderPageIsOnItsWay_isNotUndone() throws Exception {
+        ListPage before =
+                new ListPage(List.of(Listings.file(bucket.put("a", "1")).object()), List.of(), null);
+        long listedAt = clock.nanoTime();
+        clock.advance(Duration.ofSeconds(1));
+        LookupCache.Dated now = new LookupCache.Dated(Listings.file(bucket.put("a", "22")), clock.nanoTime());
+        clock.advance(Duration.ofSeconds(1));
+        AtomicReference<@Nullable Listing> itself = new AtomicReference<>();
+        Listing listing = new Listing(
+                tree.root(),
+                _ -> {
+                    requireNonNull(itself.get()).correct("a", now);
+                    return new Listing.DatedPage(before, null, listedAt);
+                },
+                new HiddenKeys("bucket"),
+                threads,
+                clock::nanoTime,
+                new EmptiedDirectories(() -> 0),
+                (_, _) -> {},
+                MOST_LISTED);
+        itself.set(listing);
+
+        assertThat(Listings.entries(listing)).extracting(Listing.Entry::node).containsExactly((Node) now.answer());
     }
 
     @Test

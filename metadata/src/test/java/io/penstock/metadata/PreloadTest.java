@@ -351,20 +351,8 @@ class PreloadTest {
                 List.of(stored(bucket.put("z", "1")), stored(listed), stored(bucket.put("a", "1")));
         PreloadConfig off = new PreloadConfig(Mode.OFF, null, MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, off), clock::nanoTime)) {
-            tree.preload(new ObjectIndex() {
-                @Override
-                public Instant asOf() {
-                    return Instant.EPOCH;
-                }
-
-                @Override
-                public void read(Receiver receiver) throws InterruptedException {
-                    for (StoredObject object : objects) {
-                        receiver.receive(object);
-                    }
-                }
-            });
-            awaitPreloaded(tree);
+            tree.index(index(objects));
+            preload(tree);
             clock.advance(TTL.multipliedBy(1_000));
             Directory dir = new Directory("dir/");
 
@@ -380,11 +368,34 @@ class PreloadTest {
         }
     }
 
+    /** As by the commits of files that a crash has left, which begin before the mount does. */
+    @Test
+    void index_ofWhatWasChangedHereBeforeItIsRead_doesNotUndoThat() throws Exception {
+        List<StoredObject> objects =
+                List.of(stored(bucket.put("dir/changed", "1")), stored(bucket.put("dir/same", "1")));
+        PreloadConfig off = new PreloadConfig(Mode.OFF, null, MEMORY, null);
+        Directory dir = new Directory("dir/");
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, off), clock::nanoTime)) {
+            tree.index(index(objects));
+            ObjectVersion changed = bucket.put("dir/changed", "22");
+            tree.changed(dir, "changed", Listings.file(changed));
+            ObjectVersion made = bucket.put("dir/made", "1");
+            tree.changed(dir, "made", Listings.file(made));
+
+            preload(tree);
+            clock.advance(TTL.multipliedBy(2));
+
+            assertThat(tree.lookup(dir, "changed")).isEqualTo(Listings.file(changed));
+            assertThat(tree.lookup(dir, "made")).isEqualTo(Listings.file(made));
+            assertThat(Listings.names(tree.list(dir))).containsExactly("changed", "made", "same");
+        }
+    }
+
     @Test
     void index_cannotBeRead_isAskedForNothing() throws Exception {
         bucket.put("dir/file", "1");
         try (Tree tree = tree(store, "")) {
-            tree.preload(new ObjectIndex() {
+            tree.index(new ObjectIndex() {
                 @Override
                 public Instant asOf() {
                     return Instant.EPOCH;
@@ -396,9 +407,25 @@ class PreloadTest {
                     throw new IOException("row 2 is damaged");
                 }
             });
-            awaitPreloaded(tree);
+            preload(tree);
             assertThat(tree.lookup(new Directory("dir/"), "file")).isInstanceOf(FileEntry.class);
         }
+    }
+
+    private static ObjectIndex index(List<StoredObject> objects) {
+        return new ObjectIndex() {
+            @Override
+            public Instant asOf() {
+                return Instant.EPOCH;
+            }
+
+            @Override
+            public void read(Receiver receiver) throws InterruptedException {
+                for (StoredObject object : objects) {
+                    receiver.receive(object);
+                }
+            }
+        };
     }
 
     private static StoredObject stored(ObjectVersion version) {
@@ -532,6 +559,46 @@ class PreloadTest {
     }
 
     @Test
+    void listed_whileAListingIsUnderWay_isNotUndone() throws Exception {
+        bucket.put("changed/gone", "1");
+        bucket.put("changed/stays", "1");
+        bucket.put("same/file", "1");
+        for (int i = 0; i <= ListRequest.MAX_KEYS; i++) {
+            bucket.put("large/%04d".formatted(i), "1");
+        }
+        Directory changed = new Directory("changed/");
+        Directory same = new Directory("same/");
+        Directory large = new Directory("large/");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime);
+                Gate gate = delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
+                        && request.delimiter().isEmpty()
+                        && request.prefix().isEmpty())) {
+            tree.preload();
+            gate.awaitHeld(1);
+            clock.advance(Duration.ofSeconds(1));
+            bucket.put("changed/made", "1"); // elsewhere
+            bucket.delete("changed/gone");
+            bucket.put("large/0000-made", "1");
+            assertThat(Listings.names(tree.list(changed))).containsExactly("made", "stays");
+            assertThat(Listings.names(tree.list(same))).containsExactly("file");
+            assertThat(Listings.names(tree.list(large))).contains("0000-made");
+            gate.open();
+            awaitPreloaded(tree);
+            clock.advance(TTL);
+
+            assertThat(tree.lookup(changed, "made")).isInstanceOf(FileEntry.class);
+            assertThat(tree.lookup(changed, "gone")).isEqualTo(Absent.ABSENT);
+            assertThat(tree.lookup(large, "0000-made")).isInstanceOf(FileEntry.class);
+            assertThat(Listings.names(tree.list(changed))).containsExactly("made", "stays");
+            store.drain();
+            assertThat(Listings.names(tree.list(same))).containsExactly("file");
+            assertThat(tree.lookup(same, "other")).isEqualTo(Absent.ABSENT);
+            assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @Test
     void removed_whileAPageIsMadeOfARefreshedTable_isNotBroughtBack() throws Exception {
         bucket.put("dir/removed", "1");
         bucket.put("dir/stays", "1");
@@ -583,6 +650,26 @@ class PreloadTest {
             store.drain();
             assertThat(tree.lookup(new Directory("other/"), "z")).isInstanceOf(FileEntry.class);
             assertThat(store.drain()).isEmpty();
+        }
+    }
+
+    @Test
+    void moved_aThousandDirectories_leavesTheListingOfTheRest() throws Exception {
+        bucket.put("other/z", "1");
+        bucket.put("now999/sub/x", "1");
+        PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
+        try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
+            preload(tree);
+            for (int i = 0; i < 1_000; i++) {
+                tree.moved(new Directory("before" + i + "/"), new Directory("now" + i + "/"));
+                tree.forgetAll(new Directory("now" + i + "/"));
+            }
+            store.drain();
+
+            assertThat(tree.lookup(new Directory("other/"), "z")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isEmpty();
+            assertThat(tree.lookup(new Directory("now999/sub/"), "x")).isInstanceOf(FileEntry.class);
+            assertThat(store.drain()).isNotEmpty();
         }
     }
 

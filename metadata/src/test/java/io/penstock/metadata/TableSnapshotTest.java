@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.Seeded;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -50,6 +51,16 @@ class TableSnapshotTest {
 
         assertThat(Thread.interrupted()).isTrue();
         requireNonNull(snapshot().load()).close();
+    }
+
+    @Test
+    void changing_afterAMountThatWasKilledAsItWrote_leavesNothing() throws Exception {
+        save();
+        Files.writeString(folder.resolve("names.tmp"), "the half of it");
+
+        snapshot().changing();
+
+        assertThat(folder).isEmptyDirectory();
     }
 
     @Test

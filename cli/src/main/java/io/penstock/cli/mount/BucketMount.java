@@ -104,6 +104,9 @@ public final class BucketMount implements AutoCloseable {
             times.done("cache");
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
+            if (index != null) {
+                tree.index(index); // before files that a crash has left are committed
+            }
             PageFetcher fetcher = new PageFetcher(
                     store,
                     cache,
@@ -162,7 +165,7 @@ public final class BucketMount implements AutoCloseable {
             closers.push(jobs::close); // before the backlog is awaited, which may take hours
             closers.push(tree::endPreload);
             times.done("mount");
-            tree.preload(index);
+            tree.preload();
             SymbolicLinks links =
                     new SymbolicLinks(kept, tree.root(), taken.mount().mountPoint());
             Contents contents = new Contents(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);

@@ -225,7 +225,9 @@ public final class DirectoryMarkers implements AutoCloseable {
     private Dated askNow(Directory directory) throws ObjectStoreException, InterruptedException {
         long asOf = nanoClock.getAsLong();
         try {
-            return new Dated(marker(store.describe(Names.marker(directory))), asOf, false);
+            ObjectDescription found = store.describe(Names.marker(directory));
+            tree.markerFound(found.object());
+            return new Dated(marker(found), asOf, false);
         } catch (ObjectStoreException.NotFound _) {
             return new Dated(Marker.NONE, asOf, false);
         } catch (ObjectStoreException.AccessDenied _) {

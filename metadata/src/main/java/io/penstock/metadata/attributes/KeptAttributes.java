@@ -294,12 +294,22 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // whether it is still this very request
     private CompletableFuture<KnownAttributes> start(ObjectVersion version) {
         String key = version.key();
         CompletableFuture<KnownAttributes> running = asked.computeIfAbsent(
                 key, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(version)));
-        CompletableFuture<KnownAttributes> _ = running.whenComplete((_, _) -> asked.remove(key, running));
-        return running;
+        return running.whenComplete((found, _) -> {
+            if (found != null) {
+                asked.computeIfPresent(key, (_, current) -> {
+                    if (current == running) {
+                        remember(found);
+                    }
+                    return current;
+                });
+            }
+            asked.remove(key, running);
+        });
     }
 
     private KnownAttributes askNow(ObjectVersion version) throws ObjectStoreException, InterruptedException {
@@ -310,23 +320,26 @@ public final class KeptAttributes implements AutoCloseable {
             ObjectAttributes all = AttributeHeaders.read(there.headers());
             ObjectAttributes attributes = version.size() == 0 ? all : all.ofFile();
             // Of a newer version they are as good as any: the name is about to be looked up again.
-            KnownAttributes found =
-                    KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
-                            ? new KnownAttributes.Settled(version, attributes)
-                            : new KnownAttributes.Racy(version, attributes, asOf);
-            known.asMap()
-                    .compute(
-                            version.key(),
-                            (_, current) -> current != null && current.isOf(version) && holds(current)
-                                    ? current // set here in between
-                                    : found);
-            if (found instanceof KnownAttributes.Settled) {
-                isToSave = true;
-            }
-            return found;
+            return KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
+                    ? new KnownAttributes.Settled(version, attributes)
+                    : new KnownAttributes.Racy(version, attributes, asOf);
         } finally {
             turns.release();
         }
+    }
+
+    private void remember(KnownAttributes found) {
+        known.asMap().merge(found.version().key(), found, (current, _) -> isSetSince(current, found) ? current : found);
+        if (found instanceof KnownAttributes.Settled) {
+            isToSave = true;
+        }
+    }
+
+    /** Whether these were set here, of this version or of a later one, while the store was asked. */
+    private boolean isSetSince(KnownAttributes current, KnownAttributes found) {
+        return current.isOf(found.version())
+                ? holds(current)
+                : current.version().lastModified().isAfter(found.version().lastModified());
     }
 
     /** This version was made here, with these attributes: another node may change them within the same second. */
@@ -356,6 +369,7 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** Forgets the attributes of the directory and of everything below it. */
     public void forgetAll(Directory directory) {
+        asked.keySet().removeIf(directory::contains); // that was asked before
         known.asMap().keySet().removeIf(directory::contains);
         markers.forgetAll(directory);
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.MetadataConfig;
+import io.penstock.metadata.PreloadConfig;
+import io.penstock.metadata.PreloadState;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Deadline;
@@ -244,6 +246,27 @@ class DirectoryMarkersTest {
     }
 
     @Test
+    void of_whatTheStoreHasWhileTheBucketIsListed_isNotUndone() throws Exception {
+        bucket.put("d/a", "1");
+        PreloadConfig seldom = new PreloadConfig(PreloadConfig.Mode.ON, TTL.multipliedBy(100), 1 << 20, null);
+        try (Tree whole = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime);
+                DirectoryMarkers inIt = new DirectoryMarkers(store, whole, clock::nanoTime);
+                Gate gate = delays.holdAnswer(Call.List.class::isInstance)) {
+            whole.preload();
+            gate.awaitHeld(1);
+            bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
+            assertThat(inIt.of(D).attributes().permissions()).isEqualTo(0700);
+            gate.open();
+            while (!(whole.preloaded() instanceof PreloadState.Known)) {
+                Thread.sleep(1);
+            }
+            clock.advance(TTL);
+
+            assertThat(inIt.of(D).attributes().permissions()).isEqualTo(0700);
+        }
+    }
+
+    @Test
     void attributesOf_inAMarkedDirectory_areAskedWithinOneDeadline() throws Exception {
         mark(D);
         ObjectVersion version = bucket.put(
@@ -255,6 +278,59 @@ class DirectoryMarkersTest {
         }
         assertThat(store.deadlines()).hasSize(1);
         assertThat(store.drain()).hasSize(2);
+    }
+
+    @Test
+    void attributesOf_doubtedWhileTheyAreAsked_areAskedAnew() throws Exception {
+        mark(D);
+        ObjectVersion version = putA(0600);
+        try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {
+            Program<ObjectAttributes> before = askedBefore(kept, version, () -> {
+                assertThat(putA(0640)).isEqualTo(version);
+                kept.doubt("d/a");
+            });
+
+            assertThat(before.call().get().permissions()).isEqualTo(0600);
+            assertThat(kept.of(D, version).permissions()).isEqualTo(0640);
+        }
+    }
+
+    @Test
+    void attributesOf_askedOfAnEarlierVersion_leaveThoseOfALater() throws Exception {
+        mark(D);
+        ObjectVersion version = putA(0600);
+        try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {
+            List<ObjectVersion> later = new ArrayList<>();
+            Program<ObjectAttributes> before = askedBefore(kept, version, () -> {
+                clock.advance(Duration.ofSeconds(1));
+                later.add(putA(0640));
+                kept.set(later.getFirst(), ObjectAttributes.NONE.withPermissions(0640));
+            });
+
+            assertThat(before.call().get().permissions()).isEqualTo(0600);
+            assertThat(kept.now(D, later.getFirst())).isEqualTo(ObjectAttributes.NONE.withPermissions(0640));
+        }
+    }
+
+    /** A change. */
+    private interface Change {
+        void run() throws Exception;
+    }
+
+    /** A program that the store has answered before the change, and that sees the answer after it. */
+    private Program<ObjectAttributes> askedBefore(KeptAttributes kept, ObjectVersion version, Change change)
+            throws Exception {
+        try (Gate gate = delays.holdAnswer(call -> call.equals(new Call.Describe("d/a")))) {
+            Program<ObjectAttributes> asking = Program.start(() -> kept.of(D, version));
+            gate.awaitHeld(1);
+            change.run();
+            return asking;
+        }
+    }
+
+    private ObjectVersion putA(int permissions) {
+        return bucket.put(
+                "d/a", Content.of(new byte[1]), properties("d/a", ObjectAttributes.NONE.withPermissions(permissions)));
     }
 
     private static ObjectProperties properties(String key, ObjectAttributes attributes) {
