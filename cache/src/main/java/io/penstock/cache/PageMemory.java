@@ -153,21 +153,8 @@ final class PageMemory {
         };
     }
 
-    /**
-     * How much may wait to be written to disk with a page of this purpose, in bytes. Half of the budget: where the disk is
-     * slower than the store, readers go on at the store's pace, and what is beyond that is not stored. For pages that are
-     * to be read from disk, as much as may be busy before they give way: they come at the disk's pace.
-     */
-    long unwrittenLimit(Urgency urgency) {
-        long budget = budgetBytes();
-        return switch (urgency) {
-            case DEMAND, READAHEAD -> budget / 2;
-            case LATER -> readaheadLimit(budget);
-        };
-    }
-
     /** How much of a budget may be busy before readahead gives way, in bytes. */
-    private static long readaheadLimit(long budget) {
+    static long readaheadLimit(long budget) {
         return budget / 4 * 3;
     }
 

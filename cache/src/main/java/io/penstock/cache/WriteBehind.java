@@ -28,10 +28,32 @@ final class WriteBehind {
         this.counters = counters;
     }
 
-    /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(ObjectExtents object, PageFrame frame, Urgency urgency) {
+    /**
+     * How much may wait for the disk with each page of a fill, in bytes; 0 if none of them is to be written. Decided once for
+     * all of them, so that pages on disk lie in long runs, and a later read needs few GETs for those between.
+     *
+     * <p>Where the disk is slower than the store, readers go on at the store's pace: their fills are written while less than half
+     * of the memory waits, and until an eighth more does. Pages that are to be read from disk come at its pace: as much of
+     * them waits as may be busy before they give way.
+     *
+     * @param first page of the fill, which is complete
+     */
+    long mostUnwritten(PageFrame first, Urgency urgency) {
+        long budget = memory.budgetBytes();
+        return switch (urgency) {
+            case DEMAND, READAHEAD -> unwrittenBytes.get() + first.chunk().size() > budget / 2 ? 0 : budget / 8 * 5;
+            case LATER -> PageMemory.readaheadLimit(budget);
+        };
+    }
+
+    /**
+     * Has a complete page written, and from then on keeps it in memory only while there is room.
+     *
+     * @param mostUnwritten as {@link #mostUnwritten} gives it: if more waits with this page, it stays in memory only
+     */
+    void write(ObjectExtents object, PageFrame frame, long mostUnwritten) {
         frame.setUnwritten(true);
-        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit(urgency) // more stay in memory only
+        if (unwrittenBytes.addAndGet(frame.chunk().size()) > mostUnwritten
                 || !writes.areAllowed()
                 || !table.retain(object)) {
             ended(frame, false);
@@ -54,7 +76,7 @@ final class WriteBehind {
 
     /** Whether any page would stay in memory only, as too many wait for the disk. */
     boolean isFull() {
-        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > memory.unwrittenLimit(Urgency.LATER);
+        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > PageMemory.readaheadLimit(memory.budgetBytes());
     }
 
     private void ended(PageFrame frame, boolean stored) {

@@ -286,6 +286,34 @@ final class SickDiskTest {
         }
     }
 
+    /** Were each page decided by itself, stored pages would lie scattered, and cost a GET for each gap later. */
+    @Test
+    void fill_besideASlowDisk_isStoredOrNotFromItsFirstPageOn() throws Exception {
+        TestObject object = new TestObject("object", 32L * PAGE_SIZE);
+        try (PageCache cache = open(64, 16);
+                CachedObject open = object.open(cache)) {
+            files.stall();
+            object.fill(TestObject.claimed(open, 0, 7), PAGE_SIZE);
+            object.fill(TestObject.claimed(open, 7, 11), PAGE_SIZE);
+            assertThat(cache.statistics().unstoredPages())
+                    .as("half of the memory waits, and an eighth")
+                    .isEqualTo(1);
+
+            Fill tooLate = TestObject.claimed(open, 11, 14);
+            long second = object.fillSome(tooLate, 11L * PAGE_SIZE, PAGE_SIZE);
+            files.resume();
+            cache.awaitWritten();
+            second = object.fillSome(tooLate, 11L * PAGE_SIZE + second, PAGE_SIZE);
+            assertThat(second).isEqualTo(PAGE_SIZE);
+            object.fillSome(tooLate, 13L * PAGE_SIZE, PAGE_SIZE);
+            cache.awaitWritten();
+
+            assertThat(cache.statistics().unstoredPages()).isEqualTo(1 + 3);
+            assertThat(cache.residency(TestObject.NAMESPACE, object.version()).diskBytes())
+                    .isEqualTo(10L * PAGE_SIZE);
+        }
+    }
+
     @Test
     void read_ofAFileThatIsMissing_leavesTheOthersInUse() throws Exception {
         TestObject other = new TestObject("other", 3L * PAGE_SIZE);
