@@ -22,6 +22,9 @@ public final class Fill {
     private final Urgency urgency;
     private final long memoryNanos;
 
+    /** Whether and how far its pages are written: decided at the first. Confined to the thread that fills. */
+    private long mostUnwritten;
+
     /** @param memoryNanos that the claim has waited for memory */
     Fill(ObjectPages object, List<PageFrame> frames, Urgency urgency, long memoryNanos) {
         this.object = object;
@@ -62,8 +65,11 @@ public final class Fill {
         frame.arrived(bytes);
         if (frame.isComplete()) {
             int next = current + 1; // not ++: only this thread writes it
+            if (next == 1) {
+                mostUnwritten = object.mostUnwritten(frame, urgency);
+            }
             current = next;
-            object.completed(frame, urgency);
+            object.completed(frame, mostUnwritten);
         }
     }
 

@@ -176,9 +176,14 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
 
     // ---- calls by a fill
 
-    void completed(PageFrame frame, Urgency urgency) {
+    /** As {@link WriteBehind#mostUnwritten} decides for all pages of the fill. */
+    long mostUnwritten(PageFrame first, Urgency urgency) {
+        return shared.writeBehind().mostUnwritten(first, urgency);
+    }
+
+    void completed(PageFrame frame, long mostUnwritten) {
         shared.counters().filledPages.increment();
-        shared.writeBehind().write(this, frame, urgency);
+        shared.writeBehind().write(this, frame, mostUnwritten);
     }
 
     void failed(PageFrame frame, Exception cause) {
@@ -203,7 +208,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
                 || shared.writeBehind().isFull()) {
             return Storing.UNDER_WAY;
         } else if (frame.tryRetain()) {
-            shared.writeBehind().write(this, frame, Urgency.LATER);
+            shared.writeBehind().write(this, frame, mostUnwritten(frame, Urgency.LATER));
         }
         return Storing.TRIED;
     }

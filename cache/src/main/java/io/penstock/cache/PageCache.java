@@ -307,6 +307,11 @@ public final class PageCache implements AutoCloseable {
         return memory.hasForReadahead(bytes);
     }
 
+    /** Whether pages are written to the disk: it is not sick, or is to be tried again. */
+    public boolean takesPages() {
+        return writes.areAllowed();
+    }
+
     /** Bytes that may be added and stay until they are read: free ones, and those that the policy has for new pages. */
     public long roomBytes() {
         return health.isWell() ? space.roomBytes() : 0;

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Why this cannot deadlock: a thread that waits here holds no memory, and a holder of busy memory waits for
  * something else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget
- * at most), a reader for its copy. So all busy memory comes back, and the first in the queue gets it. The one duty of
- * callers: a thread that must finish a {@link Fill} itself must not wait here before that.
+ * at most, and never with a part of each slab), a reader for its copy. So all busy memory comes back, and the first in the
+ * queue gets it. The one duty of callers: a thread that must finish a {@link Fill} itself must not wait here before that.
  */
 final class PageMemory {
     /** Bounds the work under the lock where every kept frame was just read. */
@@ -46,9 +46,6 @@ final class PageMemory {
     /** Kept frames that were read to the end. */
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
-
-    @GuardedBy("lock")
-    private long keptBytes;
 
     /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
     PageMemory(long bytes, Supplier<Slab> newSlabs) {
@@ -105,7 +102,7 @@ final class PageMemory {
         int size = Slab.sizeFor(bytes);
         lock.lock();
         try {
-            if (!waiters.isEmpty() || slabs.handedOutBytes() - keptBytes + size > limit(urgency)) {
+            if (!waiters.isEmpty() || slabs.busyBytes() + size > limit(urgency)) {
                 return null;
             }
             return allocate(size);
@@ -139,7 +136,7 @@ final class PageMemory {
         lock.lock();
         try {
             long most = readaheadLimit(budgetBytes());
-            return waiters.isEmpty() && slabs.handedOutBytes() - keptBytes + Math.min(bytes, most) <= most;
+            return waiters.isEmpty() && slabs.busyBytes() + Math.min(bytes, most) <= most;
         } finally {
             lock.unlock();
         }
@@ -153,21 +150,8 @@ final class PageMemory {
         };
     }
 
-    /**
-     * How much may wait to be written to disk with a page of this purpose, in bytes. Half of the budget: where the disk is
-     * slower than the store, readers go on at the store's pace, and what is beyond that is not stored. For pages that are
-     * to be read from disk, as much as may be busy before they give way: they come at the disk's pace.
-     */
-    long unwrittenLimit(Urgency urgency) {
-        long budget = budgetBytes();
-        return switch (urgency) {
-            case DEMAND, READAHEAD -> budget / 2;
-            case LATER -> readaheadLimit(budget);
-        };
-    }
-
     /** How much of a budget may be busy before readahead gives way, in bytes. */
-    private static long readaheadLimit(long budget) {
+    static long readaheadLimit(long budget) {
         return budget / 4 * 3;
     }
 
@@ -187,7 +171,7 @@ final class PageMemory {
         try {
             boolean isKept = kept.contains(frame) || spent.contains(frame);
             if (!isKept && frame.isCurrent() && (frame.isSpent() ? spent : kept).add(frame)) {
-                keptBytes += frame.chunk().size();
+                slabs.keep(frame.chunk());
                 serveWaiters();
             }
         } finally {
@@ -212,7 +196,7 @@ final class PageMemory {
         lock.lock();
         try {
             if (kept.remove(frame) || spent.remove(frame)) {
-                keptBytes -= frame.chunk().size();
+                slabs.unkeep(frame.chunk());
             }
             evict(frame);
             serveWaiters();
@@ -235,7 +219,7 @@ final class PageMemory {
     long busyBytes() {
         lock.lock();
         try {
-            return slabs.handedOutBytes() - keptBytes;
+            return slabs.busyBytes();
         } finally {
             lock.unlock();
         }
@@ -258,7 +242,7 @@ final class PageMemory {
     private @Nullable Chunk allocate(int size) {
         while (true) {
             Chunk chunk = slabs.allocate(size);
-            if (chunk != null || !evictOne()) {
+            if (chunk != null || !slabs.mayFit(size) || !evictOne()) {
                 return chunk;
             }
         }
@@ -270,7 +254,7 @@ final class PageMemory {
         if (frame == null) {
             return false;
         }
-        keptBytes -= frame.chunk().size();
+        slabs.unkeep(frame.chunk());
         evict(frame);
         return true;
     }

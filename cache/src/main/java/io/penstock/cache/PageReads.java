@@ -169,15 +169,12 @@ final class PageReads {
         return load(stored, frame, offset, to, loans);
     }
 
-    /** Loads the pages that the kernel would read ahead if it saw these reads. */
+    /** Loads the stored ones of the pages that the kernel would read ahead if it saw these reads. */
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
             StoredPage stored = store.find(pages, next);
-            if (stored == null) {
-                return;
-            }
-            PageFrame frame = tryFrame(next);
-            if (frame != null) {
+            PageFrame frame = stored == null ? null : tryFrame(next);
+            if (stored != null && frame != null) {
                 store.loadAhead(pages, () -> load(stored, frame));
             }
         }

@@ -23,6 +23,9 @@ final class Slab {
     /** One bit per leaf that is not handed out. */
     private long free = -1;
 
+    /** Chunks whose page is busy: handed out, and not kept. */
+    private int busy;
+
     /**
      * A chunk of a slab.
      *
@@ -62,6 +65,15 @@ final class Slab {
             throw new IllegalStateException("memory of a page was given back twice");
         }
         free |= chunk.leaves;
+    }
+
+    void addBusy(int chunks) {
+        busy += chunks;
+    }
+
+    /** Whether all of its memory can be had at once: it is free, or that of kept pages. */
+    boolean isIdle() {
+        return busy == 0;
     }
 
     boolean isWhole() {

@@ -35,6 +35,12 @@ final class Slabs {
 
     private long handedOutBytes;
 
+    /** Of those handed out. */
+    private long keptBytes;
+
+    /** Slabs of the count that are {@linkplain Slab#isIdle idle}. */
+    private int idle;
+
     /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
     Slabs(long budgetBytes, Supplier<Slab> newSlabs) {
         this.max = slabs(budgetBytes);
@@ -50,7 +56,7 @@ final class Slabs {
         max = slabs(bytes);
         while (count > max && !whole.isEmpty()) {
             Slab _ = whole.pop();
-            count--;
+            drop();
         }
     }
 
@@ -59,8 +65,36 @@ final class Slabs {
         return (long) max * PageGeometry.PAGE_SIZE;
     }
 
+    /** Bytes of busy and of kept pages. */
     long handedOutBytes() {
         return handedOutBytes;
+    }
+
+    long busyBytes() {
+        return handedOutBytes - keptBytes;
+    }
+
+    /** The chunk's page was busy and is kept from now on. */
+    void keep(Chunk chunk) {
+        keptBytes += chunk.size();
+        addBusy(chunk.slab(), -1);
+    }
+
+    /** It was kept and is so no longer. */
+    void unkeep(Chunk chunk) {
+        keptBytes -= chunk.size();
+        addBusy(chunk.slab(), 1);
+    }
+
+    private void addBusy(Slab slab, int chunks) {
+        idle -= slab.isIdle() ? 1 : 0;
+        slab.addBusy(chunks);
+        idle += slab.isIdle() ? 1 : 0;
+    }
+
+    /** Whether giving up kept pages may help: a whole slab is not to be had while each has a busy page. */
+    boolean mayFit(int size) {
+        return size < PageGeometry.PAGE_SIZE || idle > 0 || count < max;
     }
 
     /** Free memory if there is some, else new memory if the budget allows it. */
@@ -69,7 +103,7 @@ final class Slabs {
         if (handedOutBytes + size > budgetBytes()) {
             return null;
         }
-        Chunk chunk = firstFit(size);
+        Chunk chunk = size == PageGeometry.PAGE_SIZE ? null : firstFit(size);
         if (chunk == null) {
             Slab slab = whole.isEmpty() ? grow() : whole.pop();
             if (slab == null) {
@@ -82,6 +116,7 @@ final class Slabs {
             partial.remove(chunk.slab());
         }
         handedOutBytes += size;
+        addBusy(chunk.slab(), 1);
         return chunk;
     }
 
@@ -102,6 +137,7 @@ final class Slabs {
         try {
             Slab slab = newSlabs.get();
             count++;
+            idle++;
             return slab;
         } catch (UsedUpException e) { // goes on with what there is
             if (count < 2) {
@@ -117,14 +153,22 @@ final class Slabs {
         }
     }
 
+    /** One that is whole goes back to the system. */
+    private void drop() {
+        count--;
+        idle--;
+    }
+
+    /** Of a busy page. */
     void free(Chunk chunk) {
         Slab slab = chunk.slab();
+        addBusy(slab, -1);
         slab.free(chunk);
         handedOutBytes -= chunk.size();
         if (slab.isWhole()) {
             partial.remove(slab);
             if (count > max) {
-                count--;
+                drop();
             } else {
                 whole.push(slab);
             }

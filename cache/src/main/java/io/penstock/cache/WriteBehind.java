@@ -1,12 +1,16 @@
 package io.penstock.cache;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cache.Slab.Chunk;
 import io.penstock.cache.disk.Counters;
 import io.penstock.cache.disk.DiskTasks;
 import io.penstock.cache.disk.ObjectExtents;
 import io.penstock.cache.disk.ObjectTable;
 import io.penstock.cache.disk.PageGeometry;
 import io.penstock.cache.disk.PageWrites;
-import java.util.concurrent.atomic.AtomicLong;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Has complete pages written to disk, in the background, on a few threads of its own. A page that cannot be
@@ -18,7 +22,13 @@ final class WriteBehind {
     private final DiskTasks tasks;
     private final ObjectTable<?> table;
     private final Counters counters;
-    private final AtomicLong unwrittenBytes = new AtomicLong();
+
+    /** How many pages in a slab wait for the disk. */
+    @GuardedBy("this")
+    private final Map<Slab, Integer> unwritten = new HashMap<>();
+
+    @GuardedBy("this")
+    private long unwrittenBytes;
 
     WriteBehind(PageMemory memory, PageWrites writes, DiskTasks tasks, ObjectTable<?> table, Counters counters) {
         this.memory = memory;
@@ -28,41 +38,88 @@ final class WriteBehind {
         this.counters = counters;
     }
 
-    /** Has a complete page written, and from then on keeps it in memory only while there is room. */
-    void write(ObjectExtents object, PageFrame frame, Urgency urgency) {
+    /**
+     * How much may wait for the disk with each page of a fill, in bytes; 0 if none of them is to be written. Decided once for
+     * all of them, so that pages on disk lie in long runs, and a later read needs few GETs for those between.
+     *
+     * <p>Where the disk is slower than the store, readers go on at the store's pace: their fills are written while less than half
+     * of the memory waits, and until an eighth more does. Pages that are to be read from disk come at its pace: as much of
+     * them waits as may be busy before they give way.
+     *
+     * @param first page of the fill, which is complete
+     */
+    synchronized long mostUnwritten(PageFrame first, Urgency urgency) {
+        long budget = memory.budgetBytes();
+        return switch (urgency) {
+            case DEMAND, READAHEAD -> unwrittenBytes + first.chunk().size() > budget / 2 ? 0 : budget / 8 * 5;
+            case LATER -> PageMemory.readaheadLimit(budget);
+        };
+    }
+
+    /**
+     * Has a complete page written, and from then on keeps it in memory only while there is room.
+     *
+     * @param mostUnwritten as {@link #mostUnwritten} gives it: if more waits with this page, it stays in memory only
+     */
+    void write(ObjectExtents object, PageFrame frame, long mostUnwritten) {
         frame.setUnwritten(true);
-        if (unwrittenBytes.addAndGet(frame.chunk().size()) > memory.unwrittenLimit(urgency) // more stay in memory only
-                || !writes.areAllowed()
-                || !table.retain(object)) {
+        if (!writes.areAllowed() || !begins(frame.chunk(), mostUnwritten)) {
+            leave(frame, false);
+        } else if (!table.retain(object)) {
             ended(frame, false);
-            return;
-        }
-        boolean accepted = tasks.execute("write a page", () -> {
-            boolean stored = false;
-            try {
-                stored = writes.write(object, frame.page(), frame.bytes());
-            } finally {
-                ended(frame, stored);
-                table.release(object);
-            }
-        });
-        if (!accepted) {
+        } else if (!tasks.execute("write a page", () -> write(object, frame))) {
             ended(frame, false);
             table.release(object);
         }
     }
 
+    private void write(ObjectExtents object, PageFrame frame) throws IOException {
+        boolean stored = false;
+        try {
+            stored = writes.write(object, frame.page(), frame.bytes());
+        } finally {
+            ended(frame, stored);
+            table.release(object);
+        }
+    }
+
+    private synchronized boolean begins(Chunk chunk, long mostUnwritten) {
+        boolean begins = unwrittenBytes + chunk.size() <= mostUnwritten
+                && (unwritten.containsKey(chunk.slab()) || unwritten.size() < mostSlabs());
+        if (begins) {
+            unwrittenBytes += chunk.size();
+            unwritten.merge(chunk.slab(), 1, Integer::sum);
+        }
+        return begins;
+    }
+
+    /** In an eighth of the slabs nothing waits for the disk: else a small page in each would have all large ones wait for it. */
+    private int mostSlabs() {
+        int slabs = (int) (memory.budgetBytes() / PageGeometry.PAGE_SIZE);
+        return Math.max(1, slabs - Math.ceilDiv(slabs, 8));
+    }
+
     /** Whether any page would stay in memory only, as too many wait for the disk. */
-    boolean isFull() {
-        return unwrittenBytes.get() + PageGeometry.PAGE_SIZE > memory.unwrittenLimit(Urgency.LATER);
+    synchronized boolean isFull() {
+        return unwrittenBytes + PageGeometry.PAGE_SIZE > PageMemory.readaheadLimit(memory.budgetBytes())
+                || unwritten.size() >= mostSlabs();
     }
 
     private void ended(PageFrame frame, boolean stored) {
+        forget(frame.chunk());
+        leave(frame, stored);
+    }
+
+    private synchronized void forget(Chunk chunk) {
+        unwrittenBytes -= chunk.size();
+        unwritten.computeIfPresent(chunk.slab(), (_, pages) -> pages == 1 ? null : pages - 1);
+    }
+
+    private void leave(PageFrame frame, boolean stored) {
         if (!stored) {
             counters.unstoredPages.increment();
         }
         frame.setUnwritten(false);
-        unwrittenBytes.addAndGet(-frame.chunk().size());
         memory.keep(frame);
         frame.release();
     }

@@ -143,6 +143,27 @@ final class RestartTest {
     }
 
     @Test
+    void read_sequentiallyBeforeAPageThatIsMissing_readsThoseAfterItAhead() throws Exception {
+        TestObject object = new TestObject("sequential", 4L * PAGE_SIZE);
+        try (PageCache cache = open();
+                CachedObject open = object.open(cache)) {
+            for (int page : new int[] {0, 2, 3}) {
+                object.fill(TestObject.claimed(open, page, page + 1L), PAGE_SIZE);
+            }
+            cache.awaitWritten();
+            new TestObject("other", 40L * PAGE_SIZE).store(cache); // takes all of the memory
+            assertThat(open.isInMemory(2)).isFalse();
+
+            object.readAndCheck(open, 0, 128 << 10, true);
+
+            while (!open.isInMemory(2) || !open.isInMemory(3)) {
+                Thread.sleep(1);
+            }
+            assertThat(open.state(1)).isEqualTo(PageState.MISSING);
+        }
+    }
+
+    @Test
     void read_atRandom_readsNoMoreThanAsked() throws Exception {
         TestObject object = new TestObject("random", 40L * PAGE_SIZE);
         try (PageCache cache = open()) {

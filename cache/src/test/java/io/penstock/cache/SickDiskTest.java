@@ -15,6 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -284,6 +286,103 @@ final class SickDiskTest {
             files.resume();
             cache.awaitWritten();
         }
+    }
+
+    /** Were each page decided by itself, stored pages would lie scattered, and cost a GET for each gap later. */
+    @Test
+    void fill_besideASlowDisk_isStoredOrNotFromItsFirstPageOn() throws Exception {
+        TestObject object = new TestObject("object", 32L * PAGE_SIZE);
+        try (PageCache cache = open(64, 16);
+                CachedObject open = object.open(cache)) {
+            files.stall();
+            object.fill(TestObject.claimed(open, 0, 7), PAGE_SIZE);
+            object.fill(TestObject.claimed(open, 7, 11), PAGE_SIZE);
+            assertThat(cache.statistics().unstoredPages())
+                    .as("half of the memory waits, and an eighth")
+                    .isEqualTo(1);
+
+            Fill tooLate = TestObject.claimed(open, 11, 14);
+            long second = object.fillSome(tooLate, 11L * PAGE_SIZE, PAGE_SIZE);
+            files.resume();
+            cache.awaitWritten();
+            second = object.fillSome(tooLate, 11L * PAGE_SIZE + second, PAGE_SIZE);
+            assertThat(second).isEqualTo(PAGE_SIZE);
+            object.fillSome(tooLate, 13L * PAGE_SIZE, PAGE_SIZE);
+            cache.awaitWritten();
+
+            assertThat(cache.statistics().unstoredPages()).isEqualTo(1 + 3);
+            assertThat(cache.residency(TestObject.NAMESPACE, object.version()).diskBytes())
+                    .isEqualTo(10L * PAGE_SIZE);
+        }
+    }
+
+    /** A page of more than half a MiB takes a whole slab. */
+    @Test
+    void claim_ofALargePageBesideSmallOnesThatWaitForAStalledDisk_doesNotWaitForIt() throws Exception {
+        try (PageCache cache = open(64, 8);
+                CachedObject large = OBJECT.open(cache)) {
+            files.stall();
+            List<Fill> small = claimSmall(cache, 8 * 8);
+            for (int i = 0; i < small.size(); i++) {
+                if (i % 8 == 0) { // one in each slab
+                    fillSmall(small.get(i), i);
+                } else {
+                    small.get(i).fail(new IOException("over"));
+                }
+            }
+
+            Fill fill = large.claim(0, 1, Urgency.READAHEAD);
+
+            assertThat(fill).isNotNull();
+            requireNonNull(fill).fail(new IOException("over"));
+            files.resume();
+            cache.awaitWritten();
+            assertThat(cache.busyBytes()).isZero();
+        }
+    }
+
+    @Test
+    void claim_ofALargePageWhereEverySlabHasASmallOneInFlight_givesUpNone() throws Exception {
+        try (PageCache cache = open(64, 8);
+                CachedObject large = OBJECT.open(cache)) {
+            List<Fill> small = claimSmall(cache, 8 * 8);
+            for (int i = 0; i < small.size(); i++) {
+                if (i % 8 != 0) {
+                    fillSmall(small.get(i), i);
+                }
+            }
+            cache.awaitWritten();
+            long before = cache.statistics().memoryBytes();
+
+            assertThat(large.claim(0, 1, Urgency.READAHEAD)).isNull();
+
+            assertThat(cache.statistics().memoryBytes()).isEqualTo(before).isEqualTo(8L * PAGE_SIZE);
+            small.get(0).fail(new IOException("over"));
+            requireNonNull(large.claim(0, 1, Urgency.READAHEAD)).fail(new IOException("over"));
+            for (int i = 8; i < small.size(); i += 8) {
+                small.get(i).fail(new IOException("over"));
+            }
+            assertThat(cache.busyBytes()).isZero();
+        }
+    }
+
+    /** Eight of them fill a slab. */
+    private static TestObject small(int i) {
+        return new TestObject("small " + i, 100_000);
+    }
+
+    private static List<Fill> claimSmall(PageCache cache, int count) throws InterruptedException {
+        List<Fill> fills = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            try (CachedObject object = small(i).open(cache)) {
+                fills.add(TestObject.claimed(object, 0, 1));
+            }
+        }
+        return fills;
+    }
+
+    private static void fillSmall(Fill fill, int i) {
+        small(i).fill(fill, PAGE_SIZE);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.penstock.prefetch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
@@ -62,7 +63,12 @@ final class DirectoryStream {
      *
      * @param place its index, or its place in the order that is repeated
      */
-    record Next(int index, int place, ObjectVersion version, FetchedAhead why) {}
+    record Next(int index, int place, ObjectVersion version, FetchedAhead why) {
+        /** Its reader is near where the order is known. Most of a whole directory is read long after, from the disk. */
+        Urgency urgency() {
+            return why == FetchedAhead.WHOLE_DIRECTORY ? Urgency.LATER : Urgency.READAHEAD;
+        }
+    }
 
     private final DirectoryFiles files;
     private final Supplier<ReadaheadConfig> limits;

@@ -268,7 +268,7 @@ public final class PageFetcher implements AutoCloseable {
         OpenVersion object = share(file.version());
         try {
             long pages = OpenVersion.pages(file.version().size());
-            Fill fill = claim(() -> object.cached.claim(0, pages, Urgency.LATER));
+            Fill fill = claim(() -> object.cached.claim(0, pages, file.urgency()));
             if (fill != null) {
                 object.history.fetchedAhead(file.why());
                 readAhead(stream);

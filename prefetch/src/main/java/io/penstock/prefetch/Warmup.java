@@ -117,7 +117,7 @@ public final class Warmup implements AutoCloseable {
         Coming next = new Coming(fetcher.share(version));
         coming.add(next);
         bytes.add(version.size() - missingBytes(next));
-        fetch(next, 0);
+        fetch(next, 0, next.pages);
         settle(MOST_OPEN);
     }
 
@@ -136,17 +136,22 @@ public final class Warmup implements AutoCloseable {
         return missing;
     }
 
-    /** Fetches the Missing pages from this one on. */
-    private void fetch(Coming it, long from) throws InterruptedException {
-        long most = OpenVersion.pages(fetcher.rangeBytes(it.version));
-        for (long page = from; page < it.pages; ) {
-            long boundary = Math.min((page / most + 1) * most, it.pages);
+    /** Fetches the Missing pages of these, as long as the disk takes any. */
+    private void fetch(Coming it, long from, long end) throws InterruptedException {
+        for (long page = from; page < end && fetcher.cache().takesPages(); ) {
+            long boundary = rangeEnd(it, page);
             Fill fill = claim(it.object, page, boundary);
             page = fill == null ? boundary : OpenVersion.pages(fill.range().end());
             if (fill != null) {
                 start(it, fill);
             }
         }
+    }
+
+    /** Where the GET for this page ends. */
+    private long rangeEnd(Coming it, long page) {
+        long most = OpenVersion.pages(fetcher.rangeBytes(it.version));
+        return Math.min((page / most + 1) * most, it.pages);
     }
 
     /** Null if none of these pages is Missing. */
@@ -218,10 +223,10 @@ public final class Warmup implements AutoCloseable {
                 continue;
             } else if (storing == Storing.UNDER_WAY) {
                 return null;
-            } else if (it.tries++ == TRIES) {
+            } else if (it.tries++ == TRIES || !fetcher.cache().takesPages()) {
                 return Outcome.NOT_STORED;
             } else if (storing == Storing.MISSING) {
-                fetch(it, it.stored);
+                fetch(it, it.stored, rangeEnd(it, it.stored));
             }
             return null;
         }

@@ -2,6 +2,7 @@ package io.penstock.prefetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -99,6 +100,20 @@ class DirectoryStreamTest {
                 .doesNotContainAnyElementsOf(shuffled.subList(0, DirectoryStream.LEAST).stream()
                         .map(versions::indexOf)
                         .toList());
+    }
+
+    /** A slow disk must not hold up the readers who follow close behind. */
+    @Test
+    void next_isForTheDiskOnlyWhereFilesAreReadAtRandom() {
+        assertThat(Objects.requireNonNull(inOrder().next()).urgency()).isEqualTo(Urgency.READAHEAD);
+
+        DirectoryStream atRandom = stream(true);
+        List<ObjectVersion> shuffled = new ArrayList<>(versions);
+        Collections.shuffle(shuffled, new Random(1));
+        shuffled.subList(0, DirectoryStream.LEAST).forEach(file -> {
+            boolean _ = atRandom.opened(file, true);
+        });
+        assertThat(Objects.requireNonNull(atRandom.next()).urgency()).isEqualTo(Urgency.LATER);
     }
 
     @Test

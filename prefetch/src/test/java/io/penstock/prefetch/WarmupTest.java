@@ -5,6 +5,7 @@ import static io.penstock.prefetch.FetcherFixture.readAndVerify;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.penstock.cache.CacheConfig;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.Warmup.Outcome;
@@ -12,6 +13,7 @@ import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -132,6 +134,39 @@ class WarmupTest {
                 .containsEntry("small/002", Outcome.GONE)
                 .containsEntry("small/003", Outcome.FAILED)
                 .containsEntry("small/004", Outcome.FETCHED);
+    }
+
+    @Test
+    void bring_besideASickDisk_fetchesNothing() throws Exception {
+        Path objects = folder.resolve("cache/objects");
+        Files.delete(objects);
+        Files.createFile(objects);
+        warm(files(10, 0)); // finds that the disk is sick
+        assertThat(outcomes.values()).contains(Outcome.NOT_STORED);
+        int before = fixture.store.gets().size();
+
+        ObjectVersion large = fixture.put("large", 40 * MIB);
+        warm(List.of(large, fixture.put("none", 0)));
+
+        assertThat(outcomes).containsEntry("large", Outcome.NOT_STORED).containsEntry("none", Outcome.CACHED);
+        assertThat(fixture.store.gets()).hasSize(before);
+    }
+
+    @Test
+    void bring_moreThanMemoryOntoADiskThatBecomesFull_fetchesItOnceAndItsBeginningAgain() throws Exception {
+        ObjectVersion large = fixture.put("large", 40 * MIB);
+        try (Gate gate = fixture.delays.hold(Call.Get.class::isInstance)) {
+            CompletableFuture<@Nullable Throwable> end = new CompletableFuture<>();
+            Thread _ = Thread.ofVirtual().start(() -> end.complete(catchThrowable(() -> warm(List.of(large)))));
+            gate.awaitHeld(1);
+            fixture.cache.adjust(
+                    new CacheConfig(folder.resolve("cache"), 64 * MIB, Long.MAX_VALUE / 2, 16 * MIB)); // to stay free
+            FetcherFixture.await("nothing fits", () -> fixture.cache.roomBytes() == 0);
+            gate.open();
+            assertThat(end.get()).isNull();
+        }
+        assertThat(outcomes).containsEntry("large", Outcome.NOT_STORED);
+        assertThat(fixture.store.gets()).hasSizeBetween(5 + 1, 5 + 3);
     }
 
     @Test

@@ -99,7 +99,7 @@ public final class DiskSpace {
         this.table = table;
         this.packs = packs;
         this.pins = pins;
-        this.policy = new EvictionPolicy(packs);
+        this.policy = new EvictionPolicy(packs, 0);
         this.counters = counters;
         this.limitBytes = sizeBytes;
     }

@@ -2,7 +2,7 @@ package io.penstock.cache.disk;
 
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +34,14 @@ final class EvictionPolicy {
     /** Reads of an extent are one use until one part in so many of the others has been used: less than the window. */
     private static final int PASS_SHARE = 32;
 
+    /** Before the first use. */
+    private static final long NEVER = 0;
+
     private final PackTable packs;
-    private final AtomicInteger clock = new AtomicInteger();
+
+    /** Uses of all extents. A busy mount has 2³¹ of them in days. */
+    private final AtomicLong clock;
+
     private final Segment window = new Segment();
     private final Segment main = new Segment();
 
@@ -50,7 +56,7 @@ final class EvictionPolicy {
     /** Extents that take part or are held. Written under the monitor. */
     private volatile int extents;
 
-    private record Uses(int last, int secondLast) {}
+    private record Uses(long last, long secondLast) {}
 
     /** Extents that may be evicted. One that was used goes to the end when it is looked at, not when it is used. */
     private static final class Segment {
@@ -73,13 +79,15 @@ final class EvictionPolicy {
         }
     }
 
-    EvictionPolicy(PackTable packs) {
+    /** @param uses of all extents before */
+    EvictionPolicy(PackTable packs, long uses) {
         this.packs = packs;
+        this.clock = new AtomicLong(uses);
     }
 
     /** A page of the extent is being read. Racy on purpose: of uses at the same moment some may be lost. */
     void touch(Extent extent) {
-        int last = extent.lastUse();
+        long last = extent.lastUse();
         if (clock.get() - last > extents / PASS_SHARE) {
             extent.use(last, clock.incrementAndGet());
         }
@@ -91,10 +99,9 @@ final class EvictionPolicy {
      * @param limitBytes that the extents that take part may have in all
      */
     void add(Extent extent, long limitBytes) {
-        int now = clock.incrementAndGet();
-        int never = now - Integer.MAX_VALUE / 2;
+        long now = clock.incrementAndGet();
         Uses before = evicted.remove(key(extent));
-        extent.setUses(now, before == null ? never : before.last(), before == null ? never : before.secondLast());
+        extent.setUses(now, before == null ? NEVER : before.last(), before == null ? NEVER : before.secondLast());
         boolean hasRoom = main.bytes + extent.wholeBytes() <= mainBytes(limitBytes);
         extent.setInMain(hasRoom || displacesOldest(extent));
         segment(extent).add(extent);
@@ -107,7 +114,7 @@ final class EvictionPolicy {
      */
     void addSample(Extent extent, ObjectId id) {
         Uses before = evicted.remove(id.low());
-        if (before == null || before.last() - extent.secondLastUse() <= 0) {
+        if (before == null || before.last() <= extent.secondLastUse()) {
             return;
         }
         extent.setUses(extent.lastUse(), before.last(), before.secondLast());
@@ -218,7 +225,7 @@ final class EvictionPolicy {
     }
 
     private boolean displaces(Extent extent, Extent resident) {
-        return extent.thirdLastUse() - resident.lastUse() > 0
+        return extent.thirdLastUse() > resident.lastUse()
                 || clock.get() - resident.lastUse() > (long) COLD_TURNS * extents;
     }
 

@@ -3,6 +3,7 @@ package io.penstock.cache.disk;
 import io.penstock.cache.disk.IndexRecord.PagesStored;
 import java.nio.IntBuffer;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A thread pins the extent while it reads or writes its pages on disk; a doomed one grants no more pins. So nothing
  * is pulled from under a reader, and no reader waits for an eviction.
  *
- * <p>Heap per stored page, with 32 pages: this object 64 bytes (compressed pointers), the checksums 16 + 4 × 32, its
- * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 260 bytes, or 8.1
- * a page. As many that were evicted may be remembered, with 80 bytes each. Its states share these few words, and so all
+ * <p>Heap per stored page, with 32 pages: this object 80 bytes (compressed pointers), the checksums 16 + 4 × 32, its
+ * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 276 bytes, or 8.6
+ * a page. As many that were evicted may be remembered, with 88 bytes each. Its states share these few words, and so all
  * that changes them is here: hence its length.
  */
 public final class Extent {
@@ -33,8 +34,8 @@ public final class Extent {
     private static final AtomicIntegerFieldUpdater<Extent> PINS =
             AtomicIntegerFieldUpdater.newUpdater(Extent.class, "pins");
 
-    private static final AtomicIntegerFieldUpdater<Extent> LAST_USE =
-            AtomicIntegerFieldUpdater.newUpdater(Extent.class, "lastUse");
+    private static final AtomicLongFieldUpdater<Extent> LAST_USE =
+            AtomicLongFieldUpdater.newUpdater(Extent.class, "lastUse");
 
     private final ObjectExtents object;
     private final int firstPage;
@@ -58,15 +59,15 @@ public final class Extent {
     private volatile int held;
 
     /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
-    private volatile int lastUse;
+    private volatile long lastUse;
 
     /** The uses before that. Racy on purpose: a reader sets them, and a thread that compares them may miss that. */
-    private int secondLastUse;
+    private long secondLastUse;
 
-    private int thirdLastUse;
+    private long thirdLastUse;
 
     /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s monitor. */
-    private int useLookedAt;
+    private long useLookedAt;
 
     private boolean inMain;
 
@@ -266,20 +267,20 @@ public final class Extent {
 
     // ---- the eviction policy's data of it
 
-    int lastUse() {
+    long lastUse() {
         return lastUse;
     }
 
-    int secondLastUse() {
+    long secondLastUse() {
         return secondLastUse;
     }
 
-    int thirdLastUse() {
+    long thirdLastUse() {
         return thirdLastUse;
     }
 
     /** One more use, unless another thread has noted one since {@code last}. */
-    void use(int last, int now) {
+    void use(long last, long now) {
         if (LAST_USE.compareAndSet(this, last, now)) {
             thirdLastUse = secondLastUse;
             secondLastUse = last;
@@ -287,11 +288,11 @@ public final class Extent {
     }
 
     /** The last use goes on until now. */
-    void extendUse(int now) {
+    void extendUse(long now) {
         lastUse = now;
     }
 
-    void setUses(int last, int secondLast, int thirdLast) {
+    void setUses(long last, long secondLast, long thirdLast) {
         lastUse = last;
         secondLastUse = secondLast;
         thirdLastUse = thirdLast;
