@@ -27,6 +27,7 @@ import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
@@ -749,6 +750,28 @@ final class StagingTest {
             mount.assertNothingLeaks();
         }
         assertThat(stored("a")).asString().isEqualTo("successor longer");
+    }
+
+    @Test
+    void hold_ofContentThatReplacesWhatTheJournalSpeaksOf_isReadInTheNextFile() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "one");
+            file.fsync();
+            file.truncate(0);
+            write(file, "two");
+            ByteBuffer to = ByteBuffer.allocate(3);
+            try (Snapshot body = file.bytes().hold(new ByteRange(0, 3))) {
+                assertThat(stages(file, requireNonNull(file.bytes().content().block(0))))
+                        .isTrue();
+                assertThat(file.bytes().staging().evict(0, false)).isEqualTo(Reclaim.Eviction.FREED);
+                body.readAt(0, to);
+            }
+            assertThat(to.array()).asString().isEqualTo("two");
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
     }
 
     private static void write(WrittenFile file, String text) {
