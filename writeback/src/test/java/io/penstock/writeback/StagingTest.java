@@ -27,6 +27,7 @@ import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.BlockStaging;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
@@ -405,6 +406,20 @@ final class StagingTest {
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             file.write(BLOCK_SIZE + 100, ByteBuffer.wrap(content, BLOCK_SIZE + 100, BLOCK_SIZE - 100));
             assertThat(read(file)).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void evict_ofABlockThatHasNoMemory_isStuck() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "text");
+            BlockStaging staging = file.bytes().staging();
+            assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.FREED);
+            assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.STUCK);
+            file.unlink();
             file.release();
             mount.assertNothingLeaks();
         }

@@ -12,6 +12,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.staging.Journal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
@@ -277,6 +278,9 @@ final class UnreadableTest {
             fails.set(true);
             write(file, "second");
             assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
+            assertThat(file.bytes().staging().evict(0, true))
+                    .as("memory of bytes that may be nowhere else")
+                    .isEqualTo(Reclaim.Eviction.STUCK);
             write(file, "third");
             assertThatThrownBy(file::fsync).as("a promise by that journal").isInstanceOf(Unavailable.class);
         }

@@ -166,12 +166,9 @@ public final class BlockStaging implements Reclaim.Source {
         Reclaim.Eviction best = Reclaim.Eviction.STUCK;
         for (Block block : blocksAt(index)) {
             try {
-                boolean isStaged = !afterStaging || stage(block);
-                if (live.locked(() -> evict(block))) {
-                    best = Reclaim.Eviction.FREED;
-                } else if (afterStaging && isStaged && best == Reclaim.Eviction.STUCK) {
-                    best = Reclaim.Eviction.BUSY;
-                }
+                boolean mayBeFreed = afterStaging && stage(block);
+                Reclaim.Eviction eviction = live.locked(() -> evict(block, mayBeFreed));
+                best = eviction.compareTo(best) < 0 ? eviction : best;
             } catch (IOException e) {
                 log.debug("A block stays in memory", e); // the disk's state was logged when it changed
             }
@@ -189,9 +186,21 @@ public final class BlockStaging implements Reclaim.Source {
         }
     }
 
+    private Reclaim.Eviction evict(Block block, boolean mayBeFreed) {
+        if (evict(block)) {
+            return Reclaim.Eviction.FREED;
+        }
+        boolean isBusy = mayBeFreed && block.buffer() != null && !isSuspect();
+        return isBusy ? Reclaim.Eviction.BUSY : Reclaim.Eviction.STUCK;
+    }
+
     /** Not if the staging file may not have what was written to it. With the lock held. */
     private boolean evict(Block block) {
-        return !live.layer().staged().isSuspect() && block.evict();
+        return !isSuspect() && block.evict();
+    }
+
+    private boolean isSuspect() {
+        return live.layer().staged().isSuspect();
     }
 
     /** It is free once a body has been read. */

@@ -89,7 +89,7 @@ public final class Reclaim implements AutoCloseable {
         FREED,
         /** It was written again meanwhile, or its bytes are being read: another attempt may free it. */
         BUSY,
-        /** It cannot be staged now. */
+        /** It cannot be staged now, or its memory is not its own any more. */
         STUCK
     }
 
@@ -277,6 +277,9 @@ public final class Reclaim implements AutoCloseable {
                 }
                 Eviction eviction = use.file.evict(use.block, afterStaging);
                 best = eviction.compareTo(best) < 0 ? eviction : best;
+            }
+            if (best == Eviction.STUCK && !taken.uses.equals(taken().uses)) {
+                best = Eviction.BUSY; // others have freed some
             }
         }
         return best;
