@@ -164,7 +164,7 @@ final class FileSync {
             return false;
         }
         try {
-            if (bytes.staging().stageAll(null)) {
+            if (bytes.staging().stageAll()) {
                 return write(layer, wanted) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {
