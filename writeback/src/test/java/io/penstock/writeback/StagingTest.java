@@ -1,5 +1,6 @@
 package io.penstock.writeback;
 
+import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
@@ -50,6 +51,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -735,6 +737,32 @@ final class StagingTest {
         assertThat(staging.usedBytes()).isZero();
         assertThat(staging.isUsable()).isTrue();
         assertThat(files.names()).isEmpty();
+    }
+
+    @Test
+    void freeAllBut_aPageInTheMiddle_punchesTheRunsBesideItOnceEach() throws Exception {
+        AtomicInteger punches = new AtomicInteger();
+        WatchedFiles watched = new WatchedFiles(files, (operation, _) -> {
+            if (operation == Operation.PUNCH) {
+                punches.incrementAndGet();
+            }
+        });
+        Staging staging = new Staging(watched, "test", Set.of(), () -> 1L << 30, System::nanoTime);
+        StagedFile file = new StagedFile(staging);
+        byte[] content = bytes(BLOCK_SIZE);
+        assertThat(file.data().take(0, BLOCK_SIZE)).isTrue();
+        assertThat(file.data().write(0, ByteBuffer.wrap(content))).isTrue();
+        BitSet kept = new BitSet();
+        kept.set(1);
+        file.data().freeAllBut(kept);
+        assertThat(punches).hasValue(2);
+        byte[] left = new byte[BLOCK_SIZE];
+        System.arraycopy(content, PAGE_SIZE, left, PAGE_SIZE, PAGE_SIZE);
+        ByteBuffer to = ByteBuffer.allocate(BLOCK_SIZE);
+        assertThat(file.data().read(0, to)).isEqualTo(BLOCK_SIZE);
+        assertThat(to.array()).isEqualTo(left);
+        file.remove();
+        file.close(file.data());
     }
 
     @Test

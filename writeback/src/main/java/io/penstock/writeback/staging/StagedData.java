@@ -198,10 +198,13 @@ public final class StagedData {
         }
         int pagesPerBlock = Block.BLOCK_SIZE / PageCache.PAGE_SIZE;
         for (long block : blocks) {
-            for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
-                if (!pages.get(Math.toIntExact(page))) {
-                    fileForWriting().punch(page * PageCache.PAGE_SIZE, PageCache.PAGE_SIZE);
-                }
+            int end = Math.toIntExact((block + 1) * pagesPerBlock);
+            int from = pages.nextClearBit(end - pagesPerBlock);
+            while (from < end) {
+                int kept = pages.nextSetBit(from);
+                int to = kept < 0 ? end : Math.min(kept, end);
+                fileForWriting().punch((long) from * PageCache.PAGE_SIZE, (long) (to - from) * PageCache.PAGE_SIZE);
+                from = pages.nextClearBit(to);
             }
         }
     }
