@@ -287,6 +287,27 @@ final class UnreadableTest {
     }
 
     @Test
+    void fsync_afterASyncOfTheDataFailed_makesNothingVisibleThatIsReadBackFromIt() throws Exception {
+        WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.FORCE && name.endsWith(StagedFile.DATA)) {
+                throw new IOException("Input/output error");
+            }
+        });
+        try (TestMount mount = new TestMount(store, watched, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "text");
+            assertThat(file.bytes().staging().evict(0, true)).isEqualTo(Reclaim.Eviction.FREED);
+            assertThatThrownBy(file::fsync).isInstanceOf(IOException.class).hasMessageContaining("staging disk");
+            assertThat(store.find("a")).isNull();
+            file.write(0, ByteBuffer.wrap("anew".getBytes(UTF_8)));
+            file.fsync();
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
     void fsync_afterTheFilesCouldNotBeMade_stagesAgain() throws Exception {
         AtomicBoolean full = new AtomicBoolean(true);
         WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {

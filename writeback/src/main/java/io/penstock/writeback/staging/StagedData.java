@@ -48,6 +48,8 @@ public final class StagedData {
     /** Changed with this locked; read with the file's lock held, too. */
     private volatile State state = new State.Planned();
 
+    private volatile boolean suspect;
+
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
     @GuardedBy("this")
     private final Map<Long, Long> taken = new HashMap<>();
@@ -151,8 +153,18 @@ public final class StagedData {
     public void force() throws IOException {
         DataFile current = file();
         if (current != null) {
-            current.force();
+            try {
+                current.force();
+            } catch (IOException e) {
+                suspect = true; // fsync(2): what was not written may be read as it was before
+                throw e;
+            }
         }
+    }
+
+    /** Whether what is read may not be what was written: it must not be committed. */
+    public boolean isSuspect() {
+        return suspect;
     }
 
     private DataFile fileForWriting() throws IOException {
