@@ -7,10 +7,12 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
+import io.penstock.core.Crc32c;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
@@ -43,6 +45,7 @@ import io.penstock.writeback.staging.StagingFolder;
 import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
@@ -424,6 +427,27 @@ final class StagingTest {
             BlockStaging staging = file.bytes().staging();
             assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.FREED);
             assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.STUCK);
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void body_ofLessThanAPage_isSummedWhereItIs() throws Exception {
+        byte[] content = bytes(PAGE_SIZE - 1);
+        ByteRange all = new ByteRange(0, content.length);
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            long before = threads.getCurrentThreadAllocatedBytes();
+            try (Snapshot body = file.bytes().hold(all).summed()) {
+                assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+                        .as("bytes allocated")
+                        .isLessThan(content.length);
+                assertThat(body.crc32c()).hasValue(Crc32c.of(ByteBuffer.wrap(content)));
+            }
             file.unlink();
             file.release();
             mount.assertNothingLeaks();
