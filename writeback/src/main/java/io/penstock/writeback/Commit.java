@@ -313,7 +313,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         upload.abandon();
         if (same) {
             boolean ofThisRun = !inDoubt.isRecovered();
-            return new Made(landed.version(), ofThisRun, ofThisRun);
+            return new Made(landed.version(), ofThisRun, ofThisRun && !upload.mayLackProperties(landed.version()));
         }
         order(Order.LEAVE);
         file.landed(landed.version());

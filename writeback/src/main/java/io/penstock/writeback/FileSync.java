@@ -164,7 +164,7 @@ final class FileSync {
             return false;
         }
         try {
-            if (bytes.staging().stageAll(null)) {
+            if (bytes.staging().stageAll()) {
                 return write(layer, wanted) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {
@@ -181,12 +181,16 @@ final class FileSync {
         return bytes.locked(() -> bytes.layer() == layer && file.state().hasName());
     }
 
-    /** Waits for a body that keeps a block from being staged. False if there is none: it is the disk. */
+    /**
+     * Waits for a body that keeps a block from being staged, as long as the file has its name: its remover waits for this. False if
+     * there is none: it is the disk.
+     */
     private boolean awaitHeld() throws InterruptedException {
         bytes.lock().lock();
         try {
             boolean waited = false;
             while (bytes.committing() == null
+                    && file.state().hasName()
                     && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
@@ -299,8 +303,8 @@ final class FileSync {
     }
 
     /** After a crash from now on, a change of its name must not be taken for a conflict. */
-    void withdrawn() {
-        syncs.lock();
+    void withdrawn() throws InterruptedException {
+        syncs.lockInterruptibly();
         try {
             boolean _ = file.object().journal().amend(new JournalRecord.Withdrawn());
         } finally {

@@ -190,6 +190,25 @@ final class KeptPropertiesTest {
     }
 
     @Test
+    void commit_afterTheCopyThatGivesHeadersHasFailed_givesThem() throws Exception {
+        FaultyObjectStore faults = new FaultyObjectStore(store);
+        faults.next(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
+        try (TestMount other = new TestMount(faults, new CrashingFiles(), TestConfig.withMemory(16)).start()) {
+            WrittenFile file = other.writeback.create("a", null);
+            file.write(0, ByteBuffer.allocate(5 * BLOCK_SIZE));
+            while (other.uploads.uploadedBytes() == 0) {
+                Thread.onSpinWait();
+            }
+            file.keep(new TreeMap<>(Map.of("x-amz-meta-mode", "33188")));
+            assertThat(catchThrowable(file::commit)).isInstanceOf(ObjectStoreException.Unavailable.class);
+            file.release();
+            other.assertNothingLeaks();
+        }
+        assertThat(bucket.properties("a").headers()).containsEntry("x-amz-meta-mode", "33188");
+        assertThat(store.only(Call.Complete.class)).hasSize(1);
+    }
+
+    @Test
     void commit_copyOfAWholeObject_hasTheSourcesProperties() throws Exception {
         ObjectVersion source = stored("source", 10);
         WrittenFile file = mount.writeback.create("copy.txt", null);

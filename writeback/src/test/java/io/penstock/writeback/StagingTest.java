@@ -1,15 +1,18 @@
 package io.penstock.writeback;
 
+import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.PageCache;
 import io.penstock.core.ByteRange;
+import io.penstock.core.Crc32c;
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
@@ -27,6 +30,9 @@ import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
+import io.penstock.writeback.bytes.BlockStaging;
+import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockBuffer;
@@ -39,6 +45,7 @@ import io.penstock.writeback.staging.StagingFolder;
 import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
@@ -47,13 +54,16 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
@@ -177,7 +187,7 @@ final class StagingTest {
                 file.truncate(100);
                 file.fsync(); // of which the journal knows all
                 file.write(0, ByteBuffer.wrap(bytes(BLOCK_SIZE)));
-                file.bytes().staging().stageAll(null);
+                file.bytes().staging().stageAll();
                 file.commit();
                 after = disk.crash(Seeded.random(seed));
                 file.release();
@@ -391,7 +401,7 @@ final class StagingTest {
                 mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content, 0, BLOCK_SIZE));
-            assertThat(file.bytes().staging().stageAll(null)).isTrue();
+            assertThat(file.bytes().staging().stageAll()).isTrue();
             file.write(BLOCK_SIZE, ByteBuffer.wrap(content, BLOCK_SIZE, 100));
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
             try (Snapshot body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100))) {
@@ -404,6 +414,41 @@ final class StagingTest {
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
             file.write(BLOCK_SIZE + 100, ByteBuffer.wrap(content, BLOCK_SIZE + 100, BLOCK_SIZE - 100));
             assertThat(read(file)).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void evict_ofABlockThatHasNoMemory_isStuck() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "text");
+            BlockStaging staging = file.bytes().staging();
+            assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.FREED);
+            assertThat(staging.evict(0, true)).isEqualTo(Reclaim.Eviction.STUCK);
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
+    @Test
+    void body_ofLessThanAPage_isSummedWhereItIs() throws Exception {
+        byte[] content = bytes(PAGE_SIZE - 1);
+        ByteRange all = new ByteRange(0, content.length);
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            long before = threads.getCurrentThreadAllocatedBytes();
+            try (Snapshot body = file.bytes().hold(all).summed()) {
+                assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+                        .as("bytes allocated")
+                        .isLessThan(content.length);
+                assertThat(body.crc32c()).hasValue(Crc32c.of(ByteBuffer.wrap(content)));
+            }
+            file.unlink();
             file.release();
             mount.assertNothingLeaks();
         }
@@ -643,7 +688,7 @@ final class StagingTest {
             limitStaging(mount, config, 3L * BLOCK_SIZE);
             WrittenFile idle = mount.writeback.create("idle", null);
             idle.write(0, ByteBuffer.wrap(bytes(3 * BLOCK_SIZE)));
-            idle.bytes().staging().stageAll(null);
+            idle.bytes().staging().stageAll();
             WrittenFile removed = mount.writeback.create("removed", null);
             removed.unlink();
             removed.write(0, ByteBuffer.wrap(bytes(6 * BLOCK_SIZE)));
@@ -719,6 +764,32 @@ final class StagingTest {
     }
 
     @Test
+    void freeAllBut_aPageInTheMiddle_punchesTheRunsBesideItOnceEach() throws Exception {
+        AtomicInteger punches = new AtomicInteger();
+        WatchedFiles watched = new WatchedFiles(files, (operation, _) -> {
+            if (operation == Operation.PUNCH) {
+                punches.incrementAndGet();
+            }
+        });
+        Staging staging = new Staging(watched, "test", Set.of(), () -> 1L << 30, System::nanoTime);
+        StagedFile file = new StagedFile(staging);
+        byte[] content = bytes(BLOCK_SIZE);
+        assertThat(file.data().take(0, BLOCK_SIZE)).isTrue();
+        assertThat(file.data().write(0, ByteBuffer.wrap(content))).isTrue();
+        BitSet kept = new BitSet();
+        kept.set(1);
+        file.data().freeAllBut(kept);
+        assertThat(punches).hasValue(2);
+        byte[] left = new byte[BLOCK_SIZE];
+        System.arraycopy(content, PAGE_SIZE, left, PAGE_SIZE, PAGE_SIZE);
+        ByteBuffer to = ByteBuffer.allocate(BLOCK_SIZE);
+        assertThat(file.data().read(0, to)).isEqualTo(BLOCK_SIZE);
+        assertThat(to.array()).isEqualTo(left);
+        file.remove();
+        file.close(file.data());
+    }
+
+    @Test
     void stage_ofABlockWhoseSuccessorIsInTheNextFile_doesNothing() throws Exception {
         AtomicReference<WrittenFile> file = new AtomicReference<>();
         AtomicReference<Block> committed = new AtomicReference<>();
@@ -751,6 +822,28 @@ final class StagingTest {
         assertThat(stored("a")).asString().isEqualTo("successor longer");
     }
 
+    @Test
+    void hold_ofContentThatReplacesWhatTheJournalSpeaksOf_isReadInTheNextFile() throws Exception {
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "one");
+            file.fsync();
+            file.truncate(0);
+            write(file, "two");
+            ByteBuffer to = ByteBuffer.allocate(3);
+            try (Snapshot body = file.bytes().hold(new ByteRange(0, 3))) {
+                assertThat(stages(file, requireNonNull(file.bytes().content().block(0))))
+                        .isTrue();
+                assertThat(file.bytes().staging().evict(0, false)).isEqualTo(Reclaim.Eviction.FREED);
+                body.readAt(0, to);
+            }
+            assertThat(to.array()).asString().isEqualTo("two");
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
     private static void write(WrittenFile file, String text) {
         try {
             file.write(0, ByteBuffer.wrap(text.getBytes(UTF_8)));
@@ -772,16 +865,72 @@ final class StagingTest {
     @Test
     void commit_ofAStagedFile_isReadFromTheCache() throws Exception {
         byte[] content = bytes(2 * BLOCK_SIZE + 123_456);
-        assertCached(content, content.length);
+        assertCached(content);
     }
 
     @Test
     void commit_ofASmallFile_isReadFromTheCache() throws Exception {
         byte[] content = bytes(100_000);
-        assertCached(content, content.length);
+        assertCached(content);
     }
 
-    private void assertCached(byte[] content, int cachedBytes) throws Exception {
+    @Test
+    void commit_ofAFileOfWhichBlocksAreUnstaged_waitsForThoseOnTheirWayAloneAndCachesAll() throws Exception {
+        byte[] content = bytes(12 * BLOCK_SIZE);
+        AtomicInteger writes = new AtomicInteger();
+        CountDownLatch mayWrite = new CountDownLatch(1);
+        AtomicReference<WrittenFile> file = new AtomicReference<>();
+        try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 128 << 20))) {
+            WatchedFiles slow =
+                    new WatchedFiles(StagingFolder.open(directory.resolve("staging")), (operation, name) -> {
+                        if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
+                            writes.incrementAndGet();
+                            mayWrite.await();
+                        }
+                    });
+            CommittedPages real = new CachedPages(cache, TestMount.NAMESPACE);
+            CommittedPages pages = (version, snapshot) -> {
+                Thread.startVirtualThread(() -> {
+                    awaitWaiter(file.get());
+                    mayWrite.countDown();
+                });
+                real.keep(version, snapshot);
+            };
+            try (TestMount mount = new TestMount(store, slow, TestConfig.withMemory(16), pages).start()) {
+                file.set(mount.writeback.create("a", null));
+                file.get().write(0, ByteBuffer.wrap(content));
+                while (writes.get() < 4) { // all threads that stage
+                    Thread.onSpinWait();
+                }
+                file.get().release();
+                mount.assertNothingLeaks();
+            }
+            assertThat(writes).hasValue(4);
+            assertThat(cached(cache, content.length)).isEqualTo(content);
+        }
+    }
+
+    private static void awaitWaiter(WrittenFile file) {
+        FileBytes bytes = file.bytes();
+        while (!bytes.<Boolean>locked(() -> bytes.lock().hasWaiters(bytes.progress()))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private byte[] cached(PageCache cache, int length) throws Exception {
+        ByteBuffer to = ByteBuffer.allocate(length);
+        try (CachedObject object =
+                cache.open(TestMount.NAMESPACE, store.head("a").version())) {
+            while (to.hasRemaining()) {
+                assertThat(object.read(to.position(), to))
+                        .as("at %s", to.position())
+                        .isPositive();
+            }
+        }
+        return to.array();
+    }
+
+    private void assertCached(byte[] content) throws Exception {
         Path staging = directory.resolve("staging");
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20))) {
             CommittedPages pages = new CachedPages(cache, TestMount.NAMESPACE);
@@ -789,17 +938,7 @@ final class StagingTest {
             WrittenFile file = mount.start().writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             file.commit();
-            try (CachedObject object =
-                    cache.open(TestMount.NAMESPACE, store.head("a").version())) {
-                ByteBuffer to = ByteBuffer.allocate(content.length);
-                while (to.hasRemaining()) {
-                    assertThat(object.read(to.position(), to))
-                            .as("at %s", to.position())
-                            .isPositive();
-                }
-                assertThat(to.array()).isEqualTo(content);
-                assertThat(to.position()).isEqualTo(cachedBytes);
-            }
+            assertThat(cached(cache, content.length)).isEqualTo(content);
             file.release();
             mount.assertNothingLeaks();
             mount.close();

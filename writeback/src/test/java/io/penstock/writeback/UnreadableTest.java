@@ -12,6 +12,7 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.staging.Journal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
@@ -277,8 +278,32 @@ final class UnreadableTest {
             fails.set(true);
             write(file, "second");
             assertThatThrownBy(file::fsync).isInstanceOf(Unavailable.class);
+            assertThat(file.bytes().staging().evict(0, true))
+                    .as("memory of bytes that may be nowhere else")
+                    .isEqualTo(Reclaim.Eviction.STUCK);
             write(file, "third");
             assertThatThrownBy(file::fsync).as("a promise by that journal").isInstanceOf(Unavailable.class);
+        }
+    }
+
+    @Test
+    void fsync_afterASyncOfTheDataFailed_makesNothingVisibleThatIsReadBackFromIt() throws Exception {
+        WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {
+            if (operation == Operation.FORCE && name.endsWith(StagedFile.DATA)) {
+                throw new IOException("Input/output error");
+            }
+        });
+        try (TestMount mount = new TestMount(store, watched, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = mount.writeback.create("a", null);
+            write(file, "text");
+            assertThat(file.bytes().staging().evict(0, true)).isEqualTo(Reclaim.Eviction.FREED);
+            assertThatThrownBy(file::fsync).isInstanceOf(IOException.class).hasMessageContaining("staging disk");
+            assertThat(store.find("a")).isNull();
+            file.write(0, ByteBuffer.wrap("anew".getBytes(UTF_8)));
+            file.fsync();
+            file.unlink();
+            file.release();
+            mount.assertNothingLeaks();
         }
     }
 

@@ -42,6 +42,7 @@ public final class BlockMemory {
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
+    /** Blocks, those that are being allocated, too. */
     @GuardedBy("lock")
     private int handedOut;
 
@@ -89,15 +90,15 @@ public final class BlockMemory {
     /** A block's memory: aligned, as large as a block. Waits its turn. Null if that is {@linkplain #refuse in vain}. */
     @Nullable
     public ByteBuffer acquire(Writer writer) throws InterruptedException {
-        Waiter waiter;
+        ByteBuffer memory = acquireNow();
+        if (memory != null) {
+            return memory;
+        }
+        Waiter waiter = new Waiter(writer, lock.newCondition());
         lock.lockInterruptibly();
         try {
-            ByteBuffer memory = waiters.isEmpty() ? take() : null;
-            if (memory != null) {
-                return memory;
-            }
-            waiter = new Waiter(writer, lock.newCondition());
             waiters.add(waiter);
+            serveWaiters(); // some may have come back since
         } finally {
             lock.unlock();
         }
@@ -108,9 +109,63 @@ public final class BlockMemory {
     /** {@link #acquire} without waiting: null if that would have to wait. */
     @Nullable
     public ByteBuffer acquireNow() {
+        ByteBuffer memory;
         lock.lock();
         try {
-            return waiters.isEmpty() ? take() : null;
+            if (!waiters.isEmpty() || !fits(handedOut + 1)) {
+                return null;
+            }
+            handedOut++;
+            memory = free.poll();
+        } finally {
+            lock.unlock();
+        }
+        return memory == null ? allocateCounted() : memory;
+    }
+
+    /**
+     * New memory for a block that is counted already, without the lock: to clear it takes milliseconds. Null if the JVM has no
+     * more, and then the block is not counted: memory that is handed out comes back then.
+     */
+    private @Nullable ByteBuffer allocateCounted() {
+        try {
+            return system.get();
+        } catch (NativeMemory.UsedUpException e) {
+            lock.lock();
+            try {
+                handedOut--;
+                sayShort(e);
+                serveWaiters();
+            } finally {
+                lock.unlock();
+            }
+            return null;
+        }
+    }
+
+    /** Has waiters served with new memory, as far as the limit and the JVM have some: mostly neither has while callers wait. */
+    private void grow() {
+        while (countForWaiter()) {
+            ByteBuffer fresh = allocateCounted();
+            if (fresh == null) {
+                return;
+            }
+            lock.lock();
+            try {
+                giveBack(fresh);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Counts a block if one may be had for a waiter. */
+    private boolean countForWaiter() {
+        lock.lock();
+        try {
+            boolean may = !waiters.isEmpty() && fits(handedOut + 1);
+            handedOut += may ? 1 : 0;
+            return may;
         } finally {
             lock.unlock();
         }
@@ -136,10 +191,10 @@ public final class BlockMemory {
 
     /** There will be no memory: refuses the callers that wait for a file that is stuck, or, if there are none, all. */
     void refuse() {
+        grow(); // the JVM may have memory again
         List<Waiter> all;
         lock.lock();
         try {
-            serveWaiters(); // the JVM may have memory again
             all = List.copyOf(waiters);
         } finally {
             lock.unlock();
@@ -164,6 +219,7 @@ public final class BlockMemory {
         } finally {
             lock.unlock();
         }
+        grow();
     }
 
     /** The limit has changed. */
@@ -177,6 +233,7 @@ public final class BlockMemory {
         } finally {
             lock.unlock();
         }
+        grow();
     }
 
     public int waiting() {
@@ -213,33 +270,12 @@ public final class BlockMemory {
 
     @GuardedBy("lock")
     private void serveWaiters() {
-        for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
-            first.memory = take();
-            if (first.memory == null) {
-                return;
-            }
-            waiters.remove();
+        while (!waiters.isEmpty() && !free.isEmpty() && fits(handedOut + 1)) {
+            Waiter first = waiters.remove();
+            first.memory = free.remove();
+            handedOut++;
             first.decided.signal();
         }
-    }
-
-    /** Null if the limit is reached, or if the JVM has no more: memory that is handed out comes back then. */
-    @GuardedBy("lock")
-    private @Nullable ByteBuffer take() {
-        if (!fits(handedOut + 1)) {
-            return null;
-        }
-        ByteBuffer memory = free.poll();
-        if (memory == null) {
-            try {
-                memory = system.get();
-            } catch (NativeMemory.UsedUpException e) {
-                sayShort(e);
-                return null;
-            }
-        }
-        handedOut++;
-        return memory;
     }
 
     @GuardedBy("lock")

@@ -35,12 +35,15 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's. With the lock
-     * held.
+     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's, and in the end the
+     * cache's. With the lock held.
      */
     private boolean mayBeStaged(Block block) {
         BlockMap committing = live.committing();
-        return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
+        if (committing == null) {
+            return block.takesPlace();
+        }
+        return !live.layer().isRetired() && has(committing, block) && block.mayBeStaged();
     }
 
     /** A block that has left the file need not be on disk: its place there is its successor's. With the lock held. */
@@ -108,26 +111,23 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * Stages all that is not, several blocks at a time.
+     * Stages all of the file that is not, several blocks at a time.
      *
-     * @param snapshot to stage; null for the file as it is
      * @return false if not all of it could be
      */
-    public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {
-        List<Block> blocks = live.locked(() -> {
-            BlockMap of = snapshot == null ? live.content() : snapshot.content();
-            return of.blocks().stream().filter(Block::isUnstaged).toList();
-        });
+    public boolean stageAll() throws IOException, InterruptedException {
+        List<Block> blocks = live.locked(
+                () -> live.content().blocks().stream().filter(Block::isUnstaged).toList());
         boolean all = true;
         if (blocks.size() < 2) {
             for (Block block : blocks) {
-                all &= stage(block, snapshot);
+                all &= stageWithSuccessors(block);
             }
             return all;
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(resources.reclaim().staged(() -> stage(block, snapshot)));
+            staged.add(resources.reclaim().staged(() -> stageWithSuccessors(block)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -139,19 +139,29 @@ public final class BlockStaging implements Reclaim.Source {
         return all;
     }
 
-    /**
-     * Stages the block, and, without a snapshot, a copy that has taken its place before the end of that: it has these
-     * bytes now.
-     */
-    private boolean stage(Block block, @Nullable Snapshot snapshot) throws IOException {
+    /** Stages the block, and a copy that has taken its place before the end of that: it has these bytes now. */
+    private boolean stageWithSuccessors(Block block) throws IOException {
         Block next = block;
         while (next != null) {
             if (!stage(next)) {
                 return false;
             }
-            next = snapshot == null ? successor(next) : null;
+            next = successor(next);
         }
         return true;
+    }
+
+    /** Nothing of the snapshot that is being committed is staged from now on, and what was on its way has arrived. */
+    void retire(Snapshot snapshot) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            snapshot.layer().retire();
+            while (snapshot.content().blocks().stream().anyMatch(Block::isStaging)) {
+                live.progress().await();
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     private @Nullable Block successor(Block block) {
@@ -166,12 +176,9 @@ public final class BlockStaging implements Reclaim.Source {
         Reclaim.Eviction best = Reclaim.Eviction.STUCK;
         for (Block block : blocksAt(index)) {
             try {
-                boolean isStaged = !afterStaging || stage(block);
-                if (live.locked(() -> evict(block))) {
-                    best = Reclaim.Eviction.FREED;
-                } else if (afterStaging && isStaged && best == Reclaim.Eviction.STUCK) {
-                    best = Reclaim.Eviction.BUSY;
-                }
+                boolean mayBeFreed = afterStaging && stage(block);
+                Reclaim.Eviction eviction = live.locked(() -> evict(block, mayBeFreed));
+                best = eviction.compareTo(best) < 0 ? eviction : best;
             } catch (IOException e) {
                 log.debug("A block stays in memory", e); // the disk's state was logged when it changed
             }
@@ -189,9 +196,21 @@ public final class BlockStaging implements Reclaim.Source {
         }
     }
 
+    private Reclaim.Eviction evict(Block block, boolean mayBeFreed) {
+        if (evict(block)) {
+            return Reclaim.Eviction.FREED;
+        }
+        boolean isBusy = mayBeFreed && block.buffer() != null && !isSuspect();
+        return isBusy ? Reclaim.Eviction.BUSY : Reclaim.Eviction.STUCK;
+    }
+
     /** Not if the staging file may not have what was written to it. With the lock held. */
     private boolean evict(Block block) {
-        return !live.layer().staged().isSuspect() && block.evict();
+        return !isSuspect() && block.evict();
+    }
+
+    private boolean isSuspect() {
+        return live.layer().staged().isSuspect();
     }
 
     /** It is free once a body has been read. */

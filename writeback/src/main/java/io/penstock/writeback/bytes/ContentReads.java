@@ -95,6 +95,11 @@ public final class ContentReads {
         boolean fetched = false;
         boolean valid = false;
         try {
+            if (snapshot != null
+                    && segment.source() == Segment.Source.STAGED
+                    && under.data().isSuspect()) {
+                throw new IOException("the staging disk may have lost bytes that were written");
+            }
             fetch(segment, under, position, to.slice(to.position(), length));
             fetched = true;
         } catch (ObjectStoreException.PreconditionFailed e) {

@@ -281,9 +281,12 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
 
     // ---- snapshots
 
-    /** Holds a range as it is, or, while a commit runs, as that has it. */
+    /** Holds a range as it is, or, while a commit runs, as that has it, over the data file that it is staged in from now on. */
     public Snapshot hold(ByteRange range) {
-        return locked(() -> new Snapshot(this, uploaded().hold(range.offset(), range.end()), layer().use(), range));
+        return locked(() -> {
+            startOver();
+            return new Snapshot(this, uploaded().hold(range.offset(), range.end()), layer().use(), range);
+        });
     }
 
     /** The content that is being committed, or else all there is. With the lock held. */
@@ -319,8 +322,8 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     }
 
     /**
-     * Something is about to be staged: if the content has replaced all that the journal speaks of, it goes to a data file
-     * of its own, so that a crash finds the one or the other. With the lock held.
+     * Something is about to be staged, or held while it may be: if the content has replaced all that the journal speaks of,
+     * it goes to a data file of its own, so that a crash finds the one or the other. With the lock held.
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {

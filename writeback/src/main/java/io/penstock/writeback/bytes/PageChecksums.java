@@ -12,6 +12,7 @@ import io.penstock.writeback.content.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The checksums of one file's pages, each computed once: when its block is staged, or, if that comes first, when it is
@@ -32,6 +33,7 @@ final class PageChecksums {
     public int checksum(Snapshot snapshot, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;
+        BlockBuffer memory;
         int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
         lock.lock();
         try {
@@ -40,8 +42,12 @@ final class PageChecksums {
             if (length == PAGE_SIZE && segment.source() == Segment.Source.HOLE && segment.end() == start + length) {
                 return ZERO_PAGE_CHECKSUM;
             }
+            memory = length < PAGE_SIZE && segment.end() == start + length ? pinned(segment) : null;
         } finally {
             lock.unlock();
+        }
+        if (memory != null) {
+            return checksum(memory, page, length);
         }
         if (block != null && length == PAGE_SIZE && compute(block, page)) {
             return block.checksum(page); // does not change any more: the block is held
@@ -60,6 +66,25 @@ final class PageChecksums {
             }
         }
         return checksum;
+    }
+
+    /** The memory that has the bytes of the segment; null if they are elsewhere. */
+    private static @Nullable BlockBuffer pinned(Segment segment) {
+        Block block = segment.source() == Segment.Source.MEMORY ? segment.block() : null;
+        BlockBuffer memory = block == null ? null : block.buffer();
+        if (memory != null) {
+            memory.pin();
+        }
+        return memory;
+    }
+
+    /** CRC32C of the last bytes of a snapshot, in memory that is pinned. */
+    private int checksum(BlockBuffer pinned, int page, int length) {
+        try {
+            return Crc32c.of(pinned.bytes().slice(page * PAGE_SIZE, length));
+        } finally {
+            live.locked(pinned::unpin);
+        }
     }
 
     /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */

@@ -28,10 +28,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Stages blocks in the background, and gets memory for waiting writers: first staged blocks are evicted, oldest
- * first; then others are staged; and where that cannot be, because the disk is full or broken,
- * or has been in vain for a second, the file that has most of the memory is committed as it is, and goes on over that version. Where no file can be,
- * because they have lost their names or their commits have failed a moment ago, writers are refused. So no writer
- * waits for ever, unless the store does not answer.
+ * first; then others are staged; and where that cannot be, because the disk is full or broken, or has been in vain for
+ * a second, the file that has most of the memory is committed as it is, and goes on over that version. Where no file can
+ * be, because they have lost their names or their commits have failed a moment ago, writers are refused. So no writer
+ * waits for ever, unless the store does not answer. It is long because these steps follow each other: no two of them
+ * run at once.
  */
 public final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
@@ -89,7 +90,7 @@ public final class Reclaim implements AutoCloseable {
         FREED,
         /** It was written again meanwhile, or its bytes are being read: another attempt may free it. */
         BUSY,
-        /** It cannot be staged now. */
+        /** It cannot be staged now, or its memory is not its own any more. */
         STUCK
     }
 
@@ -277,6 +278,9 @@ public final class Reclaim implements AutoCloseable {
                 }
                 Eviction eviction = use.file.evict(use.block, afterStaging);
                 best = eviction.compareTo(best) < 0 ? eviction : best;
+            }
+            if (best == Eviction.STUCK && !taken.uses.equals(taken().uses)) {
+                best = Eviction.BUSY; // others have freed some
             }
         }
         return best;

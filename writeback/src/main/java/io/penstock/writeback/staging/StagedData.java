@@ -48,6 +48,8 @@ public final class StagedData {
     /** Changed with this locked; read with the file's lock held, too. */
     private volatile State state = new State.Planned();
 
+    private volatile boolean suspect;
+
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
     @GuardedBy("this")
     private final Map<Long, Long> taken = new HashMap<>();
@@ -151,8 +153,18 @@ public final class StagedData {
     public void force() throws IOException {
         DataFile current = file();
         if (current != null) {
-            current.force();
+            try {
+                current.force();
+            } catch (IOException e) {
+                suspect = true; // fsync(2): what was not written may be read as it was before
+                throw e;
+            }
         }
+    }
+
+    /** Whether what is read may not be what was written: it must not be committed. */
+    public boolean isSuspect() {
+        return suspect;
     }
 
     private DataFile fileForWriting() throws IOException {
@@ -198,10 +210,13 @@ public final class StagedData {
         }
         int pagesPerBlock = Block.BLOCK_SIZE / PageCache.PAGE_SIZE;
         for (long block : blocks) {
-            for (long page = block * pagesPerBlock; page < (block + 1) * pagesPerBlock; page++) {
-                if (!pages.get(Math.toIntExact(page))) {
-                    fileForWriting().punch(page * PageCache.PAGE_SIZE, PageCache.PAGE_SIZE);
-                }
+            int end = Math.toIntExact((block + 1) * pagesPerBlock);
+            int from = pages.nextClearBit(end - pagesPerBlock);
+            while (from < end) {
+                int kept = pages.nextSetBit(from);
+                int to = kept < 0 ? end : Math.min(kept, end);
+                fileForWriting().punch((long) from * PageCache.PAGE_SIZE, (long) (to - from) * PageCache.PAGE_SIZE);
+                from = pages.nextClearBit(to);
             }
         }
     }

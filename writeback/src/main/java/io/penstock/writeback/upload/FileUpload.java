@@ -49,6 +49,9 @@ public final class FileUpload {
     private final UploadGate.FileQueue queue;
     private final PartSender sender;
 
+    /** The object as its parts were joined, with the properties of that time; null if none has been. */
+    private volatile @Nullable ObjectVersion asJoined;
+
     /** The last moment at which a commit can be called off. */
     public interface Decision {
         /**
@@ -239,8 +242,15 @@ public final class FileUpload {
     /** The object gets the properties that were set after its upload had begun: those are given with its first request. */
     private ObjectVersion withProperties(ObjectVersion made, RemoteUpload by)
             throws ObjectStoreException, InterruptedException {
+        asJoined = made;
         ObjectProperties wanted = properties.ofNewContent(uploads.store());
         return by.has(wanted) ? made : copy(made, wanted, new WriteCondition.Unchanged(made.etag()));
+    }
+
+    /** Whether the object, this version, may lack properties because a commit has failed after its parts were joined. */
+    public boolean mayLackProperties(ObjectVersion version) {
+        ObjectVersion made = asJoined;
+        return made != null && made.etag().equals(version.etag());
     }
 
     /** Whether all but the last have one size, and the last has no more. */

@@ -11,9 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -90,6 +94,40 @@ final class BlockMemoryTest {
         memory.limitChanged();
         assertThat(served.take()).isEqualTo("b");
         assertThat(memory.acquireNow()).isNotNull();
+    }
+
+    @Test
+    void acquire_whileAnotherCallersMemoryIsAllocated_doesNotWaitForThat() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AtomicBoolean slow = new AtomicBoolean(true);
+        BlockMemory of = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
+            if (slow.getAndSet(false)) {
+                begun.countDown();
+                awaitUninterruptibly(mayEnd);
+            }
+            return ByteBuffer.allocateDirect(BLOCK_SIZE);
+        });
+        FutureTask<@Nullable ByteBuffer> first = new FutureTask<>(of::acquireNow);
+        Thread.startVirtualThread(first);
+        begun.await();
+        FutureTask<@Nullable ByteBuffer> other = new FutureTask<>(of::acquireNow);
+        Thread.startVirtualThread(other);
+        ByteBuffer second = Objects.requireNonNull(other.get());
+        assertThat(of.usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+        waiter(of, "a", false);
+        of.release(second);
+        assertThat(served.take()).isEqualTo("a");
+        mayEnd.countDown();
+        assertThat(first.get()).isNotNull();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
