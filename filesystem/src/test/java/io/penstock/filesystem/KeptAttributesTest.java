@@ -935,6 +935,82 @@ class KeptAttributesTest {
         m.fs.release(open.handle());
     }
 
+    private void breakStore() {
+        m.faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+    }
+
+    /** The kernel asks for it before it reads. */
+    @Test
+    void fstat_ofAnOpenFileWhileTheStoreIsAway_isAsKnownLast() throws Exception {
+        m.bucket.put("e/a", "1");
+        putMarked();
+        m.fs.tell(new ToldKernel());
+        OpenFile usual = m.open("e/a");
+        OpenFile secret = m.open("d/private");
+        assertThat(m.read(usual) + m.read(secret)).isEqualTo("11");
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(usual.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100640);
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(secret.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100600);
+        assertThat(m.read(usual) + m.read(secret)).isEqualTo("11");
+        m.fs.release(usual.handle());
+        m.fs.release(secret.handle());
+    }
+
+    @Test
+    void fstat_ofAnOpenFileThatAnotherNodeHasChanged_isAsItWasLookedUpLast() throws Exception {
+        m.save("a", "1");
+        m.fs.tell(new ToldKernel());
+        OpenFile open = openWhileAnotherNodeChanges("a", mode(0600));
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(open.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100600);
+        m.fs.release(open.handle());
+    }
+
+    /** The kernel knew the name for longer than the store's answer about the directory's marker is believed. */
+    @Test
+    void fstat_ofAnOpenFileOfWhichNothingWasKnown_isAsked() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.fs.tell(new ToldKernel());
+        long inode = m.lookup("d/a").inode();
+        m.clock.advance(Mounted.TTL);
+        OpenFile open = m.fs.open(inode, 0);
+        assertThat(m.fs.getattrNow(inode)).isNull();
+
+        assertThat(m.fs.getattr(inode).mode()).isEqualTo(0100640);
+
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+        assertThat(m.fs.getattrNow(inode)).isNotNull();
+        m.fs.release(open.handle());
+    }
+
+    @Test
+    void fstat_ofAnOpenFileOfWhichNothingWasKnown_whileTheStoreIsAway_isTheUsual() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.fs.tell(new ToldKernel());
+        long inode = m.lookup("d/a").inode();
+        m.clock.advance(Mounted.TTL);
+        OpenFile open = m.fs.open(inode, 0);
+        breakStore();
+
+        assertThat(m.fs.getattr(inode).mode()).isEqualTo(0100640);
+        m.fs.release(open.handle());
+    }
+
     /** They may have been private. */
     @Test
     void lookup_ofWhatIsWrittenOverAnObjectThatAnotherNodeHasRemoved_isEstale() throws Exception {
