@@ -892,6 +892,37 @@ class KeptAttributesTest {
         m.fs.releasedir(handle);
     }
 
+    /** The kernel counts no lookup of a reply that is an error. */
+    @Test
+    void readdirplus_whereALaterEntryIsAnotherByNow_handsOutThoseBeforeIt() throws Exception {
+        m.mkdir("d");
+        m.save("d/c", "1");
+        setattr("d/c", mode(0600));
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "1");
+        m.clock.advance(Duration.ofHours(1)); // the bucket's: all attributes are known for good
+        remount();
+        assertThat(entries("d", 100)).hasSize(3);
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        m.bucket.put("d/b", "another");
+        m.clock.advance(Mounted.TTL);
+        assertThat(names("d")).hasSize(3); // another listing
+        m.faults.always(
+                call -> call instanceof Call.Describe describe && describe.key().equals("d/b"),
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        Map<String, Long> taken = new TreeMap<>();
+
+        m.fs.readdirplus(handle, 2, (name, attributes, next) -> {
+            taken.put(name, attributes.inode());
+            return true;
+        });
+
+        assertThat(taken).containsOnlyKeys("a");
+        assertErrno(Errno.EIO, () -> m.fs.readdirplus(handle, 3, (name, attributes, next) -> true));
+        taken.values().forEach(inode -> m.fs.forget(inode, 1));
+        m.fs.releasedir(handle);
+    }
+
     @Test
     void lookup_ofWhatAnotherNodeHasRemoved_isEnoent() throws Exception {
         putMarked("a", "b", "c");
