@@ -156,6 +156,11 @@ final class AttributeView {
         return kept.areKept() ? Math.min(ofName, kept.markers().validNanos()) : ofName;
     }
 
+    /** For how long an open file is believed to be what it was, while nothing is known of its name: nanoseconds. */
+    long ttlNanos() {
+        return kept.markers().validNanos();
+    }
+
     /**
      * The kept attributes that give the node's type, if they are known: null if not. Most types are known from a
      * listing.

@@ -1,5 +1,7 @@
 package io.penstock.filesystem;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenHandle.OpenObject;
@@ -13,7 +15,6 @@ import io.penstock.filesystem.names.NameChanges;
 import io.penstock.filesystem.names.NamedInodes;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.filesystem.names.Writing;
-import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
@@ -33,7 +34,6 @@ final class Changes {
     private final NameChanges names;
     private final FileChanges contents;
     private final OpenFileWrites writes;
-    private final NodeResolver resolver;
     private final InodeTable inodes;
     private final OpenFiles files;
     private final Lookups lookups;
@@ -58,7 +58,6 @@ final class Changes {
         this.names = new NameChanges(writing, inodes, resolver, shared, kernels, moving);
         this.writes = new OpenFileWrites(writing, shared.kept(), lookups);
         this.contents = new FileChanges(writing, inodes, resolver, shared, named, files, names, moving, writes);
-        this.resolver = resolver;
         this.inodes = inodes;
         this.files = files;
         this.lookups = lookups;
@@ -127,9 +126,8 @@ final class Changes {
 
     Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
         ObjectAttributes kept = attributes.ofNewDirectory(parent, mode, creator);
-        Directory made = names.mkdir(parent, name, kept);
-        Inode inode = inodes.acquire(resolver.directory(parent), name, made);
-        return view.of(inode.number(), made, kept, 0);
+        Inode made = names.mkdir(parent, name, kept);
+        return view.of(made.number(), requireNonNull(made.directory()), kept, 0);
     }
 
     /** Opens a file to be written, truncated or created. */

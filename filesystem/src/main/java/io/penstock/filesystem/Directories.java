@@ -138,8 +138,8 @@ final class Directories {
             if (any && !isReady(open, directory, answer, counted)) {
                 return;
             }
-            Added added =
-                    add(new EntrySlot(open, directory, name, (long) index + 1 + FIRST_ENTRY, sink), answer, counted);
+            Added added = add(
+                    new EntrySlot(open, directory, name, (long) index + 1 + FIRST_ENTRY, sink), answer, counted, any);
             if (added == Added.FULL) {
                 return;
             }
@@ -183,7 +183,10 @@ final class Directories {
                 expect(directory, listing, listed, counted);
             }
             Added added = add(
-                    new EntrySlot(open, directory, entry.name(), (long) index + 1 + FIRST_ENTRY, sink), now, counted);
+                    new EntrySlot(open, directory, entry.name(), (long) index + 1 + FIRST_ENTRY, sink),
+                    now,
+                    counted,
+                    any);
             if (added == Added.FULL) {
                 return;
             }
@@ -254,7 +257,8 @@ final class Directories {
         view.expect(directory, next);
     }
 
-    private Added add(EntrySlot slot, Answer answer, boolean counted) throws ErrnoException {
+    /** @param any whether the sink has some already: a failure would lose the lookups of these, so that nothing is asked for */
+    private Added add(EntrySlot slot, Answer answer, boolean counted, boolean any) throws ErrnoException {
         if (!(answer instanceof Node node)) {
             return slot.skip();
         }
@@ -270,6 +274,8 @@ final class Directories {
         ObjectAttributes known = kept(slot.directory(), now, counted);
         if (known == null && slot.open().isNamesOnly()) {
             return addName(slot, now);
+        } else if (known == null && any) {
+            return Added.FULL; // the next call asks for it
         }
         Kept kept = known == null ? view.kept(slot.directory(), now) : new Kept.Given(known);
         return switch (kept) {

@@ -1,7 +1,5 @@
 package io.penstock.filesystem;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
@@ -92,6 +90,10 @@ final class Lookups {
             return null;
         }
         if (acquired != null && cached.answer() instanceof Node node) {
+            SharedFile open = named.opened(acquired.number());
+            if (open != null && isOf(node, open)) {
+                var _ = open.lastKnown(kept);
+            }
             return view.of(acquired.number(), node, kept, cached.nanos());
         }
         throw new NoEntryException(directory.key(name), cached.nanos());
@@ -144,7 +146,7 @@ final class Lookups {
     byte[] xattr(long inode, String name) throws ErrnoException {
         AttributeView.checkXattr(name);
         if (name.equals(ObjectFacts.NAME)) {
-            return facts.of(known(inode));
+            return facts.of(node(inode));
         }
         return shown(inode).xattr(name);
     }
@@ -177,19 +179,10 @@ final class Lookups {
         return target;
     }
 
-    /** The same as far as it is known: the store is asked only if nothing is. */
-    private Node known(long inode) throws ErrnoException {
-        Resolved known = resolve(inode, resolver::resolveNow);
-        if (known != null) {
-            return known.node();
-        }
-        SharedFile open = named.opened(inode);
-        return open != null ? open : node(inode);
-    }
-
-    /** The node that the inode shows. */
+    /** The node that the inode shows: the store is asked only if none is known. */
     Node node(long inode) throws ErrnoException {
-        return resolve(inode).node();
+        SharedFile open = named.opened(inode);
+        return (open == null ? resolver.resolve(inode) : opened(inode, open)).node();
     }
 
     /** The node that the inode shows, for how long it may be believed, and the attributes that its object keeps. */
@@ -206,10 +199,12 @@ final class Lookups {
     private Shown shown(long inode) throws ErrnoException {
         ObjectVersion gone = null;
         while (true) {
-            Resolved resolved = resolve(inode);
-            Kept kept = view.kept(parent(inode), resolved.node());
+            SharedFile open = named.opened(inode);
+            Resolved resolved = open == null ? resolver.resolve(inode) : opened(inode, open);
+            Node node = resolved.node();
+            Kept kept = open == null ? view.kept(parent(inode), node) : keptOf(open, parent(inode), node);
             if (!(kept instanceof Kept.Gone(ObjectVersion version)) || version.equals(gone)) {
-                return new Shown(resolved.node(), resolved.validNanos(), kept.orThrow());
+                return new Shown(node, resolved.validNanos(), kept.orThrow());
             }
             resolver.forget(version);
             gone = version;
@@ -218,20 +213,29 @@ final class Lookups {
 
     /** Null if some of it is not known. */
     private @Nullable Shown shownNow(long inode) throws ErrnoException {
-        Resolved resolved = resolve(inode, resolver::resolveNow);
-        ObjectAttributes kept = resolved == null ? null : view.keptNow(parent(inode), resolved.node());
-        return resolved == null || kept == null ? null : new Shown(resolved.node(), resolved.validNanos(), kept);
+        SharedFile open = named.opened(inode);
+        Resolved resolved = open == null ? resolver.resolveNow(inode) : opened(inode, open);
+        if (resolved == null) {
+            return null;
+        }
+        ObjectAttributes now = view.keptNow(parent(inode), resolved.node());
+        ObjectAttributes kept = open == null ? now : open.lastKnown(now);
+        return kept == null ? null : new Shown(resolved.node(), resolved.validNanos(), kept);
     }
 
-    private Resolved resolve(long inode) throws ErrnoException {
-        return requireNonNull(resolve(inode, resolver::resolve));
-    }
-
-    /** Resolves an inode to the node at its place. */
-    private interface Asking {
-        /** Null if it is not known, and would have to be waited for. */
-        @Nullable
-        Resolved of(long inode) throws ErrnoException;
+    /** Those of a file that the kernel has open: if they were never known, the usual ones unless the store answers soon. */
+    private Kept keptOf(SharedFile open, @Nullable Directory parent, Node node) throws ErrnoException {
+        ObjectAttributes known = open.lastKnown(view.keptNow(parent, node));
+        if (known != null) {
+            return new Kept.Given(known);
+        }
+        return NodeResolver.<Kept>askedOr(new Kept.Given(ObjectAttributes.NONE), () -> {
+            Kept asked = view.kept(parent, node);
+            if (asked instanceof Kept.Given(var attributes)) {
+                var _ = open.lastKnown(attributes);
+            }
+            return asked;
+        });
     }
 
     /** Whether the node is the open file, or a version that the file shares its bytes with. */
@@ -239,21 +243,20 @@ final class Lookups {
         return node.equals(open) || (node instanceof FileEntry(var object) && open.isStoredAs(object.version()));
     }
 
-    /** The node that the inode shows: the file that the kernel has open, else the node at its place. */
-    private @Nullable Resolved resolve(long inode, Asking place) throws ErrnoException {
-        SharedFile open = named.opened(inode);
-        if (open == null) {
-            return place.of(inode);
-        } else if (kernel.isPassedThrough(open.inode())) { // the store has no part in it
-            return new Resolved(open, 0);
-        }
+    /**
+     * What the inode of a file shows that the kernel has open: known, whatever became of its name, or of the store. The
+     * kernel asks for it before it reads from its pages (FUSE_AUTO_INVAL_DATA), so that a wait here would be one of read(2).
+     */
+    private Resolved opened(long inode, SharedFile open) {
+        Resolved atItsName;
         try {
-            Resolved resolved = place.of(inode);
-            return resolved == null || isOf(resolved.node(), open)
-                    ? resolved
-                    : new Resolved(open, resolved.validNanos());
-        } catch (ErrnoException e) { // an open file is known, whatever became of its name, or of the store
+            atItsName = resolver.resolveNow(inode);
+        } catch (ErrnoException e) { // the name has gone
             return new Resolved(open, 0);
         }
+        if (atItsName == null) { // what is opened by the name next is looked up before
+            return new Resolved(open, view.ttlNanos());
+        }
+        return isOf(atItsName.node(), open) ? atItsName : new Resolved(open, atItsName.validNanos());
     }
 }

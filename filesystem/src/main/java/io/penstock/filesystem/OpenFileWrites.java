@@ -101,8 +101,8 @@ final class OpenFileWrites {
         if (zero) {
             content.zero(offset, length);
         }
-        if ((mode & FALLOC_FL_KEEP_SIZE) == 0 && end > content.size()) {
-            content.truncate(end);
+        if ((mode & FALLOC_FL_KEEP_SIZE) == 0) {
+            content.extend(end);
         }
         handle.file().changed(clock.instant());
     }

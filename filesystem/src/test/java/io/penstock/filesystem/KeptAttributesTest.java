@@ -892,6 +892,37 @@ class KeptAttributesTest {
         m.fs.releasedir(handle);
     }
 
+    /** The kernel counts no lookup of a reply that is an error. */
+    @Test
+    void readdirplus_whereALaterEntryIsAnotherByNow_handsOutThoseBeforeIt() throws Exception {
+        m.mkdir("d");
+        m.save("d/c", "1");
+        setattr("d/c", mode(0600));
+        m.bucket.put("d/a", "1");
+        m.bucket.put("d/b", "1");
+        m.clock.advance(Duration.ofHours(1)); // the bucket's: all attributes are known for good
+        remount();
+        assertThat(entries("d", 100)).hasSize(3);
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        m.bucket.put("d/b", "another");
+        m.clock.advance(Mounted.TTL);
+        assertThat(names("d")).hasSize(3); // another listing
+        m.faults.always(
+                call -> call instanceof Call.Describe describe && describe.key().equals("d/b"),
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        Map<String, Long> taken = new TreeMap<>();
+
+        m.fs.readdirplus(handle, 2, (name, attributes, next) -> {
+            taken.put(name, attributes.inode());
+            return true;
+        });
+
+        assertThat(taken).containsOnlyKeys("a");
+        assertErrno(Errno.EIO, () -> m.fs.readdirplus(handle, 3, (name, attributes, next) -> true));
+        taken.values().forEach(inode -> m.fs.forget(inode, 1));
+        m.fs.releasedir(handle);
+    }
+
     @Test
     void lookup_ofWhatAnotherNodeHasRemoved_isEnoent() throws Exception {
         putMarked("a", "b", "c");
@@ -932,6 +963,82 @@ class KeptAttributesTest {
         m.clock.advance(Mounted.TTL);
         assertThat(m.fs.getattr(inode).size()).isEqualTo(1);
         assertErrno(Errno.ENOENT, () -> m.lookup("d/a"));
+        m.fs.release(open.handle());
+    }
+
+    private void breakStore() {
+        m.faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+    }
+
+    /** The kernel asks for it before it reads. */
+    @Test
+    void fstat_ofAnOpenFileWhileTheStoreIsAway_isAsKnownLast() throws Exception {
+        m.bucket.put("e/a", "1");
+        putMarked();
+        m.fs.tell(new ToldKernel());
+        OpenFile usual = m.open("e/a");
+        OpenFile secret = m.open("d/private");
+        assertThat(m.read(usual) + m.read(secret)).isEqualTo("11");
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(usual.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100640);
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(secret.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100600);
+        assertThat(m.read(usual) + m.read(secret)).isEqualTo("11");
+        m.fs.release(usual.handle());
+        m.fs.release(secret.handle());
+    }
+
+    @Test
+    void fstat_ofAnOpenFileThatAnotherNodeHasChanged_isAsItWasLookedUpLast() throws Exception {
+        m.save("a", "1");
+        m.fs.tell(new ToldKernel());
+        OpenFile open = openWhileAnotherNodeChanges("a", mode(0600));
+        assertThat(m.lookup("a").mode()).isEqualTo(0100600);
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+
+        assertThat(m.fs.getattrNow(m.fs.inodeOf(open.handle())))
+                .isNotNull()
+                .extracting(Attributes::mode)
+                .isEqualTo(0100600);
+        m.fs.release(open.handle());
+    }
+
+    /** The kernel knew the name for longer than the store's answer about the directory's marker is believed. */
+    @Test
+    void fstat_ofAnOpenFileOfWhichNothingWasKnown_isAsked() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.fs.tell(new ToldKernel());
+        long inode = m.lookup("d/a").inode();
+        m.clock.advance(Mounted.TTL);
+        OpenFile open = m.fs.open(inode, 0);
+        assertThat(m.fs.getattrNow(inode)).isNull();
+
+        assertThat(m.fs.getattr(inode).mode()).isEqualTo(0100640);
+
+        m.clock.advance(Mounted.TTL);
+        breakStore();
+        assertThat(m.fs.getattrNow(inode)).isNotNull();
+        m.fs.release(open.handle());
+    }
+
+    @Test
+    void fstat_ofAnOpenFileOfWhichNothingWasKnown_whileTheStoreIsAway_isTheUsual() throws Exception {
+        m.bucket.put("d/a", "1");
+        m.fs.tell(new ToldKernel());
+        long inode = m.lookup("d/a").inode();
+        m.clock.advance(Mounted.TTL);
+        OpenFile open = m.fs.open(inode, 0);
+        breakStore();
+
+        assertThat(m.fs.getattr(inode).mode()).isEqualTo(0100640);
         m.fs.release(open.handle());
     }
 

@@ -119,6 +119,25 @@ class OpenVersionsTest extends OverWritableMount {
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
     }
 
+    /** Once they have expired, the kernel asks for attributes before each read(2). */
+    @Test
+    void getattr_whileOpen_asksNothingOnceTheTimeIsOver() throws Exception {
+        long inode = m.lookup("a").inode();
+        OpenFile open = m.open("a");
+        assertThat(m.read(open)).isEqualTo("long and old");
+        m.clock.advance(Mounted.TTL);
+        m.drainCalls();
+
+        Attributes shown = m.fs.getattrNow(inode);
+
+        assertThat(shown).isNotNull().extracting(Attributes::size).isEqualTo(12L);
+        assertThat(shown).extracting(Attributes::validNanos).isEqualTo(Mounted.TTL.toNanos());
+        assertThat(m.fs.getattr(inode)).isEqualTo(shown);
+        assertThat(m.read(open)).isEqualTo("long and old");
+        assertThat(m.drainCalls()).isEmpty();
+        m.fs.release(open.handle());
+    }
+
     @Test
     void getattr_writtenHereWhileOpen_showsWhatIsWritten() throws Exception {
         long inode = m.lookup("a").inode();

@@ -1,6 +1,8 @@
 package io.penstock.fuse;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.filesystem.FileSystem;
 import io.penstock.fuse.calls.CallObserver;
@@ -32,6 +34,40 @@ class KernelWritingIT extends WritingContract {
         mounted().sh("test $(ls dir | wc -l) = 2001");
 
         assertThat(mounted().requests() - before).isLessThan(20);
+    }
+
+    /** It is written past the kernel's pages, and mapped memory is these. */
+    @Test
+    void mmap_sharedOfAFileOpenedDirectly_readsAndWritesIt() throws Exception {
+        assumeTrue(installed("python3"));
+        mounted().bucket.put("f", new byte[100_000]);
+
+        mounted().sh("""
+            python3 - <<'END'
+            import mmap, os
+            f = os.open("f", os.O_RDWR | os.O_DIRECT)
+            os.pwrite(f, b"written", 0)
+            m = mmap.mmap(f, 0)
+            assert m[:7] == b"written"
+            m[8192:8198] = b"mapped"
+            assert os.pread(f, 6, 8192) == b"mapped"
+            os.pwrite(f, b"again", 0)
+            assert m[:7] == b"againen"
+            m[90000:90004] = b"last"
+            m.close()
+            os.close(f)
+            END
+            """);
+
+        byte[] expected = new byte[100_000];
+        put(expected, 0, "againen");
+        put(expected, 8192, "mapped");
+        put(expected, 90_000, "last");
+        assertThat(mounted().stored("f")).isEqualTo(expected);
+    }
+
+    private static void put(byte[] to, int at, String text) {
+        System.arraycopy(text.getBytes(US_ASCII), 0, to, at, text.length());
     }
 
     /** Files.copy and, since version 9, cp ask for copy_file_range(2), which libfuse 2 does not know. */

@@ -309,7 +309,7 @@ abstract class WritingContract {
         b.sh("! mkdir -m 700 made 2> /dev/null && test -d made"); // it compares the mode that it finds
     }
 
-    private static boolean installed(String program) {
+    static boolean installed(String program) {
         return Stream.of(System.getenv("PATH").split(":"))
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
     }

@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,8 +51,12 @@ final class WritebackCacheIT {
     }
 
     private MountedBucket mount(String binding) throws Exception {
+        return mount(S3Server.shared(), binding);
+    }
+
+    private MountedBucket mount(S3Server server, String binding) throws Exception {
         String options = "fuse.writeback-cache=true,metadata.ttl=1s,upload.largest-object=5GiB";
-        return MountedBucket.mount(S3Server.shared(), bucket.name(), scratch, "-o", options, "--binding", binding);
+        return MountedBucket.mount(server, bucket.name(), scratch, "-o", options, "--binding", binding);
     }
 
     private void put(String key, String text) {
@@ -159,6 +165,46 @@ final class WritebackCacheIT {
             }
             assertThat(bucket.get("moved")).asString(UTF_8).isEqualTo("synclate89");
             assertThat(bucket.find("file")).isEmpty();
+            mount.terminate();
+        }
+    }
+
+    /** After it the kernel sends the time of the last write once more, with no handle: fuse_update_ctime in fs/fuse/dir.c. */
+    @Test
+    void rename_ofAClosedFile_copiesItOnce() throws Exception {
+        put("theirs", "0123456789");
+        try (S3Front front = new S3Front(S3Server.shared());
+                MountedBucket mount = mount(front.fronted(), "kernel")) {
+            Files.writeString(mount.path().resolve("mine"), "written here");
+            assertThat(mount.path().resolve("theirs")).hasContent("0123456789");
+            front.drainRequests();
+
+            for (String name : List.of("mine", "theirs")) {
+                FileTime modified = Files.getLastModifiedTime(mount.path().resolve(name));
+                Files.move(mount.path().resolve(name), mount.path().resolve(name + "-moved"));
+                assertThat(Files.getLastModifiedTime(mount.path().resolve(name + "-moved")))
+                        .isEqualTo(modified);
+            }
+
+            assertThat(front.drainRequests())
+                    .filteredOn(request ->
+                            request.method().equals("PUT") && !request.target().contains("/.penstock/"))
+                    .extracting(S3Front.Request::target)
+                    .containsExactly("/" + bucket.name() + "/mine-moved", "/" + bucket.name() + "/theirs-moved");
+            mount.terminate();
+        }
+    }
+
+    /** Only its time is set: the kernel's message is like the one after a rename. */
+    @Test
+    void utimensat_ofTheModificationTimeAlone_isKept() throws Exception {
+        put("file", "0123456789");
+        try (MountedBucket mount = mount()) {
+            WrittenBucket.sh(mount.path(), "touch -m -d @981173106 file && test $(stat -c %Y file) = 981173106");
+            mount.terminate();
+        }
+        try (MountedBucket mount = mount()) {
+            WrittenBucket.sh(mount.path(), "test $(stat -c %Y file) = 981173106");
             mount.terminate();
         }
     }

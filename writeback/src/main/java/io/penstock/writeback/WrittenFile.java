@@ -241,6 +241,11 @@ public final class WrittenFile {
         });
     }
 
+    /** Lets the file grow by zeros to the size: does nothing if it is as long, whoever writes to it meanwhile. */
+    public void extend(long size) {
+        bytes.locked(() -> truncate(Math.max(size, size())));
+    }
+
     /** Makes the range zeros, within the size: nothing past the end is changed. */
     public void zero(long offset, long length) {
         bytes.locked(() -> {

@@ -138,6 +138,18 @@ final class WrittenFileTest {
     }
 
     @Test
+    void extend_toLessThanThereIs_changesNothing() throws Exception {
+        WrittenFile file = writeback.open(store.put("a", "hello"));
+        file.extend(3);
+        assertThat(file.isDirty()).isFalse();
+        file.extend(7);
+        assertThat(text(file)).isEqualTo("hello\0\0");
+        file.commit();
+        assertThat(stored("a")).isEqualTo("hello\0\0");
+        file.release();
+    }
+
+    @Test
     void truncate_toATebibyte_costsNothing() throws Exception {
         WrittenFile file = writeback.create("sparse", null);
         file.truncate(1L << 40);

@@ -81,12 +81,17 @@ public final class SharedFile implements KernelContent.Holder {
     /** Its kept attributes, once it was made or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
 
+    /** Its kept attributes as they were known last; null if they never were. Racy on purpose: all of them were true. */
+    private volatile @Nullable ObjectAttributes lastKnown;
+
     /** Whether its content was changed here, so that the times which its object keeps are not its own. */
     private volatile boolean rewritten;
 
     /** A version that the store has. */
     SharedFile(SharedFiles files, Inode inode, ObjectVersion version, ObjectReader reader) {
         this(files, inode, new SharedContent(version, reader), State.READING, null);
+        Place place = inode.place();
+        this.lastKnown = files.kept().now(place == null ? null : place.parent(), version);
     }
 
     /**
@@ -176,6 +181,21 @@ public final class SharedFile implements KernelContent.Holder {
     /** Those of its object that are its own, too. */
     public ObjectAttributes inherited(ObjectAttributes ofObject) {
         return rewritten ? ofObject.withModified(null).withAccessed(null) : ofObject;
+    }
+
+    /**
+     * Its kept attributes as they were known last, for a caller that must not wait: null if they never were.
+     *
+     * @param now null if they are not known now
+     */
+    public @Nullable ObjectAttributes lastKnown(@Nullable ObjectAttributes now) {
+        ObjectAttributes known = now == null ? knownAttributes() : now;
+        if (known != null) {
+            lastKnown = known;
+            return known;
+        }
+        ObjectAttributes last = lastKnown;
+        return last == null ? null : inherited(last);
     }
 
     /** It was just made with these. */

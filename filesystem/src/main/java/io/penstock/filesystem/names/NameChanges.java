@@ -80,12 +80,12 @@ public final class NameChanges {
         return burst.await(directory);
     }
 
-    /** @return the new directory, not looked up */
-    public Directory mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+    /** @return the new directory's inode, looked up: a rename of the parent that waits for this call moves it */
+    public Inode mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         return moving.in(() -> List.of(resolver.directory(parent)), () -> makeDirectory(parent, name, attributes));
     }
 
-    private Directory makeDirectory(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
+    private Inode makeDirectory(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         Directory directory = vacant(parent, name, "/");
         Directory made = new Directory(directory.key(name) + "/");
         try {
@@ -99,7 +99,7 @@ public final class NameChanges {
         tree.changed(directory, name, made);
         tree.made(made);
         changed(directory);
-        return made;
+        return inodes.acquire(directory, name, made);
     }
 
     /** The directory in which a name is to be made: EEXIST if there is one. Waits for the removal of an earlier one. */

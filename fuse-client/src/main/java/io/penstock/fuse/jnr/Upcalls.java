@@ -27,9 +27,6 @@ import ru.serce.jnrfuse.struct.Statvfs;
  * out are not in the table: the kernel then does locks by itself, and does not ask again after the first access.
  */
 final class Upcalls extends ChangeUpcalls {
-    /** "Invalid or incomplete multibyte character": errno.h. Object keys are UTF-8, so no such name can exist. */
-    private static final int EILSEQ = 84;
-
     // struct fuse_operations, fuse.h of libfuse 2.9: byte offsets. jnr-fuse has the flags as padding.
     static final long GETATTR = 0;
     static final long READ = 15 * Long.BYTES;
@@ -101,7 +98,7 @@ final class Upcalls extends ChangeUpcalls {
         String path = CallbackMemory.text(pathAddress);
         return guard.call(KernelCall.GETATTR, path, () -> {
             if (path == null) {
-                return -EILSEQ;
+                return -Errno.EILSEQ.number();
             }
             stat.get().write(paths.attributes(path), to);
             return 0;

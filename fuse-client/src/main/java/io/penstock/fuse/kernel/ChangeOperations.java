@@ -3,6 +3,7 @@ package io.penstock.fuse.kernel;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.AttributeChange;
+import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.CreatedFile;
 import io.penstock.filesystem.Creator;
 import io.penstock.filesystem.FileSystem;
@@ -46,11 +47,7 @@ final class ChangeOperations {
     int serve(Request request, Reply reply) throws ErrnoException {
         long node = request.node();
         return switch (request.opcode()) {
-            case SETATTR -> {
-                boolean open = (request.u32(SetattrIn.VALID) & SetattrIn.FATTR_FH) != 0;
-                Long handle = open ? request.u64(SetattrIn.FH) : null;
-                yield replies.attributes(reply, fileSystem.setattr(node, handle, change(request)));
-            }
+            case SETATTR -> replies.attributes(reply, setattr(request));
             case WRITE -> write(request, reply);
             case CREATE -> {
                 int flags = request.u32(CreateIn.FLAGS);
@@ -200,30 +197,41 @@ final class ChangeOperations {
         return new Creator(request.uid(), request.gid());
     }
 
-    private AttributeChange change(Request request) throws ErrnoException {
+    private Attributes setattr(Request request) throws ErrnoException {
         int valid = request.u32(SetattrIn.VALID);
         Instant modified = time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME);
-        // With the writeback cache the kernel keeps the times of writes, and sends them so: fuse_flush_times of
-        // fs/fuse/dir.c.
+        boolean isOpen = (valid & SetattrIn.FATTR_FH) != 0;
+        boolean isOfWrites = isOfWrites(valid);
+        if (isOfWrites && !isOpen) { // after a rename too, which has left the time as it was; or utimensat(2)
+            Attributes shown = fileSystem.getattr(request.node());
+            if (shown.modified().equals(modified)) {
+                return shown;
+            }
+        }
+        AttributeChange change = new AttributeChange(
+                (valid & SetattrIn.FATTR_MODE) == 0 ? null : request.u32(SetattrIn.MODE),
+                (valid & SetattrIn.FATTR_UID) == 0 ? null : request.u32(SetattrIn.UID),
+                (valid & SetattrIn.FATTR_GID) == 0 ? null : request.u32(SetattrIn.GID),
+                (valid & SetattrIn.FATTR_SIZE) == 0 ? null : request.u64(SetattrIn.SIZE_FIELD),
+                time(request, valid, SetattrIn.FATTR_ATIME, SetattrIn.FATTR_ATIME_NOW, SetattrIn.ATIME),
+                isOfWrites && isOpen ? null : modified,
+                isOfWrites && isOpen ? modified : null,
+                (valid & SetattrIn.FATTR_KILL_SUIDGID) != 0);
+        return fileSystem.setattr(request.node(), isOpen ? request.u64(SetattrIn.FH) : null, change);
+    }
+
+    /**
+     * Whether the kernel may send the times that it keeps with the writeback cache: those of writes by a handle, and, where
+     * none is open for writing, those after a change of the name or an extended attribute. fuse_flush_times of fs/fuse/dir.c.
+     */
+    private boolean isOfWrites(int valid) {
         int others = SetattrIn.FATTR_MODE
                 | SetattrIn.FATTR_UID
                 | SetattrIn.FATTR_GID
                 | SetattrIn.FATTR_SIZE
                 | SetattrIn.FATTR_ATIME
                 | SetattrIn.FATTR_ATIME_NOW;
-        boolean isOfWrites = writesBack
-                && (valid & SetattrIn.FATTR_CTIME) != 0
-                && (valid & SetattrIn.FATTR_FH) != 0
-                && (valid & others) == 0;
-        return new AttributeChange(
-                (valid & SetattrIn.FATTR_MODE) == 0 ? null : request.u32(SetattrIn.MODE),
-                (valid & SetattrIn.FATTR_UID) == 0 ? null : request.u32(SetattrIn.UID),
-                (valid & SetattrIn.FATTR_GID) == 0 ? null : request.u32(SetattrIn.GID),
-                (valid & SetattrIn.FATTR_SIZE) == 0 ? null : request.u64(SetattrIn.SIZE_FIELD),
-                time(request, valid, SetattrIn.FATTR_ATIME, SetattrIn.FATTR_ATIME_NOW, SetattrIn.ATIME),
-                isOfWrites ? null : modified,
-                isOfWrites ? modified : null,
-                (valid & SetattrIn.FATTR_KILL_SUIDGID) != 0);
+        return writesBack && (valid & SetattrIn.FATTR_CTIME) != 0 && (valid & others) == 0;
     }
 
     /** @param seconds the offset of the seconds: ATIME or MTIME */

@@ -35,11 +35,14 @@ final class Handshake {
     static final long MAX_PAGES = 1 << 22;
     private static final long HANDLE_KILLPRIV_V2 = 1 << 28;
     static final long INIT_EXT = 1 << 30;
+    static final long DIRECT_IO_ALLOW_MMAP = 1L << 36;
     static final long PASSTHROUGH = 1L << 37;
 
     /**
      * Features that are used if the kernel offers them. Pages are dropped when size or time change (AUTO_INVAL_DATA),
-     * beside what each open says about them. Locks are left to the kernel, as is splicing, which gains nothing here.
+     * beside what each open says about them. Files that are written past the kernel's pages (FOPEN_DIRECT_IO) can be mapped
+     * to be shared (DIRECT_IO_ALLOW_MMAP): the kernel sends changed pages before it reads or writes past them. Locks are left
+     * to the kernel, as is splicing, which gains nothing here.
      */
     private static final long WANTED = ASYNC_READ
             | ATOMIC_O_TRUNC
@@ -52,7 +55,8 @@ final class Handshake {
             | ABORT_ERROR
             | MAX_PAGES
             | HANDLE_KILLPRIV_V2
-            | INIT_EXT;
+            | INIT_EXT
+            | DIRECT_IO_ALLOW_MMAP;
 
     /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;

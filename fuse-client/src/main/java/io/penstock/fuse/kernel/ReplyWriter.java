@@ -28,6 +28,7 @@ final class ReplyWriter {
 
     // open(2)'s flags: include/uapi/asm-generic/fcntl.h.
     private static final int O_ACCMODE = 3;
+    private static final int O_CREAT = 0100;
     private static final int O_TRUNC = 01000;
 
     /** The flag that differs: arch/arm64/include/uapi/asm/fcntl.h. */
@@ -181,7 +182,7 @@ final class ReplyWriter {
             case BYPASS -> OpenOut.FOPEN_DIRECT_IO;
             case PASS_THROUGH -> OpenOut.FOPEN_PASSTHROUGH;
         };
-        if ((asked & (O_ACCMODE | O_TRUNC)) == 0) {
+        if ((asked & (O_ACCMODE | O_CREAT | O_TRUNC)) == 0) {
             flags |= OpenOut.FOPEN_NOFLUSH;
         } else if (directWrites && (asked & O_DIRECT) != 0) {
             flags |= OpenOut.FOPEN_DIRECT_IO | OpenOut.FOPEN_PARALLEL_DIRECT_WRITES;

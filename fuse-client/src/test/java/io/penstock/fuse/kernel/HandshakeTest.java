@@ -131,6 +131,15 @@ class HandshakeTest {
     }
 
     @Test
+    void agree_upperFlags_areAnsweredInTheirOwnField() throws MountException {
+        greet(InitIn.SIZE, 7, 45, ALL | Handshake.DIRECT_IO_ALLOW_MMAP);
+
+        assertThat(handshake.agree().flags() & Handshake.DIRECT_IO_ALLOW_MMAP).isNotZero();
+        assertThat(kernel.receive().body().getInt(InitOut.FLAGS2))
+                .isEqualTo((int) (Handshake.DIRECT_IO_ALLOW_MMAP >>> Integer.SIZE));
+    }
+
+    @Test
     void agree_truncatedGreeting_isRefused() {
         greet(8, 7, 45, ALL);
 
@@ -151,6 +160,7 @@ class HandshakeTest {
         greeting.putInt(InitIn.MAJOR, major);
         greeting.putInt(InitIn.MINOR, minor);
         greeting.putInt(InitIn.FLAGS, (int) flags);
+        greeting.putInt(InitIn.FLAGS2, (int) (flags >>> Integer.SIZE));
         kernel.send(Opcode.INIT.number(), 2, 0, greeting.limit(size));
     }
 }

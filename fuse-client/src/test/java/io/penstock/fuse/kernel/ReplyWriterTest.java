@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class ReplyWriterTest {
     // open(2).
     private static final int O_RDWR = 2;
+    private static final int O_CREAT = 0100;
     private static final int O_TRUNC = 01000;
 
     private static final Attributes FILE = new Attributes(
@@ -111,9 +112,10 @@ class ReplyWriterTest {
     }
 
     @Test
-    void opened_readOnly_isNotFlushedAtItsClose() {
+    void opened_readOnly_isNotFlushedAtItsCloseUnlessItIsMadeOrCut() {
         assertThat(openFlags(PageCachePolicy.KEEP, 0)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE | OpenOut.FOPEN_NOFLUSH);
         assertThat(openFlags(PageCachePolicy.KEEP, O_TRUNC)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE);
+        assertThat(openFlags(PageCachePolicy.KEEP, O_CREAT)).isEqualTo(OpenOut.FOPEN_KEEP_CACHE);
     }
 
     @Test
