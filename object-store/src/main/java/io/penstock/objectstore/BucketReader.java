@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.util.Map;
@@ -18,6 +19,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.Tag;
 
 /** Reads objects, their metadata and listings of a bucket. Safe for use by any number of threads. */
@@ -150,14 +152,40 @@ final class BucketReader {
     }
 
     private ObjectHead headers(String key) throws ObjectStoreException, InterruptedException {
-        try {
-            return requests.ask(requests.errors.object(key), () -> headersOnce(key));
-        } catch (ObjectStoreException.Refused e) {
-            if (ErrorMapper.isUnexplained(e)) {
-                ListPage _ = list(new ListRequest(key, "", null, null, 1)); // a listing's refusal has a body
+        RetryState retryState = new RetryState();
+        while (true) {
+            try {
+                return requests.make(requests.errors.object(key), retryState, () -> headersOnce(key));
+            } catch (ObjectStoreException.Refused e) {
+                if (ErrorMapper.isUnexplained(e)) {
+                    ListPage _ = list(only(key)); // a listing's refusal has a body
+                }
+                throw e;
+            } catch (ObjectStoreException.NotFound e) {
+                if (ErrorMapper.isOfStore(e) || !isListed(key)) {
+                    throw e;
+                }
+                requests.retryOrThrow(retryState, requests.errors.explainUnseen(key, e));
             }
-            throw e;
         }
+    }
+
+    /** Whether the store lists the object; false also if the credentials do not allow listing. */
+    private boolean isListed(String key) throws ObjectStoreException, InterruptedException {
+        try {
+            return page(only(key)).objects().stream()
+                    .anyMatch(object -> object.version().key().equals(key));
+        } catch (ObjectStoreException.AccessDenied e) {
+            if (e.reason() != Reason.NOT_ALLOWED) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    /** The first of the listing is the object, if there is one: of the keys that begin so, its own is the smallest. */
+    private static ListRequest only(String key) {
+        return new ListRequest(key, "", null, null, 1);
     }
 
     /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
@@ -173,7 +201,10 @@ final class BucketReader {
                         .build();
                 return ObjectHead.of(requests.client.headObject(request));
             } else if (direct.status() == DirectRequests.NOT_FOUND) {
-                throw new ObjectStoreException.NotFound("there is no " + requests.errors.object(key), null);
+                throw NoSuchKeyException.builder() // as the SDK says it
+                        .statusCode(direct.status())
+                        .requestId(direct.header(ErrorMapper.REQUEST_ID))
+                        .build();
             }
             return ObjectHead.of(direct);
         } catch (IOException e) {

@@ -32,6 +32,9 @@ final class ErrorMapper {
     private static final int VERSION_NOT_SUPPORTED = 505;
     private static final int INSUFFICIENT_STORAGE = 507;
 
+    /** Every response of S3, and of most servers like it, has this header; one of a proxy on the way has not. */
+    static final String REQUEST_ID = "x-amz-request-id";
+
     private final S3Config config;
 
     ErrorMapper(S3Config config) {
@@ -139,7 +142,7 @@ final class ErrorMapper {
 
     /** The same by the head of a response. */
     static boolean isNotApplied(ResponseHead head) {
-        return isNotApplied(head.status(), head.header("x-amz-request-id") != null);
+        return isNotApplied(head.status(), head.header(REQUEST_ID) != null);
     }
 
     /**
@@ -324,6 +327,18 @@ final class ErrorMapper {
                 || (response.statusCode() == SERVICE_UNAVAILABLE
                         && code(response).isEmpty())
                 || response.isThrottlingException();
+    }
+
+    /** Whether the store itself, not a proxy on the way, says so in response to a HEAD. The SDK adds a code to either. */
+    static boolean isOfStore(ObjectStoreException.NotFound failure) {
+        return failure.getCause() instanceof AwsServiceException response && response.requestId() != null;
+    }
+
+    /** A HEAD does not find an object that the store lists: an ingress without a server says 404 to everything. */
+    ObjectStoreException explainUnseen(String key, ObjectStoreException.NotFound failure) {
+        return new ObjectStoreException.Unavailable(
+                object(key) + " cannot be reached: a proxy on the way to the store responded with status 404; check it",
+                failure);
     }
 
     /** Whether the object is missing, not the bucket or an upload. */

@@ -204,12 +204,10 @@ final class S3Connector {
                             .sdkHttpResponse()
                             .firstMatchingHeader(REGION_HEADER)
                             .orElse(null);
-            // A listing explains any other refusal better, because its response has a body.
-            boolean conclusive = response.statusCode() == 404 || ErrorMapper.isTransient(response);
-            if (!conclusive) {
-                return region;
+            if (ErrorMapper.isTransient(response)) {
+                throw errors.explain(errors.bucket(), response);
             }
-            throw errors.explain(errors.bucket(), response);
+            return region; // a listing explains any other refusal better, because its response has a body
         } catch (SdkException failure) {
             throw errors.explain(errors.bucket(), failure);
         }

@@ -31,7 +31,7 @@ final class ConditionalWritesTest {
     private static final String THEIRS = "\"7d793037a0760186574b0282f2f435e7\"";
 
     private static final String DONE = "HTTP/1.1 204 No Content\r\n\r\n";
-    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\n\r\n";
+    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\nx-amz-request-id: 1\r\n\r\n";
     private static final String STORED = "HTTP/1.1 200 OK\r\nETag: " + MINE + "\r\nContent-Length: 0\r\n\r\n";
     private static final String REFUSED = error("412 Precondition Failed", "PreconditionFailed");
     private static final String UNKNOWN = error("501 Not Implemented", "NotImplemented");

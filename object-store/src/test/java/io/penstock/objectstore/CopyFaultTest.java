@@ -33,7 +33,7 @@ final class CopyFaultTest {
     private static final int REQUESTS_TO_BEGIN = 6;
 
     private static final String DONE = "HTTP/1.1 204 No Content\r\n\r\n";
-    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\n\r\n";
+    private static final String NOTHING_THERE = "HTTP/1.1 404 Not Found\r\nx-amz-request-id: 1\r\n\r\n";
     private static final String ANSWER_LOST = ScriptedServer.HANG_UP;
     private static final String REFUSED = withBody(
             "412 Precondition Failed", "<Error><Code>PreconditionFailed</Code><Message>At least one</Message></Error>");

@@ -67,6 +67,18 @@ final class S3ConnectTest {
                 .hasMessageStartingWith("there is no bucket 'nothing'");
     }
 
+    /** An ingress that has no server for the moment does not know whether there is a bucket. */
+    @Test
+    void connect_pageNotFoundByWhatIsOnTheWay_isUnavailable() throws Exception {
+        try (FaultProxy proxy = new FaultProxy(server.endpoint())) {
+            proxy.answerPage(2, 404, "default backend - 404");
+
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(proxy.endpoint()))))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("404");
+        }
+    }
+
     @Test
     void connect_prefixThatIsAnObject_isRefusedAndAnEmptyOneIsNot() throws Exception {
         S3Config config = config("bucket", at(server.endpoint()));

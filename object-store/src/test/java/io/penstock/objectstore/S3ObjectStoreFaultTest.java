@@ -132,6 +132,31 @@ final class S3ObjectStoreFaultTest {
         assertThat(proxy.takeRequests()).isEqualTo(1);
     }
 
+    /** An ingress that has no server for the moment. */
+    @Test
+    void head_pageNotFoundByWhatIsOnTheWay_isAskedAgain() throws Exception {
+        proxy.answerPage(1, 404, "default backend - 404");
+        assertThat(store.head(KEY).version()).isEqualTo(version);
+
+        proxy.answerPage(3, 404, "default backend - 404");
+        assertThat(store.properties(KEY).headers())
+                .isEqualTo(store.describe(KEY).headers());
+
+        proxy.answerPage(3, 404, "default backend - 404");
+        assertThatThrownBy(() -> store.head("missing")).isInstanceOf(ObjectStoreException.NotFound.class);
+    }
+
+    @Test
+    void head_pageNotFoundPastTheDeadline_isUnavailable() throws Exception {
+        try (S3ObjectStore impatient = connect(Duration.ofSeconds(30), Duration.ZERO)) {
+            proxy.answerPage(1000, 404, "default backend - 404");
+
+            assertThatThrownBy(() -> impatient.head(KEY))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("404");
+        }
+    }
+
     @Test
     void get_bodyEndsEarly_goesOnAfterTheLastByte() throws Exception {
         proxy.breakAfter(300_000, 1, Break.END);

@@ -1,0 +1,111 @@
+package io.penstock.objectstore;
+
+import static io.penstock.objectstore.TestConfigs.REQUESTER;
+import static io.penstock.objectstore.TestConfigs.at;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Integrity;
+import io.penstock.objectstore.S3Config.Limits;
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** HEADs, with each HTTP client. */
+@ParameterizedClass
+@EnumSource
+@Timeout(60)
+final class HeadTest {
+    private static final String PAGE_NOT_FOUND = "HTTP/1.1 404 Not Found\r\nServer: nginx\r\n\r\n";
+
+    private final HttpClient httpClient;
+    private ScriptedServer server;
+    private S3ObjectStore store;
+
+    HeadTest(HttpClient httpClient) {
+        this.httpClient = httpClient;
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        server = new ScriptedServer();
+        server.answers("HTTP/1.1 200 OK\r\n\r\n", listing());
+        store = S3ObjectStore.connect(new S3Config(
+                "bucket",
+                at(server.uri("")),
+                REQUESTER,
+                httpClient,
+                Limits.DEFAULT,
+                Integrity.DEFAULT,
+                new RetryPolicy(Duration.ofSeconds(30), Duration.ofSeconds(30))));
+    }
+
+    @AfterEach
+    void disconnect() throws IOException {
+        store.close();
+        server.close();
+    }
+
+    /** Some servers give their responses no id. */
+    @Test
+    void head_notFoundWithoutTheIdOfARequest_isNotFoundIfTheStoreListsNoSuchObject() {
+        server.answers(PAGE_NOT_FOUND, listing("a.bak"));
+
+        assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.NotFound.class);
+
+        assertThat(server.requests().getLast().getFirst()).contains("list-type=2", "prefix=a", "max-keys=1");
+    }
+
+    @Test
+    void head_notFoundWithoutTheIdOfARequest_isAskedAgainWhileTheStoreListsTheObject() throws Exception {
+        server.answers(PAGE_NOT_FOUND, listing("a"), PAGE_NOT_FOUND, listing("a"), there(""));
+
+        assertThat(store.head("a").version().size()).isEqualTo(5);
+    }
+
+    @Test
+    void head_notFoundWithoutTheIdOfARequestWhereListingIsDenied_isNotFound() {
+        server.answers(PAGE_NOT_FOUND, error("403 Forbidden", "AccessDenied"));
+
+        assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.NotFound.class);
+    }
+
+    @Test
+    void head_notFoundWithoutTheIdOfARequestAndTheCredentialsHaveExpired_isAccessDenied() {
+        server.answers(PAGE_NOT_FOUND, error("400 Bad Request", "ExpiredToken"));
+
+        assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    private static String listing(String... keys) {
+        StringBuilder contents = new StringBuilder();
+        for (String key : keys) {
+            contents.append("<Contents><Key>")
+                    .append(key)
+                    .append("</Key><ETag>x</ETag><Size>5</Size>")
+                    .append("<LastModified>2026-11-22T12:00:00.000Z</LastModified></Contents>");
+        }
+        return withBody("200 OK", "<ListBucketResult>" + contents + "</ListBucketResult>");
+    }
+
+    /** @param headers beside those that every object has */
+    private static String there(String headers) {
+        return "HTTP/1.1 200 OK\r\nETag: \"x\"\r\n" + headers
+                + "Content-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
+    }
+
+    private static String error(String status, String code) {
+        return withBody(status, "<Error><Code>" + code + "</Code><Message>No</Message></Error>");
+    }
+
+    private static String withBody(String status, String body) {
+        return "HTTP/1.1 " + status + "\r\nContent-Type: application/xml\r\nContent-Length: " + body.length()
+                + "\r\n\r\n" + body;
+    }
+}
