@@ -61,6 +61,13 @@ public abstract sealed class ObjectStoreException extends Exception {
         public Reason reason() {
             return reason;
         }
+
+        /** For callers that go on without what is not allowed: throws this if the credentials may allow it later. */
+        public void throwUnlessNotAllowed() throws AccessDenied {
+            if (reason != Reason.NOT_ALLOWED) {
+                throw this;
+            }
+        }
     }
 
     /** The object is in an archive class and must be restored before it can be read (403 InvalidObjectState). */

@@ -2,7 +2,6 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.util.Map;
@@ -176,9 +175,7 @@ final class BucketReader {
             return page(only(key)).objects().stream()
                     .anyMatch(object -> object.version().key().equals(key));
         } catch (ObjectStoreException.AccessDenied e) {
-            if (e.reason() != Reason.NOT_ALLOWED) {
-                throw e;
-            }
+            e.throwUnlessNotAllowed();
             return false;
         }
     }
@@ -230,6 +227,7 @@ final class BucketReader {
                     .stream()
                     .collect(Collectors.toMap(Tag::key, Tag::value));
         } catch (ObjectStoreException.AccessDenied e) {
+            e.throwUnlessNotAllowed();
             if (!warnedOfDeniedTags) {
                 warnedOfDeniedTags = true;
                 LOG.warn(

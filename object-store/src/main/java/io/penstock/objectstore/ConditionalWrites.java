@@ -223,13 +223,15 @@ final class ConditionalWrites {
             throws ObjectStoreException, IOException, InterruptedException {
         try {
             put(key, Precondition.NONE);
-        } catch (ObjectStoreException.AccessDenied _) {
+        } catch (ObjectStoreException.AccessDenied e) {
+            e.throwUnlessNotAllowed();
             // Credentials that may delete but not write cannot probe: the condition is sent and does no harm.
             return true;
         }
         try {
             return isRefused(deletion);
-        } catch (ObjectStoreException.AccessDenied _) {
+        } catch (ObjectStoreException.AccessDenied e) {
+            e.throwUnlessNotAllowed();
             // Credentials that may not delete the probe may delete other objects: each is looked at before.
             return false;
         } finally {

@@ -191,6 +191,7 @@ final class ErrorMapper {
                     "ExpiredToken",
                     "TokenRefreshRequired",
                     "InvalidToken",
+                    "InvalidTokenId", // as MinIO says
                     "InvalidAccessKeyId",
                     "InvalidObjectState",
                     "RequestTimeTooSkewed" -> explainRefusal(subject, response);
@@ -260,7 +261,7 @@ final class ErrorMapper {
                         "access to " + subject + " is denied" + serverMessage(response)
                                 + "; check the credentials and their permissions",
                         switch (code(response)) {
-                            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken" ->
+                            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "InvalidTokenId" ->
                                 Reason.WRONG_CREDENTIALS;
                             default -> Reason.NOT_ALLOWED;
                         },

@@ -214,6 +214,25 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
+    /** Such refusals pass. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ExpiredToken", "InvalidTokenId", "InvalidAccessKeyId"})
+    void delete_credentialsAreBadDuringTheProbe_probesAgain(String code) throws Exception {
+        server.answers(error("403 Forbidden", code));
+        assertThatThrownBy(() -> store.delete(version(MINE))).isInstanceOf(ObjectStoreException.AccessDenied.class);
+        server.answers(STORED, error("403 Forbidden", code), DONE);
+        assertThatThrownBy(() -> store.delete(version(MINE))).isInstanceOf(ObjectStoreException.AccessDenied.class);
+
+        answerProbeOfDelete();
+        server.answers(DONE);
+        store.delete(version(MINE));
+
+        assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+        assertThat(firstLines())
+                .filteredOn(line -> line.startsWith("PUT /bucket/mounted/.penstock/probe-"))
+                .hasSize(3);
+    }
+
     /** A removal is what frees space. */
     @ParameterizedTest
     @ValueSource(strings = {"403 Forbidden QuotaExceeded", "507 Insufficient Storage XMinioStorageFull"})

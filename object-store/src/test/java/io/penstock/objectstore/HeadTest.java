@@ -83,6 +83,21 @@ final class HeadTest {
         assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
+    /** An object that is written over it then would have none. */
+    @Test
+    void properties_credentialsExpireBeforeTheTagsAreRead_isAccessDenied() {
+        server.answers(there("x-amz-tagging-count: 1\r\n"), error("400 Bad Request", "ExpiredToken"));
+
+        assertThatThrownBy(() -> store.properties("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    @Test
+    void properties_tagsMayNotBeRead_hasNone() throws Exception {
+        server.answers(there("x-amz-tagging-count: 1\r\n"), error("403 Forbidden", "AccessDenied"));
+
+        assertThat(store.properties("a").tags()).isEmpty();
+    }
+
     private static String listing(String... keys) {
         StringBuilder contents = new StringBuilder();
         for (String key : keys) {
