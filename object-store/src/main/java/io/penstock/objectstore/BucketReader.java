@@ -5,7 +5,9 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +29,8 @@ final class BucketReader {
 
     private final RequestExecutor requests;
 
-    /** The log has a warning that tags cannot be read. Racy on purpose: two threads may both write it. */
-    private volatile boolean warnedOfDeniedTags;
+    /** The headers that objects lose, as the log has it. */
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     BucketReader(RequestExecutor requests) {
         this.requests = requests;
@@ -108,11 +110,19 @@ final class BucketReader {
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectDescription(head.object(key), head.date(), propertiesOf(head), head.checksums());
+        return new ObjectDescription(head.object(key), head.date(), propertiesOf(key, head), head.checksums());
     }
 
-    private SortedMap<String, String> propertiesOf(ObjectHead head) {
-        return PropertyHeaders.of(head.headers(), requests.config.server().isAws());
+    private SortedMap<String, String> propertiesOf(String key, ObjectHead head) {
+        return PropertyHeaders.of(head.headers(), requests.config.server().isAws(), header -> {
+            if (warned.add(header)) {
+                LOG.warn(
+                        "The header {} of {} has characters beyond printable ASCII, which no request can carry: an"
+                                + " object written over it has no such header",
+                        header,
+                        requests.errors.object(key));
+            }
+        });
     }
 
     /** The version with the time that the store will show, if the ETag alone does not identify it. */
@@ -211,7 +221,7 @@ final class BucketReader {
 
     ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectProperties(propertiesOf(head), head.hasTags() ? tags(key) : Map.of());
+        return new ObjectProperties(propertiesOf(key, head), head.hasTags() ? tags(key) : Map.of());
     }
 
     private Map<String, String> tags(String key) throws ObjectStoreException, InterruptedException {
@@ -228,8 +238,7 @@ final class BucketReader {
                     .collect(Collectors.toMap(Tag::key, Tag::value));
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
-            if (!warnedOfDeniedTags) {
-                warnedOfDeniedTags = true;
+            if (warned.add(PropertyHeaders.TAGS)) {
                 LOG.warn(
                         "The tags of {} cannot be read, so an object written over it has none: allow"
                                 + " s3:GetObjectTagging to keep tags ({})",

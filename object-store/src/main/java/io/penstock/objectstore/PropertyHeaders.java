@@ -5,16 +5,20 @@ import static java.util.stream.Collectors.joining;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.StorageClass;
 
 /** The properties of objects as headers of requests and responses. */
 final class PropertyHeaders {
+    static final String TAGS = "x-amz-tagging";
+
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
     private static final String ENCRYPTION = "x-amz-server-side-encryption";
@@ -42,14 +46,18 @@ final class PropertyHeaders {
      *
      * @param isAws S3 itself encrypts every object with AES-256 at least; a request that names it is refused where the
      *     bucket requires better
+     * @param leftOut takes the names of properties whose values no request can carry
      */
-    static SortedMap<String, String> of(Map<String, String> response, boolean isAws) {
+    static SortedMap<String, String> of(Map<String, String> response, boolean isAws, Consumer<String> leftOut) {
         SortedMap<String, String> headers = new TreeMap<>();
         response.forEach((name, text) -> {
             String key = name.toLowerCase(Locale.ROOT);
             String value = kept(key, text);
-            if (value != null) {
-                headers.put(key, value);
+            String sent = value == null ? null : sendable(key, value);
+            if (sent != null) {
+                headers.put(key, sent);
+            } else if (value != null) {
+                leftOut.accept(key);
             }
         });
         if (isAws) {
@@ -77,12 +85,33 @@ final class PropertyHeaders {
         };
     }
 
+    /**
+     * The value as requests carry it, which signers and HTTP clients agree on for ASCII only; null if they cannot. Servers like S3
+     * send the UTF-8 of user metadata as it is. S3 itself sends it as an encoded word (RFC 2047, section 2), and takes it so:
+     * "Working with object metadata" of its manual.
+     *
+     * @param value its bytes as ISO 8859-1
+     */
+    private static @Nullable String sendable(String header, String value) {
+        if (value.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
+            return value;
+        }
+        if (!header.startsWith(ObjectProperties.USER_METADATA)) {
+            return null;
+        }
+        byte[] bytes = value.getBytes(StandardCharsets.ISO_8859_1);
+        boolean isUtf8 =
+                Arrays.equals(new String(bytes, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8), bytes);
+        return "=?UTF-8?B?"
+                + Base64.getEncoder().encodeToString(isUtf8 ? bytes : value.getBytes(StandardCharsets.UTF_8)) + "?=";
+    }
+
     /** The headers of a request that makes an object with these properties. */
     static SortedMap<String, String> of(ObjectProperties properties) {
         SortedMap<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         all.putAll(properties.headers());
         if (!properties.tags().isEmpty()) {
-            all.put("x-amz-tagging", encoded(properties.tags()));
+            all.put(TAGS, encoded(properties.tags()));
         }
         return all;
     }

@@ -5,6 +5,7 @@ import static io.penstock.objectstore.TestConfigs.at;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
@@ -23,6 +24,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 final class HeadTest {
     private static final String PAGE_NOT_FOUND = "HTTP/1.1 404 Not Found\r\nServer: nginx\r\n\r\n";
+
+    private static final String STORED =
+            "HTTP/1.1 200 OK\r\nETag: \"d41d8cd98f00b204e9800998ecf8427e\"\r\nContent-Length: 0\r\n\r\n";
 
     private final HttpClient httpClient;
     private ScriptedServer server;
@@ -96,6 +100,17 @@ final class HeadTest {
         server.answers(there("x-amz-tagging-count: 1\r\n"), error("403 Forbidden", "AccessDenied"));
 
         assertThat(store.properties("a").tags()).isEmpty();
+    }
+
+    /** As Ceph's gateway sends it. */
+    @Test
+    void properties_metadataInUtf8_isAnEncodedWordThatRequestsCarry() throws Exception {
+        server.answers(there("x-amz-meta-title: \u00c3\u00bc\r\n"), STORED);
+
+        ObjectProperties properties = store.properties("a");
+        ObjectVersion _ = store.put("a", UploadBody.EMPTY, properties, WriteCondition.ALWAYS);
+
+        assertThat(server.requests().getLast()).contains("x-amz-meta-title: =?UTF-8?B?w7w=?=");
     }
 
     private static String listing(String... keys) {

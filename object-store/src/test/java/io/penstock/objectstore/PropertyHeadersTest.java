@@ -2,6 +2,8 @@ package io.penstock.objectstore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -29,7 +31,7 @@ final class PropertyHeadersTest {
 
     @Test
     void of_answerToAHead_keepsWhatIsTheObjects() {
-        SortedMap<String, String> headers = PropertyHeaders.of(
+        SortedMap<String, String> headers = of(
                 Map.of(
                         "Content-Type", "text/html",
                         "Content-Length", "12",
@@ -48,7 +50,7 @@ final class PropertyHeadersTest {
 
     @Test
     void of_whatAPutWouldBeRefusedFor_isLeftOut() {
-        SortedMap<String, String> headers = PropertyHeaders.of(
+        SortedMap<String, String> headers = of(
                 Map.of(
                         "x-amz-storage-class", "WARM-TIER",
                         "x-amz-server-side-encryption", "AES256",
@@ -66,14 +68,14 @@ final class PropertyHeadersTest {
                 "x-amz-server-side-encryption-bucket-key-enabled", "true");
         Map<String, String> aes = Map.of("x-amz-server-side-encryption", "AES256");
 
-        assertThat(PropertyHeaders.of(kms, true)).hasSize(3);
-        assertThat(PropertyHeaders.of(aes, false)).hasSize(1);
+        assertThat(of(kms, true)).hasSize(3);
+        assertThat(of(aes, false)).hasSize(1);
     }
 
     @Test
     void withoutEncoding_leavesTheRest() {
         ObjectProperties properties = new ObjectProperties(
-                PropertyHeaders.of(
+                of(
                         Map.of(
                                 "Content-Encoding", "aws-chunked, gzip",
                                 "Content-Type", "text/html",
@@ -105,5 +107,31 @@ final class PropertyHeadersTest {
 
         assertThat(PropertyHeaders.of(properties))
                 .containsOnly(Map.entry("x-amz-tagging", "team%20name=a%26b%3Dc&x=%2B%2F%C3%BC"));
+    }
+
+    /** As servers send it: bytes that the client reads as ISO 8859-1. */
+    @ParameterizedTest
+    @CsvSource({"Ã¼, =?UTF-8?B?w7w=?=", "a ü, =?UTF-8?B?YSDDvA==?=", "=?UTF-8?B?w7w=?=, =?UTF-8?B?w7w=?="})
+    void of_metadataBeyondAscii_isAnEncodedWord(String value, String sent) {
+        assertThat(of(Map.of("x-amz-meta-title", value), false)).containsExactly(Map.entry("x-amz-meta-title", sent));
+    }
+
+    @Test
+    void of_otherHeaderBeyondAscii_isLeftOut() {
+        List<String> leftOut = new ArrayList<>();
+
+        SortedMap<String, String> headers = PropertyHeaders.of(
+                Map.of("Content-Disposition", "attachment; filename=Ã¼", "Server", "Ã¼", "Content-Type", "text/html"),
+                false,
+                leftOut::add);
+
+        assertThat(headers).containsOnlyKeys("content-type");
+        assertThat(leftOut).containsExactly("content-disposition");
+    }
+
+    private static SortedMap<String, String> of(Map<String, String> response, boolean isAws) {
+        return PropertyHeaders.of(response, isAws, header -> {
+            throw new AssertionError(header);
+        });
     }
 }
