@@ -13,7 +13,6 @@ import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
-import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import java.io.ByteArrayOutputStream;
@@ -130,10 +129,7 @@ final class ObjectFacts {
 
     private Optional<Checksums> ask(ObjectVersion version) throws InterruptedException {
         try {
-            ObjectDescription now = fetcher.store().describe(version.key());
-            return now.object().version().hasIdentityOf(version)
-                    ? Optional.of(new Checksums(version, now.checksums()))
-                    : Optional.empty();
+            return Optional.of(new Checksums(version, fetcher.store().checksums(version)));
         } catch (ObjectStoreException e) {
             log.debug("The checksums of '{}' are not known", version.key(), e);
             return Optional.empty();

@@ -38,7 +38,7 @@ class ObjectFactsTest extends OverWritableMount {
             """.formatted(version.lastModified()));
         assertThat(m.cat("d/a \"\n")).isEqualTo("hello");
         assertThat(facts(inode)).contains("\"memory\":5,\"share\":1.0}", "\"CRC32C\":\"mnG7TA==\"");
-        assertThat(m.store.only(Call.Describe.class)).hasSize(1);
+        assertThat(m.store.only(Call.Checksums.class)).hasSize(1);
         assertThat(m.fs.listxattr(inode)).doesNotContain("user.penstock.object");
     }
 
@@ -49,7 +49,7 @@ class ObjectFactsTest extends OverWritableMount {
         m.store.drain();
 
         assertThat(m.fs.getxattrNow(inode, "user.penstock.object")).isNull();
-        assertThat(m.store.only(Call.Describe.class)).isEmpty();
+        assertThat(m.store.only(Call.Checksums.class)).isEmpty();
     }
 
     /** As S3 makes it: the number of parts is behind the MD5 of their MD5s. */
@@ -119,7 +119,7 @@ class ObjectFactsTest extends OverWritableMount {
         m.bucket.put("a", "hello");
         long inode = m.lookup("a").inode();
 
-        try (Gate silent = m.delays.hold(Call.Describe.class::isInstance)) {
+        try (Gate silent = m.delays.hold(Call.Checksums.class::isInstance)) {
             assertThat(facts(inode)).contains("\"state\":\"visible\"").doesNotContain("checksums");
             silent.open();
         }

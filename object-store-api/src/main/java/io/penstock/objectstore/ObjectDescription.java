@@ -9,8 +9,5 @@ import java.util.SortedMap;
  * @param date when the store made the response, by its own clock, in whole seconds; by this machine's clock if the store sends
  *     no date
  * @param headers as {@link ObjectProperties#headers} has them
- * @param checksums that the store keeps, by S3's names of the algorithms, such as {@code CRC32C}: in Base64, and where
- *     the checksum is that of the parts' checksums, with their number after it ({@code gPuZzQ==-3})
  */
-public record ObjectDescription(
-        StoredObject object, Instant date, SortedMap<String, String> headers, SortedMap<String, String> checksums) {}
+public record ObjectDescription(StoredObject object, Instant date, SortedMap<String, String> headers) {}

@@ -5,6 +5,7 @@ import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +65,16 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.NotFound if there is none
      */
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException;
+
+    /**
+     * The checksums that the store keeps of exactly this version, by S3's names of the algorithms, such as {@code CRC32C}:
+     * in Base64, and where the checksum is that of the parts' checksums, with their number after it ({@code gPuZzQ==-3}).
+     * One HEAD, for which S3 requires the right to decrypt the object.
+     *
+     * @throws ObjectStoreException.PreconditionFailed if the object has been replaced
+     * @throws ObjectStoreException.NotFound if there is none
+     */
+    SortedMap<String, String> checksums(ObjectVersion version) throws ObjectStoreException, InterruptedException;
 
     /**
      * The properties of the object with exactly this key: a HEAD, and a request for its tags if it has any. Tags that

@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import java.util.List;
+import java.util.SortedMap;
 
 /** A bucket that cannot be used: every call fails with the same exception, except those that a subclass overrides. */
 public class RefusingObjectStore implements ObjectStore {
@@ -33,6 +34,11 @@ public class RefusingObjectStore implements ObjectStore {
 
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException {
+        throw why;
+    }
+
+    @Override
+    public SortedMap<String, String> checksums(ObjectVersion version) throws ObjectStoreException {
         throw why;
     }
 

@@ -110,7 +110,13 @@ final class BucketReader {
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectDescription(head.object(key), head.date(), propertiesOf(key, head), head.checksums());
+        return new ObjectDescription(head.object(key), head.date(), propertiesOf(key, head));
+    }
+
+    SortedMap<String, String> checksums(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        ObjectHead head = headers(version.key(), true);
+        check(version, head.version(version.key()));
+        return head.checksums();
     }
 
     private SortedMap<String, String> propertiesOf(String key, ObjectHead head) {
@@ -151,20 +157,32 @@ final class BucketReader {
             return;
         }
         try {
-            if (!head(version.key()).version().hasIdentityOf(version)) {
-                throw new ObjectStoreException.PreconditionFailed(
-                        requests.errors.object(version.key()) + " was changed by another client", null);
-            }
+            check(version, head(version.key()).version());
         } catch (ObjectStoreException.NotFound _) {
             // Another client has deleted it.
         }
     }
 
+    private void check(ObjectVersion expected, ObjectVersion there) throws ObjectStoreException.PreconditionFailed {
+        if (!there.hasIdentityOf(expected)) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    requests.errors.object(expected.key()) + " was changed by another client", null);
+        }
+    }
+
     private ObjectHead headers(String key) throws ObjectStoreException, InterruptedException {
+        return headers(key, false);
+    }
+
+    /**
+     * @param checksums whether the store is asked for checksums too. Of an object encrypted with a key of KMS, S3 then
+     *     requires the right to use that key
+     */
+    private ObjectHead headers(String key, boolean checksums) throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
         while (true) {
             try {
-                return requests.make(requests.errors.object(key), retryState, () -> headersOnce(key));
+                return requests.make(requests.errors.object(key), retryState, () -> headersOnce(key, checksums));
             } catch (ObjectStoreException.Refused e) {
                 if (ErrorMapper.isUnexplained(e)) {
                     ListPage _ = list(only(key)); // a listing's refusal has a body
@@ -196,14 +214,14 @@ final class BucketReader {
     }
 
     /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
-    private ObjectHead headersOnce(String key) throws ObjectStoreException, InterruptedException {
+    private ObjectHead headersOnce(String key, boolean checksums) throws ObjectStoreException, InterruptedException {
         try {
-            ResponseHead direct = requests.direct == null ? null : requests.direct.head(key);
+            ResponseHead direct = requests.direct == null ? null : requests.direct.head(key, checksums);
             if (direct == null) {
                 HeadObjectRequest request = HeadObjectRequest.builder()
                         .bucket(requests.bucket())
                         .key(key)
-                        .checksumMode(ChecksumMode.ENABLED)
+                        .checksumMode(checksums ? ChecksumMode.ENABLED : null)
                         .requestPayer(requests.payer)
                         .build();
                 return ObjectHead.of(requests.client.headObject(request));
@@ -263,7 +281,7 @@ final class BucketReader {
     @Nullable
     ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
         try {
-            ObjectHead head = headers(key);
+            ObjectHead head = headers(key, fingerprint.crc32c() != null);
             return fingerprint.isOf(head) ? head.version(key) : null;
         } catch (ObjectStoreException.NotFound _) {
             return null;

@@ -39,6 +39,8 @@ import software.amazon.awssdk.utils.http.SdkHttpUtils;
 final class DirectRequests implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectRequests.class);
 
+    private static final String CHECKSUM_MODE = "x-amz-checksum-mode";
+
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
@@ -123,7 +125,7 @@ final class DirectRequests implements AutoCloseable {
                 .putHeader("If-Match", version.etag())
                 .putHeader("Range", range.toHttpRange());
         if (checked) {
-            request.putHeader("x-amz-checksum-mode", "ENABLED");
+            request.putHeader(CHECKSUM_MODE, "ENABLED");
         }
         try {
             byte[] text = signedText(request);
@@ -194,18 +196,23 @@ final class DirectRequests implements AutoCloseable {
      * Asks for an object's headers. A connection that breaks before the response is no reason to leave that to the SDK,
      * whose HTTP client takes a connection's end for the end of the headers.
      *
+     * @param checksums whether the store is asked for the object's checksums too
      * @return the head of a response with status 200 or 404; null if the SDK must make the request
      * @throws IOException if the connection broke before the head was whole: the request may be made again
      */
     @Nullable
-    ResponseHead head(String key) throws IOException, InterruptedException {
+    ResponseHead head(String key, boolean checksums) throws IOException, InterruptedException {
         if (isBackingOff()) {
             return null;
         }
         HttpConnection connection = null;
         boolean reusable = false;
         try {
-            byte[] text = signedText(request(SdkHttpMethod.HEAD, key).putHeader("x-amz-checksum-mode", "ENABLED"));
+            SdkHttpRequest.Builder request = request(SdkHttpMethod.HEAD, key);
+            if (checksums) {
+                request.putHeader(CHECKSUM_MODE, "ENABLED");
+            }
+            byte[] text = signedText(request);
             if (text == null) {
                 return null;
             }

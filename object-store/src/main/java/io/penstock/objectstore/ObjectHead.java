@@ -59,7 +59,7 @@ record ObjectHead(Map<String, String> headers, long size, Instant lastModified) 
         return ResponseValues.timeOf(header("Date"));
     }
 
-    /** As {@link ObjectDescription} has them. */
+    /** As {@link ObjectStore#checksums} has them. */
     SortedMap<String, String> checksums() {
         SortedMap<String, String> checksums = new TreeMap<>();
         headers.forEach((name, value) -> {

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -176,6 +177,12 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         return reading(() -> reader.describe(key));
+    }
+
+    @Override
+    public SortedMap<String, String> checksums(ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        return reading(() -> reader.checksums(version));
     }
 
     @Override

@@ -233,7 +233,7 @@ final class DirectRequestsTest {
     @Test
     void head_badRequestForOneObject_theOthersAreNotLeftToTheSdk() throws Exception {
         server.answers("HTTP/1.1 400 Bad Request\r\n\r\n", GOOD);
-        assertThat(gets.head("another")).isNull();
+        assertThat(gets.head("another", false)).isNull();
         assertThat(read(get())).isEqualTo("hello");
     }
 

@@ -11,6 +11,8 @@ import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -111,6 +113,24 @@ final class HeadTest {
         ObjectVersion _ = store.put("a", UploadBody.EMPTY, properties, WriteCondition.ALWAYS);
 
         assertThat(server.requests().getLast()).contains("x-amz-meta-title: =?UTF-8?B?w7w=?=");
+    }
+
+    /** S3 requires the right to decrypt for them. */
+    @Test
+    void head_exceptForChecksums_asksForNone() throws Exception {
+        server.answers(there(""), there(""), there(""), there("x-amz-checksum-crc32c: mnG7TA==\r\n"));
+
+        StoredObject object = store.head("a");
+        ObjectDescription _ = store.describe("a");
+        ObjectProperties _ = store.properties("a");
+        assertThat(server.requests()).noneMatch(HeadTest::asksForChecksums);
+
+        assertThat(store.checksums(object.version())).containsExactly(Map.entry("CRC32C", "mnG7TA=="));
+        assertThat(asksForChecksums(server.requests().getLast())).isTrue();
+    }
+
+    private static boolean asksForChecksums(List<String> request) {
+        return request.stream().anyMatch(line -> line.equalsIgnoreCase("x-amz-checksum-mode: ENABLED"));
     }
 
     private static String listing(String... keys) {

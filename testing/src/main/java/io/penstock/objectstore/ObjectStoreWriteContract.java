@@ -513,8 +513,19 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertThat(description.object().version().etag()).isEqualTo(version.etag());
         assertThat(description.date())
                 .isAfterOrEqualTo(description.object().version().lastModified());
-        assertThat(description.checksums())
+        assertThat(store.checksums(description.object().version()))
                 .containsExactly(Map.entry("CRC32C", Base64.getEncoder().encodeToString(crc32c)));
+    }
+
+    @Test
+    void checksums_objectReplaced_failsThePrecondition() throws Exception {
+        put("a", 10);
+        ObjectVersion old = store.head("a").version();
+        put("a", 11);
+
+        assertThatThrownBy(() -> store.checksums(old)).isInstanceOf(PreconditionFailed.class);
+        store.delete("a");
+        assertThatThrownBy(() -> store.checksums(old)).isInstanceOf(NotFound.class);
     }
 
     @Test

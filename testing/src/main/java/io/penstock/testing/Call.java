@@ -30,6 +30,14 @@ public sealed interface Call {
         }
     }
 
+    /** A HEAD for an object's checksums. */
+    record Checksums(String key) implements Call {
+        @Override
+        public String toString() {
+            return "CHECKSUMS " + key;
+        }
+    }
+
     /** A request for an object's properties. */
     record Properties(String key) implements Call {
         @Override
@@ -131,7 +139,7 @@ public sealed interface Call {
     /** Whether this changes something in the store. */
     default boolean isWrite() {
         return switch (this) {
-            case Get _, Head _, Describe _, Properties _, List _, ListParts _ -> false;
+            case Get _, Head _, Describe _, Checksums _, Properties _, List _, ListParts _ -> false;
             case Put _, CreateUpload _, UploadPart _, CopyPart _, Complete _, Abort _, Copy _, Delete _ -> true;
         };
     }

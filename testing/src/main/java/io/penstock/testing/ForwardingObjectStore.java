@@ -18,6 +18,7 @@ import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.util.List;
+import java.util.SortedMap;
 
 /** A store before another one: every call but GET passes {@link #around}, which a decorator overrides. */
 public abstract class ForwardingObjectStore implements ObjectStore {
@@ -79,6 +80,12 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         return around(new Call.Describe(key), _ -> store.describe(key));
+    }
+
+    @Override
+    public SortedMap<String, String> checksums(ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        return around(new Call.Checksums(version.key()), _ -> store.checksums(version));
     }
 
     @Override

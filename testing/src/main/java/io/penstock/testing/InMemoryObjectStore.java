@@ -201,8 +201,13 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         Entry entry = entry(key);
-        return new ObjectDescription(
-                entry.object, clock.instant(), entry.properties.headers(), checksums(entry.content));
+        return new ObjectDescription(entry.object, clock.instant(), entry.properties.headers());
+    }
+
+    @Override
+    public SortedMap<String, String> checksums(ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        return checksums(entry(version).content);
     }
 
     /** Of what was stored at once, as S3 has it for clients that send none. */

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,6 +135,12 @@ public final class MarkingObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         return store.describe(key);
+    }
+
+    @Override
+    public SortedMap<String, String> checksums(ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        return store.checksums(version);
     }
 
     @Override
