@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.objectstore.S3Config.Limits;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Locale;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -24,14 +25,28 @@ final class HttpClients {
                 .connectionTimeout(limits.connectTimeout())
                 .socketTimeout(limits.readTimeout())
                 .expectContinueEnabled(false)
-                .tcpKeepAlive(true);
-        if (proxy != null) {
-            builder.proxyConfiguration(
-                    ProxyConfiguration.builder().endpoint(proxy).build());
-        }
+                .tcpKeepAlive(true)
+                .proxyConfiguration(configuration(proxy));
         if (trusted != null) {
             builder.tlsTrustManagersProvider(() -> trusted);
         }
         return new AbortingHttpClient(builder.build());
+    }
+
+    /**
+     * Whether the client goes through a proxy to this host: the given one or that of the environment, unless the
+     * environment exempts the host.
+     */
+    static boolean isProxied(String host, @Nullable URI proxy) {
+        ProxyConfiguration configuration = configuration(proxy);
+        String name = host.toLowerCase(Locale.ROOT);
+        return configuration.host() != null
+                && configuration.port() > 0
+                && configuration.nonProxyHosts().stream().noneMatch(name::matches);
+    }
+
+    /** @param proxy null for that of the environment, if it has one */
+    private static ProxyConfiguration configuration(@Nullable URI proxy) {
+        return ProxyConfiguration.builder().endpoint(proxy).build();
     }
 }

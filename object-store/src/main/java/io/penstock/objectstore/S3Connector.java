@@ -253,7 +253,7 @@ final class S3Connector {
             return null;
         }
         URI base = base(client, config.bucket());
-        return isProxied(base.getScheme())
+        return HttpClients.isProxied(base.getHost(), config.server().proxy())
                 ? null
                 : new DirectRequests(config, base, region, credentials, trusted, counters, System::nanoTime);
     }
@@ -265,12 +265,6 @@ final class S3Connector {
                 .getUrl(object -> object.bucket(bucket).key(key))
                 .toExternalForm();
         return URI.create(url.substring(0, url.length() - key.length()));
-    }
-
-    private boolean isProxied(String scheme) {
-        return config.server().proxy() != null
-                || System.getProperty(scheme + ".proxyHost") != null
-                || System.getenv().keySet().stream().anyMatch(name -> name.equalsIgnoreCase(scheme + "_proxy"));
     }
 
     /**
