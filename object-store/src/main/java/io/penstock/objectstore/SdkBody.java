@@ -88,10 +88,11 @@ final class SdkBody implements ObjectBody {
             }
             return received;
         }
-        if (chunk.length == 0) {
-            chunk = new byte[Math.min(CHUNK, wanted)];
+        int length = Math.min(CHUNK, wanted);
+        if (chunk.length < length) {
+            chunk = new byte[length];
         }
-        int received = receive(chunk, 0, Math.min(chunk.length, wanted));
+        int received = receive(chunk, 0, length);
         if (received > 0) {
             target.put(chunk, 0, received);
         }
