@@ -5,10 +5,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.S3Config.Checksums;
 import java.io.IOException;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,23 +14,20 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.ChecksumMode;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
-import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
-import software.amazon.awssdk.services.s3.model.Tag;
 
 /** Reads objects, their metadata and listings of a bucket. Safe for use by any number of threads. */
 final class BucketReader {
     private static final Logger LOG = LoggerFactory.getLogger(BucketReader.class);
 
     private final RequestExecutor requests;
-
-    /** The headers that objects lose, as the log has it. */
-    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    private final PropertyReader properties;
 
     BucketReader(RequestExecutor requests) {
         this.requests = requests;
+        this.properties = new PropertyReader(requests);
     }
 
     void get(ObjectVersion version, ByteRange range, BodySink sink) throws ObjectStoreException, InterruptedException {
@@ -110,25 +104,13 @@ final class BucketReader {
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectDescription(head.object(key), head.date(), propertiesOf(key, head));
+        return new ObjectDescription(head.object(key), head.date(), properties.headers(key, head));
     }
 
     SortedMap<String, String> checksums(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(version.key(), true);
         check(version, head.version(version.key()));
         return head.checksums();
-    }
-
-    private SortedMap<String, String> propertiesOf(String key, ObjectHead head) {
-        return PropertyHeaders.of(head.headers(), requests.config.server().isAws(), header -> {
-            if (warned.add(header)) {
-                LOG.warn(
-                        "The header {} of {} has characters beyond printable ASCII, which no request can carry: an"
-                                + " object written over it has no such header",
-                        header,
-                        requests.errors.object(key));
-            }
-        });
     }
 
     /** The version with the time that the store will show, if the ETag alone does not identify it. */
@@ -239,32 +221,7 @@ final class BucketReader {
 
     ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectProperties(propertiesOf(key, head), head.hasTags() ? tags(key) : Map.of());
-    }
-
-    private Map<String, String> tags(String key) throws ObjectStoreException, InterruptedException {
-        GetObjectTaggingRequest request = GetObjectTaggingRequest.builder()
-                .bucket(requests.bucket())
-                .key(key)
-                .requestPayer(requests.payer)
-                .build();
-        try {
-            return requests
-                    .ask(requests.errors.object(key), () -> requests.client.getObjectTagging(request))
-                    .tagSet()
-                    .stream()
-                    .collect(Collectors.toMap(Tag::key, Tag::value));
-        } catch (ObjectStoreException.AccessDenied e) {
-            e.throwUnlessNotAllowed();
-            if (warned.add(PropertyHeaders.TAGS)) {
-                LOG.warn(
-                        "The tags of {} cannot be read, so an object written over it has none: allow"
-                                + " s3:GetObjectTagging to keep tags ({})",
-                        requests.errors.object(key),
-                        e.getMessage());
-            }
-            return Map.of();
-        }
+        return new ObjectProperties(properties.headers(key, head), head.hasTags() ? properties.tags(key) : Map.of());
     }
 
     /** The object's ETag; null if there is no object. */
