@@ -136,7 +136,8 @@ final class CommitWaits {
 
         boolean isOver() throws ObjectStoreException, IOException {
             commits.error().report();
-            if (!state.hasName() || state.announced() >= wanted) {
+            boolean isNameless = !state.hasName() && state.running() == null; // a removal that waits may be interrupted
+            if (isNameless || state.announced() >= wanted) {
                 return true;
             }
             if (state.announced() > announced) { // the next commit has all of the time anew

@@ -32,6 +32,9 @@ public final class StagedData {
         /** @param file of this name */
         record Made(DataFile file) implements State {}
 
+        /** Its sync has failed: what is read may be as it was before, and must not be committed (fsync(2)). */
+        record Suspect(DataFile file) implements State {}
+
         /**
          * It is removed: nothing is written any more.
          *
@@ -47,8 +50,6 @@ public final class StagedData {
 
     /** Changed with this locked; read with the file's lock held, too. */
     private volatile State state = new State.Planned();
-
-    private volatile boolean suspect;
 
     /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
     @GuardedBy("this")
@@ -107,6 +108,7 @@ public final class StagedData {
         return switch (state) {
             case State.Planned() -> null;
             case State.Made(DataFile file) -> file;
+            case State.Suspect(DataFile file) -> file;
             case State.Removed(DataFile file) -> file;
         };
     }
@@ -156,15 +158,21 @@ public final class StagedData {
             try {
                 current.force();
             } catch (IOException e) {
-                suspect = true; // fsync(2): what was not written may be read as it was before
+                suspect();
                 throw e;
             }
         }
     }
 
+    private synchronized void suspect() {
+        if (state instanceof State.Made(DataFile file)) {
+            state = new State.Suspect(file);
+        }
+    }
+
     /** Whether what is read may not be what was written: it must not be committed. */
     public boolean isSuspect() {
-        return suspect;
+        return state instanceof State.Suspect;
     }
 
     private DataFile fileForWriting() throws IOException {
@@ -184,6 +192,7 @@ public final class StagedData {
                 yield made;
             }
             case State.Made(DataFile file) -> file;
+            case State.Suspect(DataFile file) -> file;
             case State.Removed _ -> null;
         };
     }
