@@ -424,7 +424,6 @@ final class FileCommits implements FileBytes.Owner {
         if (running != null) {
             running.withdraw();
         }
-        progress.signalAll();
     }
 
     /** The content is not to become visible, so no caller waits for it. With the lock held, as the next. */

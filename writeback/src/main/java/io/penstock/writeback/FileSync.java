@@ -181,16 +181,12 @@ final class FileSync {
         return bytes.locked(() -> bytes.layer() == layer && file.state().hasName());
     }
 
-    /**
-     * Waits for a body that keeps a block from being staged, as long as the file has its name: its remover waits for this. False if
-     * there is none: it is the disk.
-     */
+    /** Waits for a body that keeps a block from being staged. False if there is none: it is the disk. */
     private boolean awaitHeld() throws InterruptedException {
         bytes.lock().lock();
         try {
             boolean waited = false;
             while (bytes.committing() == null
-                    && file.state().hasName()
                     && bytes.content().blocks().stream().anyMatch(Block::waitsForOriginal)) {
                 bytes.progress().await();
                 waited = true;
@@ -303,8 +299,8 @@ final class FileSync {
     }
 
     /** After a crash from now on, a change of its name must not be taken for a conflict. */
-    void withdrawn() throws InterruptedException {
-        syncs.lockInterruptibly();
+    void withdrawn() {
+        syncs.lock();
         try {
             boolean _ = file.object().journal().amend(new JournalRecord.Withdrawn());
         } finally {

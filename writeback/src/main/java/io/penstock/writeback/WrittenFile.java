@@ -399,8 +399,7 @@ public final class WrittenFile {
      * returned. It can be read and written until it is released, and a crash still finds it. Either {@link #unlink} or
      * {@link #reinstate} follows, the latter also if this was interrupted.
      *
-     * @throws InterruptedException while the store decides about a commit, or the staging disk takes an fsync; nothing is
-     *     withdrawn then
+     * @throws InterruptedException while the store decides about a commit; nothing is withdrawn then
      */
     public void withdraw() throws InterruptedException {
         commits.withdraw();

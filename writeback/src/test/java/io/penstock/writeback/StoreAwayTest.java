@@ -16,7 +16,6 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.Seeded;
-import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -354,23 +353,6 @@ final class StoreAwayTest {
         }
         s.then(WrittenFile::commit);
         assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
-        s.releases();
-    }
-
-    @Test
-    void withdraw_whileAnFsyncWaitsForAPartOnItsWay_waitsForNeither() throws Exception {
-        s.create("f");
-        try (Gate silent = s.delays.hold(Call.UploadPart.class::isInstance)) {
-            s.write(0, new byte[3 * BLOCK_SIZE]);
-            silent.awaitHeld(1);
-            while (s.file().bytes().staging().evict(0, true) != Reclaim.Eviction.FREED) {
-                Thread.onSpinWait();
-            }
-            s.write(5, "x").behind(WrittenFile::fsync).awaitWaiter();
-            s.then(WrittenFile::withdraw).ends();
-            assertThat(silent.held()).isEqualTo(1);
-            s.then(WrittenFile::unlink);
-        }
         s.releases();
     }
 
