@@ -16,9 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives committed pages to the page cache: by the data file, as far as the content is staged, and the others by filling the
- * cache's memory as far as there is some, as nobody is to wait for the staging disk once the content is visible. Only pages that
- * were written as a whole; all others stay Missing.
+ * Gives committed pages to the page cache: by the data file, if the content is staged, else by filling the cache's
+ * memory. Only pages that were written as a whole; all others stay Missing.
  */
 record CachedPages(PageCache cache, String namespace) implements CommittedPages {
     private static final Logger log = LoggerFactory.getLogger(CachedPages.class);
@@ -26,21 +25,17 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     @Override
     public void keep(ObjectVersion version, Snapshot content) {
         try {
-            BitSet pages = content.wholePages();
-            BaseLayer under = content.layer();
-            if (PageCache.hasOwnFile(version.size())
-                    && under.data().isThere()
-                    && !under.staged().isSuspect()) {
-                content.retire();
-                BitSet staged = content.stagedPages();
-                pages = content.pagesInMemory(); // no page of which the file has a part: that is not the cache's
-                pages.or(staged);
-                if (!staged.isEmpty() && adopt(version, content, staged)) {
-                    pages.andNot(staged);
-                }
+            BitSet whole = content.wholePages();
+            if (whole.isEmpty()) {
+                return;
             }
-            if (!pages.isEmpty()) {
-                fill(version, content, pages);
+            BaseLayer under = content.layer();
+            boolean staged = PageCache.hasOwnFile(version.size())
+                    && under.data().isThere()
+                    && !under.staged().isSuspect()
+                    && content.stageAll();
+            if (!staged || !adopt(version, content, whole)) {
+                fill(version, content, whole);
             }
         } catch (ObjectStoreException | IOException e) {
             log.debug("The written data of {} is not cached", version, e);
@@ -52,22 +47,23 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     }
 
     /** False if the cache does not take the file, because it is on another disk, or has pages of it. */
-    private boolean adopt(ObjectVersion version, Snapshot content, BitSet staged)
+    private boolean adopt(ObjectVersion version, Snapshot content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
-        int[] checksums = new int[staged.length()];
-        for (int page = staged.nextSetBit(0); page >= 0; page = staged.nextSetBit(page + 1)) {
+        int[] checksums = new int[whole.length()];
+        for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
             checksums[page] = content.checksum(page);
         }
+        content.retire();
         content.layer().staged().forgetJournal(); // first: it speaks of data that is about to be freed or removed
         StagedData data = content.layer().data();
-        data.freeAllBut(staged);
-        return data.giveTo(cache, version, staged, checksums);
+        data.freeAllBut(whole);
+        return data.giveTo(cache, version, whole, checksums);
     }
 
-    private void fill(ObjectVersion version, Snapshot content, BitSet pages)
+    private void fill(ObjectVersion version, Snapshot content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
         try (CachedObject object = cache.open(namespace, version)) {
-            for (int page = pages.nextSetBit(0); page >= 0; page = pages.nextSetBit(page + 1)) {
+            for (int page = whole.nextSetBit(0); page >= 0; page = whole.nextSetBit(page + 1)) {
                 Fill fill = object.claim(page, page + 1L, Urgency.LATER);
                 if (fill != null) {
                     fill(fill, content);

@@ -164,7 +164,7 @@ final class FileSync {
             return false;
         }
         try {
-            if (bytes.staging().stageAll()) {
+            if (bytes.staging().stageAll(null)) {
                 return write(layer, wanted) ? Boolean.TRUE : null;
             }
             if (awaitHeld()) {

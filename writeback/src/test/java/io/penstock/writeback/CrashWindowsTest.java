@@ -360,7 +360,7 @@ final class CrashWindowsTest {
             boolean ofJournal = name.endsWith(StagedFile.JOURNAL);
             if (operation == Operation.CREATE && ofJournal) {
                 s.then(file -> file.truncate(0)).write(0, "BBBB");
-                s.file().bytes().staging().stageAll();
+                s.file().bytes().staging().stageAll(null);
             } else if (operation == Operation.FORCE && ofJournal && syncs.incrementAndGet() == 2) {
                 s.losePower(seed);
             }
@@ -408,7 +408,7 @@ final class CrashWindowsTest {
     void recover_moreStagedThanJournalled_leavesNothing() throws Exception {
         DataFolder local = StagingFolder.open(directory);
         s.on(local).create("a").then(WrittenFile::fsync).write(0, "not synced");
-        s.file().bytes().staging().stageAll();
+        s.file().bytes().staging().stageAll(null);
         s.unmount();
         assertThat(local.names()).anyMatch(name -> name.endsWith(StagedFile.DATA));
         s.recover().expect("a", "");

@@ -81,7 +81,7 @@ final class DiskOutOfTheWayTest {
             WrittenFile file = mount.writeback.create("a", null);
             file.unlink();
             file.write(0, ByteBuffer.wrap(new byte[BLOCK_SIZE]));
-            assertThat(file.bytes().staging().stageAll()).isTrue();
+            assertThat(file.bytes().staging().stageAll(null)).isTrue();
             inTime(new FutureTask<>(() -> {
                 file.release();
                 return true;

@@ -31,7 +31,6 @@ import io.penstock.writeback.CrashingFiles.Fault;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.BlockStaging;
-import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.content.Block;
@@ -57,13 +56,11 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
@@ -187,7 +184,7 @@ final class StagingTest {
                 file.truncate(100);
                 file.fsync(); // of which the journal knows all
                 file.write(0, ByteBuffer.wrap(bytes(BLOCK_SIZE)));
-                file.bytes().staging().stageAll();
+                file.bytes().staging().stageAll(null);
                 file.commit();
                 after = disk.crash(Seeded.random(seed));
                 file.release();
@@ -401,7 +398,7 @@ final class StagingTest {
                 mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content, 0, BLOCK_SIZE));
-            assertThat(file.bytes().staging().stageAll()).isTrue();
+            assertThat(file.bytes().staging().stageAll(null)).isTrue();
             file.write(BLOCK_SIZE, ByteBuffer.wrap(content, BLOCK_SIZE, 100));
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
             try (Snapshot body = file.bytes().hold(new ByteRange(0, BLOCK_SIZE + 100))) {
@@ -688,7 +685,7 @@ final class StagingTest {
             limitStaging(mount, config, 3L * BLOCK_SIZE);
             WrittenFile idle = mount.writeback.create("idle", null);
             idle.write(0, ByteBuffer.wrap(bytes(3 * BLOCK_SIZE)));
-            idle.bytes().staging().stageAll();
+            idle.bytes().staging().stageAll(null);
             WrittenFile removed = mount.writeback.create("removed", null);
             removed.unlink();
             removed.write(0, ByteBuffer.wrap(bytes(6 * BLOCK_SIZE)));
@@ -865,72 +862,16 @@ final class StagingTest {
     @Test
     void commit_ofAStagedFile_isReadFromTheCache() throws Exception {
         byte[] content = bytes(2 * BLOCK_SIZE + 123_456);
-        assertCached(content);
+        assertCached(content, content.length);
     }
 
     @Test
     void commit_ofASmallFile_isReadFromTheCache() throws Exception {
         byte[] content = bytes(100_000);
-        assertCached(content);
+        assertCached(content, content.length);
     }
 
-    @Test
-    void commit_ofAFileOfWhichBlocksAreUnstaged_waitsForThoseOnTheirWayAloneAndCachesAll() throws Exception {
-        byte[] content = bytes(12 * BLOCK_SIZE);
-        AtomicInteger writes = new AtomicInteger();
-        CountDownLatch mayWrite = new CountDownLatch(1);
-        AtomicReference<WrittenFile> file = new AtomicReference<>();
-        try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 128 << 20))) {
-            WatchedFiles slow =
-                    new WatchedFiles(StagingFolder.open(directory.resolve("staging")), (operation, name) -> {
-                        if (operation == Operation.WRITE && name.endsWith(StagedFile.DATA)) {
-                            writes.incrementAndGet();
-                            mayWrite.await();
-                        }
-                    });
-            CommittedPages real = new CachedPages(cache, TestMount.NAMESPACE);
-            CommittedPages pages = (version, snapshot) -> {
-                Thread.startVirtualThread(() -> {
-                    awaitWaiter(file.get());
-                    mayWrite.countDown();
-                });
-                real.keep(version, snapshot);
-            };
-            try (TestMount mount = new TestMount(store, slow, TestConfig.withMemory(16), pages).start()) {
-                file.set(mount.writeback.create("a", null));
-                file.get().write(0, ByteBuffer.wrap(content));
-                while (writes.get() < 4) { // all threads that stage
-                    Thread.onSpinWait();
-                }
-                file.get().release();
-                mount.assertNothingLeaks();
-            }
-            assertThat(writes).hasValue(4);
-            assertThat(cached(cache, content.length)).isEqualTo(content);
-        }
-    }
-
-    private static void awaitWaiter(WrittenFile file) {
-        FileBytes bytes = file.bytes();
-        while (!bytes.<Boolean>locked(() -> bytes.lock().hasWaiters(bytes.progress()))) {
-            Thread.onSpinWait();
-        }
-    }
-
-    private byte[] cached(PageCache cache, int length) throws Exception {
-        ByteBuffer to = ByteBuffer.allocate(length);
-        try (CachedObject object =
-                cache.open(TestMount.NAMESPACE, store.head("a").version())) {
-            while (to.hasRemaining()) {
-                assertThat(object.read(to.position(), to))
-                        .as("at %s", to.position())
-                        .isPositive();
-            }
-        }
-        return to.array();
-    }
-
-    private void assertCached(byte[] content) throws Exception {
+    private void assertCached(byte[] content, int cachedBytes) throws Exception {
         Path staging = directory.resolve("staging");
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 32 << 20))) {
             CommittedPages pages = new CachedPages(cache, TestMount.NAMESPACE);
@@ -938,7 +879,17 @@ final class StagingTest {
             WrittenFile file = mount.start().writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             file.commit();
-            assertThat(cached(cache, content.length)).isEqualTo(content);
+            try (CachedObject object =
+                    cache.open(TestMount.NAMESPACE, store.head("a").version())) {
+                ByteBuffer to = ByteBuffer.allocate(content.length);
+                while (to.hasRemaining()) {
+                    assertThat(object.read(to.position(), to))
+                            .as("at %s", to.position())
+                            .isPositive();
+                }
+                assertThat(to.array()).isEqualTo(content);
+                assertThat(to.position()).isEqualTo(cachedBytes);
+            }
             file.release();
             mount.assertNothingLeaks();
             mount.close();

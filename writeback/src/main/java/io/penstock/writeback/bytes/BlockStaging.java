@@ -35,15 +35,12 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's, and in the end the
-     * cache's. With the lock held.
+     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's. With the lock
+     * held.
      */
     private boolean mayBeStaged(Block block) {
         BlockMap committing = live.committing();
-        if (committing == null) {
-            return block.takesPlace();
-        }
-        return !live.layer().isRetired() && has(committing, block) && block.mayBeStaged();
+        return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
     /** A block that has left the file need not be on disk: its place there is its successor's. With the lock held. */
@@ -111,23 +108,26 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * Stages all of the file that is not, several blocks at a time.
+     * Stages all that is not, several blocks at a time.
      *
+     * @param snapshot to stage; null for the file as it is
      * @return false if not all of it could be
      */
-    public boolean stageAll() throws IOException, InterruptedException {
-        List<Block> blocks = live.locked(
-                () -> live.content().blocks().stream().filter(Block::isUnstaged).toList());
+    public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {
+        List<Block> blocks = live.locked(() -> {
+            BlockMap of = snapshot == null ? live.content() : snapshot.content();
+            return of.blocks().stream().filter(Block::isUnstaged).toList();
+        });
         boolean all = true;
         if (blocks.size() < 2) {
             for (Block block : blocks) {
-                all &= stageWithSuccessors(block);
+                all &= stage(block, snapshot);
             }
             return all;
         }
         List<Future<Boolean>> staged = new ArrayList<>();
         for (Block block : blocks) {
-            staged.add(resources.reclaim().staged(() -> stageWithSuccessors(block)));
+            staged.add(resources.reclaim().staged(() -> stage(block, snapshot)));
         }
         for (Future<Boolean> one : staged) {
             try {
@@ -139,29 +139,19 @@ public final class BlockStaging implements Reclaim.Source {
         return all;
     }
 
-    /** Stages the block, and a copy that has taken its place before the end of that: it has these bytes now. */
-    private boolean stageWithSuccessors(Block block) throws IOException {
+    /**
+     * Stages the block, and, without a snapshot, a copy that has taken its place before the end of that: it has these
+     * bytes now.
+     */
+    private boolean stage(Block block, @Nullable Snapshot snapshot) throws IOException {
         Block next = block;
         while (next != null) {
             if (!stage(next)) {
                 return false;
             }
-            next = successor(next);
+            next = snapshot == null ? successor(next) : null;
         }
         return true;
-    }
-
-    /** Nothing of the snapshot that is being committed is staged from now on, and what was on its way has arrived. */
-    void retire(Snapshot snapshot) throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            snapshot.layer().retire();
-            while (snapshot.content().blocks().stream().anyMatch(Block::isStaging)) {
-                live.progress().await();
-            }
-        } finally {
-            lock.unlock();
-        }
     }
 
     private @Nullable Block successor(Block block) {

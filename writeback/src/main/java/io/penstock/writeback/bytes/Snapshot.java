@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.function.BiPredicate;
 
 /** A range of a file, from the start of a page, held as it was. */
 public final class Snapshot implements FileContent.SnapshotBody {
@@ -94,30 +93,16 @@ public final class Snapshot implements FileContent.SnapshotBody {
 
     /** The pages that were written as a whole. */
     public BitSet wholePages() {
-        return pages((block, page) -> block.data().covers(page.offset(), page.end()));
-    }
-
-    /** The pages of which all is in the data file as it is here. */
-    public BitSet stagedPages() {
-        return pages((block, page) -> block.isStaged(page.offset(), page.end()));
-    }
-
-    /** The pages of which all is in memory. */
-    public BitSet pagesInMemory() {
-        return pages((block, page) -> block.inMemory().covers(page.offset(), page.end()));
-    }
-
-    private BitSet pages(BiPredicate<Block, ByteRange> of) {
         return file.locked(() -> {
-            BitSet pages = new BitSet();
+            BitSet whole = new BitSet();
             for (Block block : content.blocks()) {
                 for (long start = block.start(); start < Math.min(block.end(), size()); start += PAGE_SIZE) {
-                    if (of.test(block, new ByteRange(start, Math.min(PAGE_SIZE, size() - start)))) {
-                        pages.set(Math.toIntExact(start / PAGE_SIZE));
+                    if (block.data().covers(start, Math.min(start + PAGE_SIZE, size()))) {
+                        whole.set(Math.toIntExact(start / PAGE_SIZE));
                     }
                 }
             }
-            return pages;
+            return whole;
         });
     }
 
@@ -132,12 +117,14 @@ public final class Snapshot implements FileContent.SnapshotBody {
         file.reads().read(this, position, to);
     }
 
-    /**
-     * The data file is about to be the cache's: from now on it is read only through this, and nothing more is written to it. Waits
-     * for what is being written.
-     */
-    public void retire() throws InterruptedException {
-        file.staging().retire(this);
+    /** Writes the blocks that are in memory only to the staging file. False if that cannot be now. */
+    public boolean stageAll() throws IOException, InterruptedException {
+        return file.staging().stageAll(this);
+    }
+
+    /** The data file is about to be the cache's: from now on it is read only through this. */
+    public void retire() {
+        file.locked(layer::retire);
     }
 
     @Override

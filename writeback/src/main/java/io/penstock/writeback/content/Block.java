@@ -244,11 +244,6 @@ public final class Block {
         return !unstaged.isEmpty() || staging != null;
     }
 
-    /** Whether the staging file has the range as it is. */
-    public boolean isStaged(long from, long to) {
-        return staging == null && stored.covers(from, to) && unstaged.nextIn(from) >= to;
-    }
-
     /** Whether its place in the staging file may be written now. */
     public boolean mayBeStaged() {
         Block first = original;
