@@ -172,12 +172,13 @@ final class OpenVersion {
             long end = pages(range.end());
             if (anyMissing(first, end)) {
                 Fill fill = cached.claim(first, end, Urgency.READAHEAD);
-                if (fill == null) {
-                    streams.pause(stream, range.offset());
-                } else {
+                if (fill != null) {
                     streams.claimed(stream, range, fill.range());
+                    return fill;
+                } else if (anyMissing(first, end)) { // else others have claimed all of it meanwhile
+                    streams.pause(stream, range.offset());
+                    return null;
                 }
-                return fill;
             }
         }
         streams.giveBack(stream);

@@ -102,6 +102,7 @@ public final class BlockMemory {
         } finally {
             lock.unlock();
         }
+        grow(); // or the limit may have been raised
         onShortage.run();
         return await(waiter);
     }
