@@ -17,6 +17,17 @@ final class FileNames {
         return each(from.size(), threads, i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
     }
 
+    /** The same, dealt out: the files {@code i}, {@code i + threads} and so on are the {@code i}-th thread's alone. */
+    static Measurement renameDealt(List<Path> from, List<Path> to, int threads) throws Exception {
+        long start = System.nanoTime();
+        long[] nanos = Lanes.dealt(
+                from.size(),
+                threads,
+                Lanes.PLATFORM,
+                i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
+        return Measurement.of(from.size(), System.nanoTime() - start, nanos);
+    }
+
     /** Removes each file, all of the folder, and waits until the folder's names are in the store: fsync(2). */
     static Measurement unlink(List<Path> files, Path folder, int threads) throws Exception {
         long start = System.nanoTime();

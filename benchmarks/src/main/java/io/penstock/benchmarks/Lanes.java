@@ -62,6 +62,26 @@ final class Lanes {
         return nanos;
     }
 
+    /**
+     * Runs so many operations, dealt out in turn: lane 0 of 16 has the operations 0, 16, 32 and so on.
+     *
+     * @return the nanoseconds of each
+     */
+    static long[] dealt(int count, int lanes, ThreadFactory factory, Operation operation)
+            throws ExecutionException, InterruptedException {
+        long[] nanos = new long[count];
+        AtomicInteger nextLane = new AtomicInteger();
+        run(lanes, factory, () -> {
+            for (int i = nextLane.getAndIncrement(); i < count; i += lanes) {
+                long begun = System.nanoTime();
+                operation.run(i);
+                nanos[i] = System.nanoTime() - begun;
+            }
+            return null;
+        });
+        return nanos;
+    }
+
     /** Runs so many requests to the store, the next one whenever a lane is free; the nanoseconds of each. */
     static long[] concurrently(int count, int lanes, Operation request)
             throws ExecutionException, InterruptedException {

@@ -3,6 +3,7 @@ package io.penstock.benchmarks;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Small files that are made, asked for, renamed and removed one by one, by 16 threads. */
 final class NamedFiles implements Scenario<NamesRig> {
@@ -17,6 +18,7 @@ final class NamedFiles implements Scenario<NamesRig> {
     private static final String STAT = "stat of files in a mount just started, 16 threads";
     private static final String STAT_AGAIN = "stat of the same files, again";
     private static final String RENAME = "rename of files, 16 threads";
+    private static final String RENAME_APART = "rename of files, 16 threads, each in a folder of its own";
     private static final String UNLINK = "unlink of files, 16 threads";
     private static final String RAW_HEADS = "raw HEADs × 16";
     private static final String RAW_RENAMES = "raw CopyObject and DeleteObject × 16";
@@ -30,6 +32,7 @@ final class NamedFiles implements Scenario<NamesRig> {
                 new ReportRow(STAT, new ReportRow.Ceiling(RAW_HEADS)),
                 new ReportRow(STAT_AGAIN, new ReportRow.Ceiling(RAW_HEADS)),
                 new ReportRow(RENAME, new ReportRow.Ceiling(RAW_RENAMES), new ReportRow.Ceiling(RAW_RENAMES_IN_TURN)),
+                new ReportRow(RENAME_APART, new ReportRow.Ceiling(RAW_RENAMES)),
                 new ReportRow(UNLINK, new ReportRow.Ceiling(RAW_DELETES)));
     }
 
@@ -55,6 +58,29 @@ final class NamedFiles implements Scenario<NamesRig> {
         rig.raw(RAW_DELETES, () -> rig.names().removals(left, threads));
         rig.served(UNLINK, mount, () -> FileNames.unlink(renamed, mount.path().resolve("files"), threads));
         rig.unmount(mount);
+        renameApart(rig);
+    }
+
+    /** In a mount of its own and of objects of its own, so that the other rows are as they would be without it. */
+    private static void renameApart(NamesRig rig) throws Exception {
+        List<String> names = apart("file", rig.files());
+        rig.provide(names);
+        MountProcess mount = rig.mount();
+        List<Path> files = names.stream().map(mount.path()::resolve).toList();
+        List<Path> renamed = apart("renamed", rig.files()).stream()
+                .map(mount.path()::resolve)
+                .toList();
+        // The mount knows files and folders, as it does those of the other rename.
+        Programs.run(List.of("ls", "-lR", mount.path().resolve("apart").toString()));
+        rig.served(RENAME_APART, mount, () -> FileNames.renameDealt(files, renamed, NamesRig.THREADS));
+        rig.unmount(mount);
+    }
+
+    /** Names that are dealt out to as many folders as there are threads. */
+    private static List<String> apart(String name, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> "apart/" + i % NamesRig.THREADS + "/" + name + i)
+                .toList();
     }
 
     private static void create(NamesRig rig, String row, String folder, String... options) throws Exception {

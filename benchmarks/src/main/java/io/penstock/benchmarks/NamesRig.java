@@ -118,6 +118,11 @@ final class NamesRig {
         return keys;
     }
 
+    /** Has an object of each of these names there, below the mounted prefix. */
+    void provide(List<String> names) throws Exception {
+        Measurement _ = puts.wholes(names.stream().map(prefix::concat).toList(), SIZE, THREADS);
+    }
+
     /** The objects below a folder, which ends in a slash. */
     List<StoredObject> list(String folder) throws Exception {
         List<StoredObject> objects = RawListing.objects(store, prefix + folder);

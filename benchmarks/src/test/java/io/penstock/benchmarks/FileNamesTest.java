@@ -37,6 +37,14 @@ class FileNamesTest {
     }
 
     @Test
+    void renameDealt_ofEachFile_isMadeOnce() throws Exception {
+        List<Path> targets = List.of(folder.resolve("x"), folder.resolve("y"), folder.resolve("z"));
+        assertThat(FileNames.renameDealt(files, targets, 2).operations()).isEqualTo(3);
+        assertThat(files).noneMatch(Files::exists);
+        assertThat(targets).allMatch(Files::exists);
+    }
+
+    @Test
     void unlink_ofEachFile_leavesTheFolder() throws Exception {
         assertThat(FileNames.unlink(files, folder, 2).operations()).isEqualTo(3);
         assertThat(folder).isEmptyDirectory();
