@@ -12,10 +12,16 @@ final class DataOptions {
                     + " Default: penstock-bench, with --quick penstock-bench-quick.")
     private @Nullable String prefix;
 
-    @Option(names = "--shard-mib", paramLabel = "<n>", description = "MiB of each of five shards. Default: 1024.")
+    @Option(
+            names = "--shard-mib",
+            paramLabel = "<n>",
+            description = "MiB of each of five shards. Default: 1024, with --quick 128.")
     private @Nullable Integer shardMib;
 
-    @Option(names = "--small-files", paramLabel = "<n>", description = "Files of 100 KiB. Default: 10000.")
+    @Option(
+            names = "--small-files",
+            paramLabel = "<n>",
+            description = "Files of 100 KiB. Default: 10000, with --quick 1000.")
     private @Nullable Integer smallFiles;
 
     DataSet dataSet(boolean quick) throws BenchException {
