@@ -200,10 +200,13 @@ class MainTest {
     @Test
     void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
         Path none = folder.resolve("none");
-        assertThat(run("recover", "data/a", "--cache", none.toString())).isZero();
+        assertThat(run("recover", "data/a", "--cache", none.toString(), "--endpoint", "http://127.0.0.1:1"))
+                .isZero();
         assertThat(out.toString())
-                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a%n"
-                        .formatted(none.resolve("staging")));
+                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a of http://127.0.0.1:1%n"
+                                .formatted(none.resolve("staging"))
+                        + "If the mount had --cache, --write-staging, --endpoint or --config, give the same here%n"
+                                .formatted());
         assertThat(none).doesNotExist();
         assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
     }
