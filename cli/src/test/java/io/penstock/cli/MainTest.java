@@ -219,6 +219,19 @@ class MainTest {
         assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': nothing that was written to it waits");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    void commandOfPaths_withoutAMountPoint_saysThatItComesFirst(String command) {
+        String path = folder.resolve("train").toString();
+        assertThat(run((command + " " + path).split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString())
+                .startsWith("penstock: name a file or folder after the mount point, . for all of the mount");
+        assertThat(run((command + " " + path + " val").split(" ", -1))).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString())
+                .contains("penstock: nothing is mounted on " + path
+                        + ", and the mount point comes first; penstock mounts lists the mounts");
+    }
+
     @Test
     void doctor_pathWithoutAMount_saysThatNothingIsThere() {
         assertThat(run("doctor", folder.toString())).isEqualTo(ExitCode.FAILED);
