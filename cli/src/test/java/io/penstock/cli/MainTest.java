@@ -220,6 +220,28 @@ class MainTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"why -dash", "warm /none -dash", "recover data -dash"})
+    void anyCommand_aNameThatBeginsWithADash_saysHowToWriteIt(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString().lines())
+                .contains("If -dash is a name, put -- before it; a path may be written ./-dash too");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mount data /none --chache x", "mounts -dash"})
+    void anyCommand_anOptionThatIsMistyped_isNotTakenForAName(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).doesNotContain("is a name");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"why -- -dash", "why ./-dash"})
+    void why_aNameThatBeginsWithADashAsToldTo_isLookedFor(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString()).contains("/-dash is in no mount of Penstock");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
     void commandOfPaths_withoutAMountPoint_saysThatItComesFirst(String command) {
         String path = folder.resolve("train").toString();
