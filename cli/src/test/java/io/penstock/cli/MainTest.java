@@ -54,6 +54,19 @@ class MainTest {
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
     }
 
+    /** A number of bytes, a time or another number that is too small is refused: the help says what is not. */
+    @Test
+    void help_ofSettings_hasTheBoundsOfNumbers() {
+        assertThat(run("mount", "--help")).isZero();
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains(
+                        "With write.memory at most half of the machine's memory. Allowed: 64MiB or more. Default:",
+                        "counts as broken and the request is repeated. Allowed: from 1ms to 10m. Default:",
+                        "in multiples of 4MiB. Default: 8MiB.",
+                        "The maximum number of concurrent GET requests. Allowed: from 1 to 4096. Default:",
+                        "Bytes that the cache leaves free on its disk, whatever cache.size allows. Default: 2GiB.");
+    }
+
     /** Each has its reason. */
     private static final Map<String, String> WITHOUT_JSON = Map.of(
             "mount", "mounts --json tells of what it has mounted",
