@@ -43,7 +43,8 @@ final class PathArguments {
             paramLabel = "PATH",
             description = "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth),"
                     + " relative to the current folder if that is in the mount, else to the mount point: . in a"
-                    + " folder of the mount is that folder, elsewhere all of the mount.")
+                    + " folder of the mount is that folder, elsewhere all of the mount. Where something has exactly"
+                    + " this name, it is meant, and no pattern: ?* is every name, also beside a file named *.")
     private List<String> paths = new ArrayList<>();
 
     /** @throws ParameterException if a path in a mount stands in the place of the mount point */

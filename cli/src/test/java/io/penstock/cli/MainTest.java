@@ -54,6 +54,14 @@ class MainTest {
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    void help_ofCommandsOfPaths_saysThatANameGoesBeforeAPattern(String command) {
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains("Where something has exactly this name, it is meant, and no pattern");
+    }
+
     /** A number of bytes, a time or another number that is too small is refused: the help says what is not. */
     @Test
     void help_ofSettings_hasTheBoundsOfNumbers() {
