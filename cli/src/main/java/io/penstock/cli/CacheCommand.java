@@ -26,8 +26,11 @@ final class CacheCommand {
 
     @Command(
             name = "status",
-            description =
-                    "Shows how much of files and folders is in a mount's cache, on NVMe and in memory, and pinned.")
+            description = {
+                "Shows how much of files and folders is in a mount's cache, on NVMe and in memory, and pinned.",
+                "",
+                "Symbolic links in the folders and empty files do not count: nothing of them can be cached."
+            })
     static final class Status implements Callable<Integer> {
         @Spec
         private CommandSpec spec;

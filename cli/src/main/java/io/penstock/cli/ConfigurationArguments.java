@@ -52,10 +52,12 @@ final class ConfigurationArguments {
 
     private static OptionSpec option(Setting<?> setting) {
         String[] names = setting.names().stream().map(name -> "--" + name).toArray(String[]::new);
+        String bounds = setting.type().bounds();
+        String description = setting.help() + (bounds.isEmpty() ? "" : " Allowed: " + bounds + ".") + " Default: "
+                + setting.defaultText() + ".";
         OptionSpec.Builder option = OptionSpec.builder(names)
                 .paramLabel(setting.type().label())
-                .description(setting.help().replace("%", "%%") + " Default: "
-                        + setting.defaultText().replace("%", "%%") + ".");
+                .description(description.replace("%", "%%"));
         if (setting.type().isFlag()) {
             return option.type(Boolean.class)
                     .arity("0..1")

@@ -5,6 +5,7 @@ import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.StandardOutput;
 import io.penstock.cli.process.Version;
+import io.penstock.core.Printable;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.FileDescriptor;
@@ -137,8 +138,21 @@ public final class Main {
         PrintWriter err = command.getErr();
         err.println("penstock: " + e.getMessage());
         UnmatchedArgumentException.printSuggestions(e, err);
+        dashed(command)
+                .map(Printable::text)
+                .ifPresent(word -> err.println(
+                        "If " + word + " is a name, put -- before it; a path may be written ./" + word + " too"));
         err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
+    }
+
+    /** What may be a name, where the command takes names, as it begins with a dash and is no option. */
+    private static Optional<String> dashed(CommandLine command) {
+        return command.getCommandSpec().positionalParameters().isEmpty()
+                ? Optional.empty()
+                : command.getUnmatchedArguments().stream()
+                        .filter(word -> word.startsWith("-") && !word.startsWith("--"))
+                        .findFirst();
     }
 
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {

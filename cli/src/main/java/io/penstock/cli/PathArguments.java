@@ -5,15 +5,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.ShellWord;
 import io.penstock.core.Printable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -39,11 +43,23 @@ final class PathArguments {
             paramLabel = "PATH",
             description = "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth),"
                     + " relative to the current folder if that is in the mount, else to the mount point: . in a"
-                    + " folder of the mount is that folder, elsewhere all of the mount.")
+                    + " folder of the mount is that folder, elsewhere all of the mount. Where something has exactly"
+                    + " this name, it is meant, and no pattern: ?* is every name, also beside a file named *.")
     private List<String> paths = new ArrayList<>();
 
+    /** @throws ParameterException if a path in a mount stands in the place of the mount point */
     ServingMount mount() throws IOException, RefusedException {
-        return ServingMount.find(mountPoint);
+        ServingMount.Mounts mounts = ServingMount.Mounts.read();
+        String first = expected(mounts.points());
+        if (first != null) {
+            throw new ParameterException(spec.commandLine(), first);
+        }
+        Path given = Host.current().path(mountPoint);
+        return ServingMount.find(
+                mounts,
+                given,
+                "nothing is mounted on " + Printable.text(given.toString())
+                        + ", and the mount point comes first; penstock mounts lists the mounts");
     }
 
     /**
@@ -51,11 +67,49 @@ final class PathArguments {
      *
      * @throws ParameterException if there is no path
      */
-    void require(String otherwise) {
+    void require(String otherwise) throws IOException {
         if (paths.isEmpty()) {
+            String first = expected(ServingMount.Mounts.read().points());
             throw new ParameterException(
-                    spec.commandLine(), "name a file or folder, . for all of the mount" + otherwise);
+                    spec.commandLine(),
+                    first != null
+                            ? first
+                            : "name a file or folder after the mount point, . for all of the mount" + otherwise);
         }
+    }
+
+    /** What is expected, if the first argument is a path in a mount and not its mount point; null if not. */
+    private @Nullable String expected(List<Path> mountPoints) {
+        List<String> given = new ArrayList<>(paths);
+        given.addFirst(mountPoint);
+        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
+        return expected(spec.qualifiedName(), given, here, mountPoints);
+    }
+
+    /**
+     * @param given all arguments but options
+     * @param here the current folder, {@linkplain ServingMount#resolve resolved}
+     */
+    static @Nullable String expected(String command, List<String> given, Path here, List<Path> mountPoints) {
+        Path first = ServingMount.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
+        Path mount = mountPoints.stream()
+                .filter(first::startsWith)
+                .max(Comparator.comparingInt(Path::getNameCount))
+                .orElse(first);
+        if (mount.equals(first)) {
+            return null;
+        }
+        String corrected = Stream.concat(
+                        Stream.of(mount.toString()), given.stream().map(path -> fromAnywhere(path, here, mount)))
+                .map(ShellWord::of)
+                .collect(Collectors.joining(" "));
+        return Printable.text("the mount point comes first: " + command + " " + corrected);
+    }
+
+    /** The path as it must be written after the mount point: elsewhere relative ones are relative to the mount point. */
+    private static String fromAnywhere(String path, Path here, Path mount) {
+        Path absolute = here.resolve(path).normalize();
+        return here.startsWith(mount) || !absolute.startsWith(mount) ? path : absolute.toString();
     }
 
     /** @throws ParameterException if there is a path */

@@ -4,6 +4,7 @@ import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.disk.CacheFolder;
 import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.Json;
@@ -123,14 +124,14 @@ final class RecoverCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--json is for the list: leave the other action out");
         }
         Target target = Target.parse(source);
-        MountPlan plan = MountPlan.of(
-                target,
-                Host.current().path("."), // Nothing is mounted.
-                arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o"));
+        Configuration configuration =
+                arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");
+        RecoverySearch search = new RecoverySearch(target, configuration);
+        MountPlan plan = MountPlan.of(target, Host.current().path("."), configuration); // Nothing is mounted.
         Path staging = plan.writeback().staging();
         Path earlier = plan.earlierStaging();
         if (Files.notExists(staging) && (earlier == null || Files.notExists(earlier))) {
-            return nothingWaits(target, staging, ", which does not exist,");
+            return nothingWaits(search);
         }
         if (Files.exists(staging) && !Files.isReadable(staging)) {
             throw new RefusedException("the staging folder " + staging + " cannot be read; try as the mounting user");
@@ -145,7 +146,7 @@ final class RecoverCommand implements Callable<Integer> {
             if (what.commit) {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }
-            return settle(target, staging, writeback);
+            return settle(search, writeback);
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }
@@ -186,7 +187,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    private int settle(Target target, Path staging, Writeback writeback) throws IOException, InterruptedException {
+    private int settle(RecoverySearch search, Writeback writeback) throws IOException, InterruptedException {
         List<KeptFile> kept = meant(writeback.kept());
         List<KeptFile> pending = meant(writeback.pending());
         List<UnreadableFile> unreadable = writeback.unreadable();
@@ -200,8 +201,9 @@ final class RecoverCommand implements Callable<Integer> {
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
                 + file.namespace() + ": it waits for a mount of that; if it is this bucket by another name, add --from "
                 + file.namespace()));
-        if (kept.isEmpty() && pending.isEmpty() && unreadable.isEmpty() && stranded.isEmpty()) {
-            return nothingWaits(target, staging, "");
+        search.others(stranded).forEach(this::say);
+        if (writeback.kept().isEmpty() && writeback.pending().isEmpty() && unreadable.isEmpty()) {
+            return nothingWaits(search);
         }
         boolean good = true;
         for (String key : keys) {
@@ -225,8 +227,7 @@ final class RecoverCommand implements Callable<Integer> {
         return good ? ExitCode.DONE : ExitCode.FAILED;
     }
 
-    /** Names the folder that was searched: another folder may hold waiting files. */
-    private int nothingWaits(Target target, Path staging, String remark) {
+    private int nothingWaits(RecoverySearch search) {
         if (json) {
             say("[]");
             spec.commandLine().getOut().flush();
@@ -235,7 +236,7 @@ final class RecoverCommand implements Callable<Integer> {
         for (String key : keys) {
             say("'" + key + "': nothing that was written to it waits");
         }
-        say("Nothing waits in " + staging + remark + " for " + target.source());
+        search.nothing().forEach(this::say);
         spec.commandLine().getOut().flush();
         return keys.isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
     }

@@ -48,10 +48,14 @@ record ServingMount(RunningMount mount) {
             return new ServingMount(mounts.newest(_ -> true, "Penstock has nothing mounted"));
         }
         Path given = Host.current().path(mountPoint);
+        return find(mounts, given, "nothing is mounted on " + given + "; penstock mounts lists the mounts");
+    }
+
+    /** @param none why it is refused if nothing is mounted there */
+    static ServingMount find(Mounts mounts, Path given, String none) throws RefusedException {
         Path real = UmountCommand.realPath(given);
         return new ServingMount(mounts.newest(
-                each -> each.mountPoint().equals(given) || each.mountPoint().equals(real),
-                "nothing is mounted on " + given + "; penstock mounts lists the mounts"));
+                each -> each.mountPoint().equals(given) || each.mountPoint().equals(real), none));
     }
 
     /**

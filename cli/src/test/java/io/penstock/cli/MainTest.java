@@ -54,6 +54,27 @@ class MainTest {
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    void help_ofCommandsOfPaths_saysThatANameGoesBeforeAPattern(String command) {
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains("Where something has exactly this name, it is meant, and no pattern");
+    }
+
+    /** A number of bytes, a time or another number that is too small is refused: the help says what is not. */
+    @Test
+    void help_ofSettings_hasTheBoundsOfNumbers() {
+        assertThat(run("mount", "--help")).isZero();
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains(
+                        "With write.memory at most half of the machine's memory. Allowed: 64MiB or more. Default:",
+                        "counts as broken and the request is repeated. Allowed: from 1ms to 10m. Default:",
+                        "in multiples of 4MiB. Default: 8MiB.",
+                        "The maximum number of concurrent GET requests. Allowed: from 1 to 4096. Default:",
+                        "Bytes that the cache leaves free on its disk, whatever cache.size allows. Default: 2GiB.");
+    }
+
     /** Each has its reason. */
     private static final Map<String, String> WITHOUT_JSON = Map.of(
             "mount", "mounts --json tells of what it has mounted",
@@ -200,10 +221,13 @@ class MainTest {
     @Test
     void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
         Path none = folder.resolve("none");
-        assertThat(run("recover", "data/a", "--cache", none.toString())).isZero();
+        assertThat(run("recover", "data/a", "--cache", none.toString(), "--endpoint", "http://127.0.0.1:1"))
+                .isZero();
         assertThat(out.toString())
-                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a%n"
-                        .formatted(none.resolve("staging")));
+                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a of http://127.0.0.1:1%n"
+                                .formatted(none.resolve("staging"))
+                        + "If the mount had --cache, --write-staging, --endpoint or --config, give the same here%n"
+                                .formatted());
         assertThat(none).doesNotExist();
         assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
     }
@@ -214,6 +238,41 @@ class MainTest {
         assertThat(run("recover", "data", "red\u001b[31m\nline", "--cache", none))
                 .isEqualTo(ExitCode.FAILED);
         assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': nothing that was written to it waits");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"why -dash", "warm /none -dash", "recover data -dash"})
+    void anyCommand_aNameThatBeginsWithADash_saysHowToWriteIt(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString().lines())
+                .contains("If -dash is a name, put -- before it; a path may be written ./-dash too");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mount data /none --chache x", "mounts -dash"})
+    void anyCommand_anOptionThatIsMistyped_isNotTakenForAName(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).doesNotContain("is a name");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"why -- -dash", "why ./-dash"})
+    void why_aNameThatBeginsWithADashAsToldTo_isLookedFor(String command) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString()).contains("/-dash is in no mount of Penstock");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    void commandOfPaths_withoutAMountPoint_saysThatItComesFirst(String command) {
+        String path = folder.resolve("train").toString();
+        assertThat(run((command + " " + path).split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString())
+                .startsWith("penstock: name a file or folder after the mount point, . for all of the mount");
+        assertThat(run((command + " " + path + " val").split(" ", -1))).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString())
+                .contains("penstock: nothing is mounted on " + path
+                        + ", and the mount point comes first; penstock mounts lists the mounts");
     }
 
     @Test

@@ -48,4 +48,26 @@ class PathArgumentsTest {
         assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "/etc/passwd"))
                 .isEqualTo("/etc/passwd");
     }
+
+    @Test
+    void expected_aPathInAMountComesFirst_isTheCommandWithTheMountPoint() {
+        Path mount = HERE.resolve("mount");
+        Path inner = mount.resolve("inner");
+        List<Path> mounts = List.of(mount, inner);
+        assertThat(PathArguments.expected("penstock warm", List.of(mount + "/train", "val"), HERE, mounts))
+                .isEqualTo("the mount point comes first: penstock warm " + mount + " " + mount + "/train val");
+        assertThat(PathArguments.expected("penstock evict", List.of("mount/inner/a b", "mount/x"), HERE, mounts))
+                .isEqualTo("the mount point comes first: penstock evict " + inner + " '" + inner + "/a b' mount/x");
+        assertThat(PathArguments.expected("penstock warm", List.of("train/", "*.tar"), mount.resolve("d"), mounts))
+                .isEqualTo("the mount point comes first: penstock warm " + mount + " train/ '*.tar'");
+    }
+
+    @Test
+    void expected_theMountPointComesFirstOrAPathElsewhere_isNothing() {
+        Path mount = HERE.resolve("mount");
+        assertThat(PathArguments.expected("penstock warm", List.of("mount/", "train"), HERE, List.of(mount)))
+                .isNull();
+        assertThat(PathArguments.expected("penstock warm", List.of("train", "mount/x"), HERE, List.of(mount)))
+                .isNull();
+    }
 }

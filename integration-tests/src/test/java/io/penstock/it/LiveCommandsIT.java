@@ -102,6 +102,8 @@ final class LiveCommandsIT {
                 Case.of(0, "readahead.concurrency: 40 -> 96", "reload", point),
                 Case.of(0, "1 cached", "warm", point, "spare", "--pin"),
                 Case.of(0, "warm spare: done", "warm", point, "--status"),
+                Case.of(2, "first: penstock warm " + point + " " + point + "/spare", "warm", point + "/spare"),
+                Case.of(2, "first: penstock evict " + point + " " + point + "/a b", "evict", point + "/a", "b"),
                 Case.of(0, "100%", "cache", "status", point, "spare"),
                 Case.of(0, "1 file is not pinned any more", "unpin", point, "spare"),
                 Case.of(0, "pinned", "why", point + "/spare"),

@@ -183,7 +183,13 @@ final class WriteRecoverIT {
                     .contains(
                             "'waits' (4B) was written to "
                                     + front.fronted().endpoint().getAuthority() + "/",
-                            "--from " + front.fronted().endpoint().getAuthority() + "/");
+                            "--from " + front.fronted().endpoint().getAuthority() + "/",
+                            "1 file of " + front.fronted().endpoint().getAuthority() + "/" + bucket.name() + " in "
+                                    + scratch.resolve("cache/staging") + ": penstock recover " + bucket.name(),
+                            "Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
+            assertThat(recover.run("--export", scratch.toString(), "none").out())
+                    .contains("'none': nothing that was written to it waits")
+                    .doesNotContain("Nothing waits in");
 
             Path folder = scratch.resolve("rescued");
             assertThat(recover.run("--export", folder.toString()).orThrow()).contains("rescued/waits");

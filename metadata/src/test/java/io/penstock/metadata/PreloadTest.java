@@ -70,6 +70,13 @@ class PreloadTest {
         }
     }
 
+    /** The pages of a listing of the whole bucket are made, and do not arrive. */
+    private Gate holdWholeListing() {
+        return delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
+                && request.delimiter().isEmpty()
+                && request.prefix().isEmpty());
+    }
+
     @Test
     void anyName_afterAPreload_costsNoRequest() throws Exception {
         ObjectVersion file = bucket.put("data/set/file", "1");
@@ -541,9 +548,7 @@ class PreloadTest {
         Duration negative = Duration.ofSeconds(5);
         PreloadConfig on = new PreloadConfig(Mode.ON, null, MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, negative, 4, on), clock::nanoTime);
-                Gate gate = delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
-                        && request.delimiter().isEmpty()
-                        && request.prefix().isEmpty())) {
+                Gate gate = holdWholeListing()) {
             tree.preload();
             gate.awaitHeld(1);
             clock.advance(Duration.ofSeconds(1));
@@ -571,9 +576,7 @@ class PreloadTest {
         Directory large = new Directory("large/");
         PreloadConfig seldom = new PreloadConfig(Mode.ON, Duration.ofHours(10), MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime);
-                Gate gate = delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
-                        && request.delimiter().isEmpty()
-                        && request.prefix().isEmpty())) {
+                Gate gate = holdWholeListing()) {
             tree.preload();
             gate.awaitHeld(1);
             clock.advance(Duration.ofSeconds(1));

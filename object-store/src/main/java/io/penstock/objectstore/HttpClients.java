@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
@@ -18,7 +19,7 @@ final class HttpClients {
     private HttpClients() {}
 
     /** @param trusted null for the JDK's own */
-    static SdkHttpClient create(Limits limits, @Nullable URI proxy, TrustManager @Nullable [] trusted) {
+    static SdkHttpClient create(Limits limits, Server server, TrustManager @Nullable [] trusted) {
         Apache5HttpClient.Builder builder = Apache5HttpClient.builder()
                 .maxConnections(limits.connections())
                 .connectionAcquisitionTimeout(CONNECTION_WAIT)
@@ -26,7 +27,7 @@ final class HttpClients {
                 .socketTimeout(limits.readTimeout())
                 .expectContinueEnabled(false)
                 .tcpKeepAlive(true)
-                .proxyConfiguration(configuration(proxy));
+                .proxyConfiguration(configuration(server));
         if (trusted != null) {
             builder.tlsTrustManagersProvider(() -> trusted);
         }
@@ -34,19 +35,38 @@ final class HttpClients {
     }
 
     /**
-     * Whether the client goes through a proxy to this host: the given one or that of the environment, unless the
+     * Whether the client of this server goes through a proxy to this host: the given one or that of the environment, unless the
      * environment exempts the host.
      */
-    static boolean isProxied(String host, @Nullable URI proxy) {
-        ProxyConfiguration configuration = configuration(proxy);
+    static boolean isProxied(String host, Server server) {
+        ProxyConfiguration configuration = configuration(server);
         String name = host.toLowerCase(Locale.ROOT);
-        return configuration.host() != null
-                && configuration.port() > 0
-                && configuration.nonProxyHosts().stream().noneMatch(name::matches);
+        return isSet(configuration) && configuration.nonProxyHosts().stream().noneMatch(name::matches);
     }
 
-    /** @param proxy null for that of the environment, if it has one */
-    private static ProxyConfiguration configuration(@Nullable URI proxy) {
-        return ProxyConfiguration.builder().endpoint(proxy).build();
+    private static ProxyConfiguration configuration(Server server) {
+        URI proxy = server.proxy();
+        return proxy == null
+                ? ofEnvironment(server.scheme())
+                : ProxyConfiguration.builder().endpoint(proxy).build();
+    }
+
+    /**
+     * The proxy for servers of this scheme: HTTPS_PROXY or HTTP_PROXY. For the SDK the scheme that chooses the variable is that
+     * of the way to the proxy too: it would speak TLS to a proxy that, as most, only lets TLS through.
+     */
+    private static ProxyConfiguration ofEnvironment(String scheme) {
+        ProxyConfiguration found = ProxyConfiguration.builder().scheme(scheme).build();
+        return isSet(found)
+                ? found.toBuilder()
+                        .endpoint(URI.create("http://" + found.host() + ":" + found.port()))
+                        .useSystemPropertyValues(false)
+                        .useEnvironmentVariableValues(false)
+                        .build()
+                : found;
+    }
+
+    private static boolean isSet(ProxyConfiguration configuration) {
+        return configuration.host() != null && configuration.port() > 0;
     }
 }

@@ -47,7 +47,8 @@ public record S3Config(
      * @param endpoint the server of an S3-compatible store, {@code http://host:port}; null for AWS
      * @param region the bucket's region; null to ask the bucket
      * @param pathStyle {@code http://host/bucket/key} instead of {@code http://bucket.host/key}
-     * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the proxy of the environment, if any
+     * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the proxy of the environment for the
+     *     endpoint's scheme, if any
      * @param caFile PEM certificates to trust beside the JDK's own; null for none
      */
     public record Server(
@@ -76,10 +77,14 @@ public record S3Config(
             return endpoint == null || endpoint.getHost().matches(".*\\.amazonaws\\.com(\\.cn)?");
         }
 
+        /** How it is spoken to: {@code http} or {@code https}. */
+        String scheme() {
+            return endpoint == null ? "https" : endpoint.getScheme();
+        }
+
         /** Whether any connection of this server's client is encrypted, to a proxy included. */
         boolean isEncrypted() {
-            return endpoint == null
-                    || endpoint.getScheme().equals("https")
+            return scheme().equals("https")
                     || (proxy != null && proxy.getScheme().equals("https"));
         }
 

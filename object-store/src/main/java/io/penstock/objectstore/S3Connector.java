@@ -63,7 +63,7 @@ final class S3Connector {
         requireCredentials();
         TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
         SdkHttpClient http = new DeadlineHttpClient(
-                HttpClients.create(config.limits(), config.server().proxy(), trusted),
+                HttpClients.create(config.limits(), config.server(), trusted),
                 config.limits().readTimeout());
         S3ObjectStore store = null;
         boolean usable = false;
@@ -140,8 +140,7 @@ final class S3Connector {
     Optional<Duration> clockOffset() throws ObjectStoreException {
         TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
         String configured = config.server().region();
-        try (SdkHttpClient http =
-                        HttpClients.create(config.limits(), config.server().proxy(), trusted);
+        try (SdkHttpClient http = HttpClients.create(config.limits(), config.server(), trusted);
                 S3Client client =
                         client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.doNotRetry())) {
             Instant sent = Instant.now();
@@ -253,7 +252,7 @@ final class S3Connector {
             return null;
         }
         URI base = base(client, config.bucket());
-        return HttpClients.isProxied(base.getHost(), config.server().proxy())
+        return HttpClients.isProxied(base.getHost(), config.server())
                 ? null
                 : new DirectRequests(config, base, region, credentials, trusted, counters, System::nanoTime);
     }

@@ -7,6 +7,7 @@ import io.penstock.objectstore.S3Config.Limits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URI;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,8 @@ import software.amazon.awssdk.http.SdkHttpRequest;
 final class AbortingHttpClientTest {
     private static final int LONG = (16 << 20) + 1;
 
-    private final SdkHttpClient client = HttpClients.create(Limits.DEFAULT, null, null);
+    private final SdkHttpClient client =
+            HttpClients.create(Limits.DEFAULT, TestConfigs.at(URI.create("http://127.0.0.1")), null);
     private ScriptedServer server;
 
     @BeforeEach

@@ -18,8 +18,9 @@ final class DeadlineHttpClientTest {
     /** The pool of connections has an exception of its own for it, which is no IOException. */
     @Test
     void call_interruptedBeforeItHasAConnection_isAnIoException() {
-        try (SdkHttpClient client =
-                new DeadlineHttpClient(HttpClients.create(Limits.DEFAULT, null, null), Limits.DEFAULT.readTimeout())) {
+        try (SdkHttpClient client = new DeadlineHttpClient(
+                HttpClients.create(Limits.DEFAULT, TestConfigs.at(URI.create("http://127.0.0.1")), null),
+                Limits.DEFAULT.readTimeout())) {
             ExecutableHttpRequest request = client.prepareRequest(HttpExecuteRequest.builder()
                     .request(SdkHttpRequest.builder()
                             .method(SdkHttpMethod.HEAD)

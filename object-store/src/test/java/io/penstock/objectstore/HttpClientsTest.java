@@ -3,6 +3,8 @@ package io.penstock.objectstore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
@@ -10,10 +12,20 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import software.amazon.awssdk.http.ExecutableHttpRequest;
+import software.amazon.awssdk.http.HttpExecuteRequest;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.SdkHttpMethod;
+import software.amazon.awssdk.http.SdkHttpRequest;
 
 /** The way to the store. System properties stand for the environment, which this process cannot change. */
 final class HttpClientsTest {
-    private static final List<String> PROPERTIES = List.of("http.proxyHost", "http.proxyPort", "http.nonProxyHosts");
+    private static final List<String> PROPERTIES =
+            List.of("http.proxyHost", "http.proxyPort", "https.proxyHost", "https.proxyPort", "http.nonProxyHosts");
+    private static final Server PLAIN = TestConfigs.at(URI.create("http://s3.example.com"));
+    private static final Server AWS = new Server(null, null, false, null, null);
 
     private final Map<String, String> before = new HashMap<>();
 
@@ -22,9 +34,14 @@ final class HttpClientsTest {
         for (String property : PROPERTIES) {
             before.put(property, System.getProperty(property));
         }
-        System.setProperty("http.proxyHost", "proxy.example.com");
-        System.setProperty("http.proxyPort", "3128");
+        proxy("http", "proxy.example.com", 3128);
+        proxy("https", "proxy.example.com", 3128);
         System.setProperty("http.nonProxyHosts", "*.internal|10.1.2.3");
+    }
+
+    private static void proxy(String scheme, String host, int port) {
+        System.setProperty(scheme + ".proxyHost", host);
+        System.setProperty(scheme + ".proxyPort", Integer.toString(port));
     }
 
     @AfterEach
@@ -38,11 +55,27 @@ final class HttpClientsTest {
         });
     }
 
+    @ParameterizedTest
+    @MethodSource("servers")
+    void isProxied_hostThatTheEnvironmentExempts_isNot(Server server) {
+        assertThat(HttpClients.isProxied("bucket.s3.amazonaws.com", server)).isTrue();
+        assertThat(HttpClients.isProxied("S3.internal", server)).isFalse();
+        assertThat(HttpClients.isProxied("10.1.2.3", server)).isFalse();
+    }
+
+    private static List<Server> servers() {
+        return List.of(PLAIN, AWS);
+    }
+
     @Test
-    void isProxied_hostThatTheEnvironmentExempts_isNot() {
-        assertThat(HttpClients.isProxied("bucket.s3.amazonaws.com", null)).isTrue();
-        assertThat(HttpClients.isProxied("S3.internal", null)).isFalse();
-        assertThat(HttpClients.isProxied("10.1.2.3", null)).isFalse();
+    void isProxied_proxyForTheOtherScheme_isNot() {
+        proxy("https", "", 0);
+        assertThat(HttpClients.isProxied("s3.example.com", PLAIN)).isTrue();
+        assertThat(HttpClients.isProxied("s3.example.com", AWS)).isFalse();
+        proxy("https", "proxy.example.com", 3128);
+        proxy("http", "", 0);
+        assertThat(HttpClients.isProxied("s3.example.com", PLAIN)).isFalse();
+        assertThat(HttpClients.isProxied("s3.example.com", AWS)).isTrue();
     }
 
     @Test
@@ -53,8 +86,35 @@ final class HttpClientsTest {
         PROPERTIES.forEach(System::clearProperty);
         System.setProperty("http.proxyHost", "");
 
-        assertThat(HttpClients.isProxied("10.1.2.3", null)).isFalse();
-        assertThat(HttpClients.isProxied("10.1.2.4", URI.create("http://127.0.0.1:3128")))
-                .isTrue();
+        assertThat(HttpClients.isProxied("10.1.2.3", PLAIN)).isFalse();
+        Server behindAProxy = new Server(PLAIN.endpoint(), null, true, URI.create("http://127.0.0.1:3128"), null);
+        assertThat(HttpClients.isProxied("10.1.2.4", behindAProxy)).isTrue();
+    }
+
+    private static SdkHttpClient clientBehind(ScriptedServer proxy) {
+        proxy("http", "", 0);
+        proxy("https", proxy.uri("/").getHost(), proxy.uri("/").getPort());
+        return HttpClients.create(Limits.DEFAULT, AWS, null);
+    }
+
+    /** The way to the proxy is in the clear: by it TLS to the server is let through. */
+    @Test
+    void call_ofAnHttpsServer_asksTheProxyForAWayToIt() throws Exception {
+        try (ScriptedServer proxy = new ScriptedServer();
+                SdkHttpClient client = clientBehind(proxy)) {
+            proxy.answersAndHangsUp("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+            ExecutableHttpRequest request = client.prepareRequest(HttpExecuteRequest.builder()
+                    .request(SdkHttpRequest.builder()
+                            .method(SdkHttpMethod.HEAD)
+                            .uri(URI.create("https://s3.example.com/"))
+                            .build())
+                    .build());
+
+            assertThat(request.call().httpResponse().statusCode()).isEqualTo(403);
+
+            assertThat(proxy.requests())
+                    .singleElement()
+                    .satisfies(lines -> assertThat(lines).startsWith("CONNECT s3.example.com:443 HTTP/1.1"));
+        }
     }
 }

@@ -291,7 +291,8 @@ final class PresignedProofTest {
                 ? StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret))
                 : AnonymousCredentialsProvider.create();
         SdkHttpClient http = new DeadlineHttpClient(
-                HttpClients.create(config.limits(), null, null), config.limits().readTimeout());
+                HttpClients.create(config.limits(), config.server(), null),
+                config.limits().readTimeout());
         return new PresignedProof(
                 config, prefix, URI.create(address), "us-east-1", provider, http, new RequestCounters());
     }

@@ -16,25 +16,8 @@ final class EvictionPolicyTest {
 
     private final EvictionPolicy policy = new EvictionPolicy(new PackTable(), USES);
 
-    private static final class OnePage extends ObjectExtents {
-        OnePage() {
-            super(ObjectId.random(), PageGeometry.PAGE_SIZE, PageGeometry.PAGES, 1, true, 1);
-        }
-
-        @Override
-        protected boolean hasFrames() {
-            return false;
-        }
-
-        @Override
-        protected void discardFrames() {}
-
-        @Override
-        protected void forgotten() {}
-    }
-
     private Extent added() {
-        Extent extent = new Extent(new OnePage(), 0, 1);
+        Extent extent = new Extent(new ExtentsOnDisk(PageGeometry.PAGE_SIZE, PageGeometry.PAGES, 1), 0, 1);
         extent.setFound(0, 0);
         policy.add(extent, LIMIT);
         return extent;

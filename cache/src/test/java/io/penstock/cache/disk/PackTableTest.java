@@ -17,25 +17,9 @@ final class PackTableTest {
             .mapToObj(i -> page(ObjectId.random(), i))
             .toList();
 
-    private static final class Pack extends ObjectExtents {
-        Pack() {
-            super(ObjectId.random(), (long) OBJECTS * BLOCK, PageGeometry.PACKS, 1, true, Extent.MAX_PAGES);
-        }
-
-        @Override
-        protected boolean hasFrames() {
-            return false;
-        }
-
-        @Override
-        protected void discardFrames() {}
-
-        @Override
-        protected void forgotten() {}
-    }
-
     private static Extent extent() {
-        Extent extent = new Extent(new Pack(), 0, Extent.MAX_PAGES);
+        ObjectExtents pack = new ExtentsOnDisk((long) OBJECTS * BLOCK, PageGeometry.PACKS, Extent.MAX_PAGES);
+        Extent extent = new Extent(pack, 0, Extent.MAX_PAGES);
         for (int page = 0; page < Extent.MAX_PAGES; page++) {
             extent.setFound(page, 0);
         }

@@ -132,7 +132,10 @@ public final class Settings {
 
     public static final Setting<URI> PROXY = Setting.of(
                     "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
-            .withDefault("the environment's HTTP_PROXY, unless its NO_PROXY exempts the server", context -> null);
+            .withDefault(
+                    "the environment's HTTPS_PROXY, or HTTP_PROXY for an endpoint of http, unless its NO_PROXY exempts"
+                            + " the server",
+                    context -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(
                     "s3.ca-file",

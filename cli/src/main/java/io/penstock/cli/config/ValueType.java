@@ -36,6 +36,9 @@ public final class ValueType<T> {
 
     private final String label;
     private final String allowed;
+
+    private final String bounds;
+
     private final boolean flag;
     private final Function<String, @Nullable T> parser;
     private final Function<T, String> printer;
@@ -58,12 +61,13 @@ public final class ValueType<T> {
             boolean flag,
             Function<String, @Nullable T> parser,
             Function<T, String> printer) {
-        this(label, allowed, flag, parser, printer, (value, bucket) -> value, null);
+        this(label, allowed, "", flag, parser, printer, (value, bucket) -> value, null);
     }
 
     private ValueType(
             String label,
             String allowed,
+            String bounds,
             boolean flag,
             Function<String, @Nullable T> parser,
             Function<T, String> printer,
@@ -71,6 +75,7 @@ public final class ValueType<T> {
             @Nullable Elements elements) {
         this.label = label;
         this.allowed = allowed;
+        this.bounds = bounds;
         this.flag = flag;
         this.parser = parser;
         this.printer = printer;
@@ -80,7 +85,12 @@ public final class ValueType<T> {
 
     private ValueType<T> listed(String separator, String allowedElement) {
         return new ValueType<>(
-                label, allowed, flag, parser, printer, forBucket, new Elements(separator, allowedElement));
+                label, allowed, bounds, flag, parser, printer, forBucket, new Elements(separator, allowedElement));
+    }
+
+    /** The same with these bounds, which {@link #allowed} has at its end. */
+    private ValueType<T> bounded(String within) {
+        return new ValueType<>(label, allowed, within, flag, parser, printer, forBucket, elements);
     }
 
     /** A number of bytes from {@code least} to {@code most}. */
@@ -89,11 +99,12 @@ public final class ValueType<T> {
                 ? ByteSizes.print(least) + " or more"
                 : "from " + ByteSizes.print(least) + " to " + ByteSizes.print(most);
         return new ValueType<>(
-                "<size>",
-                "a size with its unit such as 512MiB, 64GiB or 1.5TiB, " + bounds,
-                false,
-                checked(ByteSizes::parse, bytes -> bytes >= least && bytes <= most),
-                ByteSizes::print);
+                        "<size>",
+                        "a size with its unit such as 512MiB, 64GiB or 1.5TiB, " + bounds,
+                        false,
+                        checked(ByteSizes::parse, bytes -> bytes >= least && bytes <= most),
+                        ByteSizes::print)
+                .bounded(least == 0 ? "" : bounds);
     }
 
     /** A whole number of MiB from {@code least} to {@code most} bytes. */
@@ -104,33 +115,38 @@ public final class ValueType<T> {
     /** A multiple of {@code unit} bytes from {@code least} to {@code most}. */
     static ValueType<Long> multiples(int unit, long least, long most) {
         ValueType<Long> size = size(least, most);
+        String multiples = ", in multiples of " + ByteSizes.print(unit);
         return new ValueType<>(
-                size.label,
-                size.allowed + ", in multiples of " + ByteSizes.print(unit),
-                false,
-                checked(size.parser, bytes -> bytes % unit == 0),
-                size.printer);
+                        size.label,
+                        size.allowed + multiples,
+                        false,
+                        checked(size.parser, bytes -> bytes % unit == 0),
+                        size.printer)
+                .bounded(size.bounds.isEmpty() ? "" : size.bounds + multiples);
     }
 
     /** A duration from {@code least} to {@code most}. */
     static ValueType<Duration> duration(Duration least, Duration most) {
+        String bounds = "from " + Durations.print(least) + " to " + Durations.print(most);
         return new ValueType<>(
-                "<time>",
-                "a time with its unit such as 250ms, 60s or 5m, from " + Durations.print(least) + " to "
-                        + Durations.print(most),
-                false,
-                checked(Durations::parse, time -> time.compareTo(least) >= 0 && time.compareTo(most) <= 0),
-                Durations::print);
+                        "<time>",
+                        "a time with its unit such as 250ms, 60s or 5m, " + bounds,
+                        false,
+                        checked(Durations::parse, time -> time.compareTo(least) >= 0 && time.compareTo(most) <= 0),
+                        Durations::print)
+                .bounded(least.isZero() ? "" : bounds);
     }
 
     /** A whole number from {@code least} to {@code most}. */
     static ValueType<Integer> integer(int least, int most) {
+        String bounds = "from " + least + " to " + most;
         return new ValueType<>(
-                "<number>",
-                "a whole number from " + least + " to " + most,
-                false,
-                checked(text -> integerOrNull(text, 10), number -> number >= least && number <= most),
-                String::valueOf);
+                        "<number>",
+                        "a whole number " + bounds,
+                        false,
+                        checked(text -> integerOrNull(text, 10), number -> number >= least && number <= most),
+                        String::valueOf)
+                .bounded(least == 0 ? "" : bounds);
     }
 
     /** A sum of money of any currency: 0 or more. */
@@ -262,6 +278,7 @@ public final class ValueType<T> {
         return new ValueType<>(
                 "<path>",
                 "a path; {bucket} in it stands for the bucket's name",
+                "",
                 false,
                 text -> {
                     try {
@@ -305,6 +322,11 @@ public final class ValueType<T> {
     /** The allowed values, as the end of a sentence. */
     public String allowed() {
         return allowed;
+    }
+
+    /** The bounds of a number, a size or a time that may not be 0; else empty. */
+    public String bounds() {
+        return bounds;
     }
 
     /** How YAML may list the value: null if it is no list. */

@@ -54,6 +54,7 @@ public record JobStatus(
     /**
      * How much of a path's files is where: bytes.
      *
+     * @param files that have bytes
      * @param pinned of the files that are pinned, whether they are here or not
      * @param pinnedUntil when the first of these pins ends; null if none does
      */

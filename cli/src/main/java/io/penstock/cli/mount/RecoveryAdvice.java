@@ -5,6 +5,7 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.process.ShellWord;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -21,20 +22,16 @@ final class RecoveryAdvice {
         Stream<String> options = Stream.concat(FOLDERS.stream(), Settings.ALL.stream())
                 .flatMap(setting -> switch (configuration.origin(setting)) {
                     case Origin.Line line ->
-                        Stream.of("--config " + quoted(line.file().toString()));
+                        Stream.of("--config " + ShellWord.of(line.file().toString()));
                     case Origin.Default _ when !FOLDERS.contains(setting) -> Stream.empty();
                     // Beside a file too, which may be valid only with what else was given.
                     case Origin.Default _, Origin.Option _, Origin.MountOption _, Origin.Variable _ ->
                         Stream.of(setting.optionName()
                                 + (setting.type().isFlag() ? "=" : " ")
-                                + quoted(configuration.show(setting)));
+                                + ShellWord.of(configuration.show(setting)));
                 })
                 .distinct();
-        return Stream.concat(Stream.of("penstock recover " + quoted(target.source())), options)
+        return Stream.concat(Stream.of("penstock recover " + ShellWord.of(target.source())), options)
                 .collect(Collectors.joining(" "));
-    }
-
-    private static String quoted(String word) {
-        return word.matches("[\\w@%+=:,./-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 }

@@ -58,6 +58,9 @@ final class ResidencyJob extends Job {
 
         @Override
         public void file(ObjectVersion version) {
+            if (!WarmJob.hasBytes(version)) {
+                return;
+            }
             Residency residency = contents.cache().residency(contents.namespace(), version);
             number++;
             size += version.size();

@@ -154,7 +154,7 @@ final class WarmJob extends Job {
         public void problem(String path, String why) {}
     }
 
-    /** Links have none, nor have empty files: nothing of them can be brought in. */
+    /** Links have none, nor have empty files: nothing of them can be cached. */
     static boolean hasBytes(ObjectVersion version) {
         return version.size() > 0;
     }

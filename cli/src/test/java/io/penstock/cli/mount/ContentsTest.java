@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.PageCache;
 import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.filesystem.AllowedUsers;
@@ -97,6 +98,22 @@ class ContentsTest {
         JobStatus pinned = run(new FileSelection(MOUNT, List.of("."), null), Long.MAX_VALUE);
         assertThat(pinned.outcomes()).isEqualTo(Map.of("cached", 1L));
         assertThat(pinned.totalFiles()).isOne();
+    }
+
+    @Test
+    void residency_linksAndEmptyFiles_countsOnlyWhatCanBeCached() {
+        store.putTestData("d/file", 3 * MIB);
+        store.put("d/empty", "");
+        link("d/link", "file");
+        ResidencyJob job = new ResidencyJob(contents, new FileSelection(MOUNT, List.of(".", "d/empty"), null));
+        job.run(1);
+        JobStatus end = job.result(1);
+        assertThat(end.problems()).isEmpty();
+        assertThat(end.files()).isOne();
+        assertThat(end.residencies())
+                .containsExactly(
+                        new PathResidency(".", 1, 3 * MIB, 0, 0, 0, null),
+                        new PathResidency("d/empty", 0, 0, 0, 0, 0, null));
     }
 
     private JobStatus run(FileSelection selection, @Nullable Long pinUntil) {

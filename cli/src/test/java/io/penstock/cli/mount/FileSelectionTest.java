@@ -108,6 +108,13 @@ class FileSelectionTest {
     }
 
     @Test
+    void visit_aNameThatLooksLikeAPattern_visitsThatAloneAndTheOthersByAnotherPattern() throws Exception {
+        store.put("shown/d/*", "stars");
+        assertThat(files("d/*")).containsExactly("d/*");
+        assertThat(files("d/?*")).containsExactlyInAnyOrder("d/*", "d/5.jpg");
+    }
+
+    @Test
     void visit_whatIsNotThere_tellsSo() throws Exception {
         assertThat(files("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif")).isEmpty();
         assertThat(missing).containsExactly("a/9.jpg", "a/*.gif", "d/5.jpg/6", "**/*.gif");

@@ -5,11 +5,9 @@ import io.penstock.disk.WorkingFolder;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +25,7 @@ public final class EarlierStaging {
      * @return the folder to be used
      */
     public static DataFolder takeOver(Path earlier, DataFolder present, Path folder) throws IOException {
-        if (isEmpty(earlier)) {
+        if (!StagingFolder.holdsFiles(earlier)) {
             return present;
         }
         DataFolder from;
@@ -63,15 +61,6 @@ public final class EarlierStaging {
             from.close();
             present.close();
             throw e;
-        }
-    }
-
-    private static boolean isEmpty(Path earlier) throws IOException {
-        if (!Files.isDirectory(earlier, LinkOption.NOFOLLOW_LINKS)) {
-            return true;
-        }
-        try (Stream<Path> files = Files.list(earlier)) {
-            return files.noneMatch(file -> StagedFile.isName(file.getFileName().toString()));
         }
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The staging folder of the local file system. */
@@ -37,6 +38,21 @@ public final class StagingFolder {
         WorkingFolder held = hold(folder);
         boolean direct = Files.isWritable(folder) && DirectIo.isSupported(folder);
         return new LocalFolder(folder, StagedFile::isName, direct, held);
+    }
+
+    /**
+     * Whether there is a file of a staged file's in it; it need not be a folder. Nothing is opened or locked: a mount may use
+     * it.
+     *
+     * @throws IOException if the folder cannot be listed
+     */
+    public static boolean holdsFiles(Path folder) throws IOException {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.anyMatch(file -> StagedFile.isName(file.getFileName().toString()));
+        }
     }
 
     private static @Nullable WorkingFolder hold(Path folder) throws IOException {

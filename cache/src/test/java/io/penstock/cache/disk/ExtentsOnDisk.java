@@ -1,0 +1,20 @@
+package io.penstock.cache.disk;
+
+/** An object of whose pages none is in memory. */
+final class ExtentsOnDisk extends ObjectExtents {
+    /** @param size in bytes */
+    ExtentsOnDisk(long size, PageGeometry geometry, int pagesPerExtent) {
+        super(ObjectId.random(), size, geometry, 1, true, pagesPerExtent);
+    }
+
+    @Override
+    protected boolean hasFrames() {
+        return false;
+    }
+
+    @Override
+    protected void discardFrames() {}
+
+    @Override
+    protected void forgotten() {}
+}

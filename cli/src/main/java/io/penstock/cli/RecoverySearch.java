@@ -1,0 +1,102 @@
+package io.penstock.cli;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.ShellWord;
+import io.penstock.core.Namespace;
+import io.penstock.writeback.staging.StagingFolder;
+import io.penstock.writeback.staging.StrandedFile;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Where penstock recover looks for written files, in words for a user: those that are missed may be in another folder, or be of
+ * another bucket or server.
+ *
+ * @param configuration that of the command
+ */
+record RecoverySearch(Target target, Configuration configuration) {
+    private static final String COMMAND = "penstock recover ";
+
+    private Path staging() {
+        return configuration.get(WriteSettings.STAGING);
+    }
+
+    /** What was searched, to no end, and where else to search. The folder may be none. */
+    List<String> nothing() {
+        Path staging = staging();
+        List<String> lines = new ArrayList<>();
+        lines.add("Nothing waits in " + staging + (Files.exists(staging) ? "" : ", which does not exist,") + " for "
+                + target.source() + " of "
+                + configuration.find(Settings.ENDPOINT).map(URI::toString).orElse("AWS"));
+        lines.addAll(beside(staging));
+        lines.add("If the mount had --cache, --write-staging, --endpoint or --config, give the same here");
+        return lines;
+    }
+
+    /** Staging folders beside this one: a folder of this name for each bucket is the default. */
+    private List<String> beside(Path staging) {
+        Path parent = staging.getParent();
+        if (parent == null || !staging.endsWith(target.bucket())) {
+            return List.of();
+        }
+        try (Stream<Path> folders = Files.list(parent)) {
+            return folders.filter(folder -> !folder.equals(staging) && holdsFiles(folder))
+                    .sorted()
+                    .map(folder -> "Written files are in " + folder + ": "
+                            + command(folder.getFileName().toString(), folder, ""))
+                    .toList();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    private static boolean holdsFiles(Path folder) {
+        try {
+            return StagingFolder.holdsFiles(folder);
+        } catch (IOException e) {
+            return false; // another user's
+        }
+    }
+
+    /** How to settle files of other buckets and servers that are in the folder, in a line for each. */
+    List<String> others(List<StrandedFile> files) {
+        Map<String, Long> counts = files.stream()
+                .collect(Collectors.groupingBy(StrandedFile::namespace, TreeMap::new, Collectors.counting()));
+        return counts.entrySet().stream()
+                .map(each -> Figures.count(each.getValue(), "file") + " of " + each.getKey() + " in " + staging() + ": "
+                        + commandFor(each.getKey()))
+                .toList();
+    }
+
+    /** A namespace does not tell whether its server is reached by http or https. */
+    private String commandFor(String namespace) {
+        int slash = namespace.indexOf('/');
+        String bucket = namespace.substring(slash + 1);
+        Optional<URI> endpoint = configuration
+                .find(Settings.ENDPOINT)
+                .filter(own -> Namespace.of(own, bucket).equals(namespace));
+        if (endpoint.isPresent()) {
+            return command(bucket, staging(), " --endpoint " + endpoint.get());
+        } else if (namespace.equals(Namespace.of(null, bucket))) {
+            return command(bucket, staging(), "");
+        }
+        return command(bucket, staging(), "") + ", with --endpoint and the address of "
+                + namespace.substring(0, Math.max(0, slash));
+    }
+
+    private static String command(String bucket, Path staging, String options) {
+        return COMMAND + ShellWord.of(bucket) + " --write-staging " + ShellWord.of(staging.toString()) + options;
+    }
+}

@@ -1,0 +1,83 @@
+package io.penstock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.ConfigurationFile;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.mount.Target;
+import io.penstock.writeback.staging.StrandedFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RecoverySearchTest {
+    private static final String ADVICE =
+            "If the mount had --cache, --write-staging, --endpoint or --config, give the same here";
+
+    @TempDir
+    private Path folder;
+
+    private static RecoverySearch search(Map<Setting<?>, String> options) throws Exception {
+        Target target = Target.parse("data/a");
+        return new RecoverySearch(
+                target,
+                Configuration.of(
+                        new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30, 16),
+                        target.bucket(),
+                        SettingSource.ofOptions(options, Map.of()),
+                        SettingSource.EMPTY,
+                        ConfigurationFile.NONE));
+    }
+
+    @Test
+    void nothing_anyFolder_namesItAndTheBucketOfItsServer() throws Exception {
+        Path none = folder.resolve("none");
+        assertThat(search(Map.of(WriteSettings.STAGING, none.toString())).nothing())
+                .containsExactly("Nothing waits in " + none + ", which does not exist, for s3://data/a of AWS", ADVICE);
+        assertThat(search(Map.of(
+                                WriteSettings.STAGING,
+                                Files.createDirectory(none).toString(),
+                                Settings.ENDPOINT,
+                                "http://minio:9000"))
+                        .nothing())
+                .containsExactly("Nothing waits in " + none + " for s3://data/a of http://minio:9000", ADVICE);
+    }
+
+    @Test
+    void nothing_anotherBucketsFolderBesideHasFiles_namesItWithItsCommand() throws Exception {
+        Files.createFile(Files.createDirectory(folder.resolve("right")).resolve("0123456789abcdef.journal"));
+        Files.createFile(Files.createDirectory(folder.resolve("settled")).resolve("lock"));
+        Path wrong = folder.resolve("data");
+        assertThat(search(Map.of(WriteSettings.STAGING, wrong.toString())).nothing())
+                .containsExactly(
+                        "Nothing waits in " + wrong + ", which does not exist, for s3://data/a of AWS",
+                        "Written files are in " + folder.resolve("right") + ": penstock recover right --write-staging "
+                                + folder.resolve("right"),
+                        ADVICE);
+    }
+
+    @Test
+    void others_filesOfOtherBucketsAndServers_namesEachWithItsCommand() throws Exception {
+        List<StrandedFile> files = List.of(
+                new StrandedFile("minio:9000/other", "a", 1),
+                new StrandedFile("minio:9000/other", "b", 2),
+                new StrandedFile("aws/data", "c", 3),
+                new StrandedFile("far:9000/data", "d", 4));
+        assertThat(search(Map.of(WriteSettings.STAGING, "/nvme/it's", Settings.ENDPOINT, "http://minio:9000"))
+                        .others(files))
+                .containsExactly(
+                        "1 file of aws/data in /nvme/it's: penstock recover data --write-staging '/nvme/it'\\''s'",
+                        "1 file of far:9000/data in /nvme/it's: penstock recover data --write-staging"
+                                + " '/nvme/it'\\''s', with --endpoint and the address of far:9000",
+                        "2 files of minio:9000/other in /nvme/it's: penstock recover other --write-staging"
+                                + " '/nvme/it'\\''s' --endpoint http://minio:9000");
+    }
+}
