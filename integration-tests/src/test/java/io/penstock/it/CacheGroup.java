@@ -30,6 +30,9 @@ final class CacheGroup implements AutoCloseable {
     /** What the store may have to send of each byte that all nodes read. */
     private static final double ONCE = 1.05;
 
+    /** The same of a file that is large beside all else that is under way. */
+    private static final double ONCE_OF_A_LARGE_FILE = 1.02;
+
     /** Bytes that have one owner, and that one request brings at most. */
     private static final long SLAB = 8 << 20;
 
@@ -185,15 +188,38 @@ final class CacheGroup implements AutoCloseable {
     /** But for what nodes have asked the store for instead of others, which miss deadlines on a busy machine. */
     void assertFetchedOnce(List<TestData> data) {
         String groups = groups();
-        long fellBack = Pattern.compile("fell back: +([0-9,]+)")
+        assertThat(sum("bytesFetched"))
+                .as(groups)
+                .isLessThanOrEqualTo((long) (ONCE * size(data)) + fellBack(groups) * SLAB)
+                .isLessThan(nodes.size() * size(data));
+    }
+
+    /** The same of one file, and of the bytes that the store has sent. */
+    void assertSentOnce(RepeatedData file, long sent) {
+        String groups = groups();
+        assertThat(sent)
+                .as(groups)
+                .isGreaterThanOrEqualTo(file.size())
+                .isLessThanOrEqualTo((long) (ONCE_OF_A_LARGE_FILE * file.size()) + fellBack(groups) * SLAB)
+                .isLessThan(nodes.size() * file.size());
+    }
+
+    /** The same of files of a slab at most, and of the GETs that the store has had. */
+    void assertAskedOnce(List<TestData> files, int gets) {
+        String groups = groups();
+        assertThat((long) gets)
+                .as(groups)
+                .isBetween((long) files.size(), files.size() + fellBack(groups))
+                .isLessThan((long) nodes.size() * files.size());
+    }
+
+    /** How often all nodes have asked the store for what another one owns. */
+    private static long fellBack(String groups) {
+        return Pattern.compile("fell back: +([0-9,]+)")
                 .matcher(groups)
                 .results()
                 .mapToLong(found -> Long.parseLong(found.group(1).replace(",", "")))
                 .sum();
-        assertThat(sum("bytesFetched"))
-                .as(groups)
-                .isLessThanOrEqualTo((long) (ONCE * size(data)) + fellBack * SLAB)
-                .isLessThan(nodes.size() * size(data));
     }
 
     // ---- readers

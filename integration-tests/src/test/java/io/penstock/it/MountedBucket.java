@@ -20,6 +20,8 @@ final class MountedBucket implements AutoCloseable {
     /** The binding of all mounts, {@code kernel} or {@code jnr}: the build runs all tests once with each. */
     static final String BINDING = System.getProperty("penstock.test.binding", "auto");
 
+    private static final Path PENSTOCK = Path.of("..", "bin", "penstock");
+
     private static final int READY_SECONDS = 90;
     private static final int LOGGED_SECONDS = 60;
 
@@ -56,9 +58,15 @@ final class MountedBucket implements AutoCloseable {
      *
      * @param by the beginning of the command line: a program that becomes the one behind it
      * @param environment further variables
+     * @param penstock the program
      */
-    record Launch(List<String> by, Map<String, String> environment) {
+    record Launch(List<String> by, Map<String, String> environment, Path penstock) {
         static final Launch PLAIN = new Launch(List.of(), Map.of());
+
+        /** Of this build's program. */
+        Launch(List<String> by, Map<String, String> environment) {
+            this(by, environment, PENSTOCK);
+        }
     }
 
     static MountedBucket mount(Launch launch, S3Server server, String bucket, Path scratch, String... options)
@@ -88,7 +96,7 @@ final class MountedBucket implements AutoCloseable {
         List<String> command = new ArrayList<>(launch.by());
         // As a shell in the foreground starts programs: in the background SIGINT is ignored, and under nohup SIGHUP.
         command.addAll(List.of("env", "--default-signal=HUP,INT,QUIT"));
-        command.addAll(penstock());
+        command.addAll(line(launch.penstock()));
         command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
         command.addAll(List.of("--endpoint", server.endpoint().toString(), "--region", "us-east-1", "--path-style"));
         if (Arrays.stream(options).noneMatch("--cache"::equals)) {
@@ -110,8 +118,11 @@ final class MountedBucket implements AutoCloseable {
 
     /** This build's {@code penstock}, as a user calls it; it becomes the process that serves. */
     static List<String> penstock() {
-        return List.of(
-                Path.of("..", "bin", "penstock").toAbsolutePath().normalize().toString());
+        return line(PENSTOCK);
+    }
+
+    private static List<String> line(Path program) {
+        return List.of(program.toAbsolutePath().normalize().toString());
     }
 
     Path path() {

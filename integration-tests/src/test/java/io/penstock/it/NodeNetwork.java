@@ -117,6 +117,11 @@ final class NodeNetwork implements AutoCloseable {
         return PEERS + node + ":" + PORT;
     }
 
+    /** Where this machine reaches it. */
+    static String addressOfTheStoresNetwork(int node, int port) {
+        return STORE + "1" + node + ":" + port;
+    }
+
     /** Parts a node from the others; it still has the store. */
     void cut(int node, Cut how) {
         run("ip -n $1 link set peers$2 " + (how == Cut.SILENT ? "nomaster" : "down"), node)

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Three nodes on loopback addresses, each a mount of the same bucket with a certificate of its own, share their caches. */
 @Timeout(300)
@@ -77,10 +80,14 @@ final class ShareIT {
     }
 
     private MountedBucket start(int number, String authority, String peers) throws Exception {
+        return start(number, MountedBucket.Launch.PLAIN, authority, peers);
+    }
+
+    private MountedBucket start(int number, MountedBucket.Launch launch, String authority, String peers)
+            throws Exception {
         String name = "node" + number;
         group.certificate(authority, name);
-        return group.start(
-                number, MountedBucket.Launch.PLAIN, peers, addresses.get(number - 1), group.tls(authority, name));
+        return group.start(number, launch, peers, addresses.get(number - 1), group.tls(authority, name));
     }
 
     private void startGroup(String peers) throws Exception {
@@ -200,6 +207,61 @@ final class ShareIT {
         assertThat(statistic(stranger, "bytesFromPeers")).isZero();
         assertThat(statistic(stranger, "bytesFetched")).isGreaterThanOrEqualTo(large.size());
         assertThat(members(group.node(1))).isEqualTo(NODES);
+    }
+
+    /** Two nodes of this version, and one with another one in these names. */
+    private void startGroupWithAnotherVersion(int version, String... names) throws Exception {
+        start(1, "group", list());
+        start(2, "group", list());
+        Path other = OtherVersion.make(scratch.resolve("other"), version, List.of(names));
+        start(NODES, new MountedBucket.Launch(List.of(), Map.of(), other), "group", list());
+    }
+
+    private void assertSharesNothing(MountedBucket node, long read) {
+        assertThat(statistic(node, "bytesFromPeers")).isZero();
+        assertThat(statistic(node, "bytesServed")).isZero();
+        assertThat(statistic(node, "bytesFetched")).isGreaterThanOrEqualTo(read);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void aNodeOfAnotherVersion_isInAGroupOfItsOwn_andAllRead(int version) throws Exception {
+        startGroupWithAnotherVersion(version, OtherVersion.GROUP, OtherVersion.BYTES);
+        awaitMembers(group.node(1), 2);
+        awaitMembers(group.node(2), 2);
+        awaitMembers(group.node(NODES), 1);
+        List<TestData> all = new ArrayList<>(small);
+        all.add(large);
+
+        atOnce(group.readers(all));
+
+        assertThat(members(group.node(1))).isEqualTo(2);
+        assertThat(members(group.node(NODES))).isEqualTo(1);
+        assertSharesNothing(group.node(NODES), size(all));
+        assertThat(group.sum("bytesFromPeers")).isPositive();
+        assertThat(group.groups()).doesNotContain("foreign");
+    }
+
+    /** Of the bytes' protocol alone, so that the group takes it for one of its own. */
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void aMemberOfAnotherVersion_isForeignToTheOthers_andTheyToIt_andAllRead(int version) throws Exception {
+        startGroupWithAnotherVersion(version, OtherVersion.BYTES);
+        for (MountedBucket node : group.nodes()) {
+            awaitMembers(node, NODES);
+        }
+        List<TestData> all = new ArrayList<>(small);
+        all.add(large);
+
+        atOnce(group.readers(all));
+
+        for (MountedBucket node : group.nodes()) {
+            assertThat(penstock(node, "share status").orThrow()).contains("foreign");
+        }
+        assertSharesNothing(group.node(NODES), size(all));
+        assertThat(group.sum("bytesFromPeers")).isPositive();
     }
 
     @Tag("long")

@@ -5,6 +5,8 @@ import static io.penstock.it.CacheGroup.awaitMembers;
 import static io.penstock.it.CacheGroup.members;
 import static io.penstock.it.CacheGroup.size;
 import static io.penstock.it.CacheGroup.statistic;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -13,6 +15,7 @@ import io.penstock.testing.TestData;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -21,12 +24,14 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -54,6 +59,12 @@ final class ShareNetworkIT {
     private static final long MIB = 1 << 20;
     private static final int NODES = 3;
 
+    /** Port of a node's metrics. */
+    private static final int METRICS = 9400;
+
+    /** Twice a node's cache; the period is no power of two, so that bytes of another place would show. */
+    private static final RepeatedData GIANT = new RepeatedData("4GiB.bin", 4L << 30, 63 << 20);
+
     /** A deadline, far above what is expected of a machine that is busy. */
     private static final Duration LONGEST_READ = Duration.ofSeconds(30);
 
@@ -70,9 +81,13 @@ final class ShareNetworkIT {
     private final TestData large = TestData.of("large.bin", 48 * MIB + 12_345);
     private final TestData second = TestData.of("second.bin", 40 * MIB + 1);
     private final TestData huge = TestData.of("huge.bin", 256 * MIB);
-    private final List<TestData> small = IntStream.range(0, 60)
-            .mapToObj(i -> TestData.of("small/%03d.jpg".formatted(i), 20_000 + 1_997 * i))
-            .toList();
+    private final List<TestData> small = files("small", 60);
+
+    private static List<TestData> files(String folder, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> TestData.of("%s/%03d.jpg".formatted(folder, i), 20_000 + 1_997 * i))
+                .toList();
+    }
 
     @BeforeEach
     void build() throws Exception {
@@ -199,6 +214,23 @@ final class ShareNetworkIT {
         List<Callable<Void>> readers = new ArrayList<>();
         group.nodes().forEach(node -> readers.add(() -> read(node, List.of(files))));
         atOnce(readers);
+    }
+
+    /** Waits for the other readers after each two slabs. */
+    private Void readInStep(MountedBucket node, RepeatedData file, CyclicBarrier step) throws Exception {
+        byte[] buffer = new byte[16 << 20];
+        try (InputStream in = new TimedStream(Files.newInputStream(node.path().resolve(file.name())))) {
+            long at = 0;
+            for (int n = in.readNBytes(buffer, 0, buffer.length); n > 0; n = in.readNBytes(buffer, 0, buffer.length)) {
+                assertThat(Arrays.equals(buffer, 0, n, file.bytes(at, n), 0, n))
+                        .as("%s from %d on".formatted(file.name(), at))
+                        .isTrue();
+                at += n;
+                step.await(CacheGroup.PATIENCE.toMillis(), MILLISECONDS);
+            }
+            assertThat(at).isEqualTo(file.size());
+        }
+        return null;
     }
 
     /** After whatever has happened to the third node: it is one of the group, and gives and takes what nobody has read yet. */
@@ -359,19 +391,31 @@ final class ShareNetworkIT {
         awaitOneGroup();
         AtomicBoolean serves = new AtomicBoolean();
         atOnce(List.of(reader(1, huge), reader(2, huge), () -> {
-            MountedBucket joining = start(3);
+            String metrics = NodeNetwork.addressOfTheStoresNetwork(3, METRICS);
+            start(3, "--metrics", metrics);
             long mounted = System.nanoTime();
-            for (int i = 0; !serves.get(); i++) {
-                assertThat(seconds(mounted)).as(CacheGroup.status(joining)).isLessThan(60);
-                TestData fresh = TestData.of("fresh-" + i, 100_000);
-                bucket.put(fresh);
-                read(group.node(1), List.of(fresh));
-                serves.set(statistic(joining, "requestsServed") > 0);
+            for (int round = 0; !serves.get(); round++) {
+                assertThat(seconds(mounted)).as("seconds until it serves").isLessThan(60);
+                List<TestData> fresh = files("fresh-" + round, 12); // it owns a third
+                bucket.putAll(fresh);
+                read(group.node(1), fresh);
+                serves.set(hasServed(metrics));
             }
             say("a node that joined under load has served " + seconds(mounted) + " s after it was mounted");
             return null;
         }));
         read(group.node(3), List.of(large));
+    }
+
+    /** A command that asks would take longer on a machine that is busy than what it is to measure. */
+    private static boolean hasServed(String metrics) throws IOException {
+        try (InputStream in =
+                URI.create("http://" + metrics + "/metrics").toURL().openStream()) {
+            return new String(in.readAllBytes(), UTF_8)
+                    .lines()
+                    .filter(line -> line.startsWith("penstock_share_requests_total{") && line.contains("\"out\""))
+                    .anyMatch(line -> !line.endsWith(" 0.0"));
+        }
     }
 
     // ---- disks
@@ -527,8 +571,16 @@ final class ShareNetworkIT {
 
     @Test
     void inStepAndShuffled_eachByteIsFetchedOnce() throws Exception {
+        List<TestData> others = files("others", 60);
+        bucket.putAll(others);
         bucket.put(huge);
         startGroup();
+        network.store().drainObjectGets(bucket.name());
+        allRead(others.toArray(TestData[]::new));
+        int gets = network.store().drainObjectGets(bucket.name()).size();
+        say(gets + " GETs of " + others.size() + " small files");
+        group.assertAskedOnce(others, gets);
+
         allRead(huge);
         List<Callable<Void>> readers = new ArrayList<>();
         for (int number = 1; number <= NODES; number++) {
@@ -541,8 +593,27 @@ final class ShareNetworkIT {
         atOnce(readers);
 
         List<TestData> all = new ArrayList<>(small);
+        all.addAll(others);
         all.addAll(List.of(huge, large));
         say("fetched " + (double) group.sum("bytesFetched") / size(all) + " of each byte\n" + group.groups());
         group.assertFetchedOnce(all);
+    }
+
+    @Test
+    @Timeout(1_800)
+    void aFileLargerThanACache_readInStep_isSentOnce() throws Exception {
+        bucket.put(GIANT);
+        startGroup("--cache-size", "2GiB");
+        CyclicBarrier step = new CyclicBarrier(NODES);
+        List<Callable<Void>> readers = new ArrayList<>();
+        group.nodes().forEach(node -> readers.add(() -> readInStep(node, GIANT, step)));
+        network.store().drainSentBytes();
+        long begun = System.nanoTime();
+        atOnce(readers);
+
+        long sent = network.store().drainSentBytes();
+        say("the store sent " + (double) sent / GIANT.size() + " of each byte of 4 GiB in " + seconds(begun) + " s\n"
+                + group.groups());
+        group.assertSentOnce(GIANT, sent);
     }
 }

@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A proxy between a mount and its server that records the requests: the requests of a mount, seen from outside. It
- * understands requests without a body only, which are all that a reading mount sends.
+ * A proxy between a mount and its server that records the requests, and counts what the server sends: a mount's traffic, seen
+ * from outside. It understands requests without a body only, which are all that a reading mount sends.
  */
 final class WireTap implements AutoCloseable {
     private static final String END_OF_HEADERS = "\r\n\r\n";
@@ -25,6 +26,7 @@ final class WireTap implements AutoCloseable {
     private final ServerSocket listener;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<String> requests = new CopyOnWriteArrayList<>();
+    private final LongAdder sent = new LongAdder();
 
     WireTap(S3Server server) throws IOException {
         this(server, InetAddress.getLoopbackAddress());
@@ -52,6 +54,11 @@ final class WireTap implements AutoCloseable {
         return gets;
     }
 
+    /** The bytes of responses, their heads too, since the last call. */
+    long drainSentBytes() {
+        return sent.sumThenReset();
+    }
+
     private void accept() {
         while (true) {
             try {
@@ -77,6 +84,8 @@ final class WireTap implements AutoCloseable {
                 if (note) {
                     header.write(buffer, 0, n);
                     noteRequests(header);
+                } else {
+                    sent.add(n);
                 }
                 out.write(buffer, 0, n);
             }
