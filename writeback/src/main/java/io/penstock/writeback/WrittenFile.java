@@ -367,6 +367,7 @@ public final class WrittenFile {
             return;
         }
         bytes.locked(() -> {
+            bytes.staging().closed();
             if (state.isDirty()) {
                 commits.beginAfterClose();
             }

@@ -417,6 +417,23 @@ final class StagingTest {
         }
     }
 
+    /** A file that is closed so waits a while for what follows, and many small ones would take all memory meanwhile. */
+    @Test
+    void closeStaged_whereMuchMemoryIsTaken_freesThatOfBlocksWithFewBytes() throws Exception {
+        byte[] content = bytes(BLOCK_SIZE + 100);
+        try (TestMount mount =
+                mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
+            WrittenFile file = mount.writeback.create("a", null);
+            file.write(0, ByteBuffer.wrap(content));
+            assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
+            file.closeStaged();
+            assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(BLOCK_SIZE);
+            assertThat(read(file)).isEqualTo(content);
+            file.release();
+            mount.assertNothingLeaks();
+        }
+    }
+
     @Test
     void evict_ofABlockThatHasNoMemory_isStuck() throws Exception {
         try (TestMount mount = mount(files)) {

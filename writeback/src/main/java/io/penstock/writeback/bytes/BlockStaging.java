@@ -186,6 +186,19 @@ public final class BlockStaging implements Reclaim.Source {
         }
     }
 
+    /**
+     * The file is staged as it was closed, and is to be sent later. Where much memory is taken, blocks that have bytes in less
+     * than half of theirs give it up: a small file takes as much as a large one's block, and is soon read again. With the lock
+     * held.
+     */
+    public void closed() {
+        if (resources.memory().isMuchUsed()) {
+            live.content().blocks().stream()
+                    .filter(block -> block.data().length() < BLOCK_SIZE / 2)
+                    .forEach(this::evict);
+        }
+    }
+
     private Reclaim.Eviction evict(Block block, boolean mayBeFreed) {
         if (evict(block)) {
             return Reclaim.Eviction.FREED;
