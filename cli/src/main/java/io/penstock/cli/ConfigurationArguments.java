@@ -24,8 +24,8 @@ final class ConfigurationArguments {
     @Option(
             names = "--config",
             paramLabel = "<file>",
-            description = "Configuration file, instead of ~/.config/penstock/penstock.yaml or"
-                    + " /etc/penstock/penstock.yaml.")
+            description = "Configuration file, instead of ~/.config/penstock/penstock.yaml ($XDG_CONFIG_HOME, if set,"
+                    + " in place of ~/.config) or /etc/penstock/penstock.yaml.")
     private @Nullable String file;
 
     @Option(

@@ -265,7 +265,8 @@ final class StatsScreen {
                                         .mapToLong(Long::longValue)
                                         .sum()),
                                 share("pages")),
-                "  blocks, connections    %8s  %s".formatted(share("blocks"), share("connections")),
+                "  blocks, connections    %8s  %s, names %s"
+                        .formatted(share("blocks"), share("connections"), share("names")),
                 "  requests, replies      %8s  %s".formatted(share("requests"), share("replies")));
     }
 

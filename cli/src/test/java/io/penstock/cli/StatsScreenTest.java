@@ -69,6 +69,7 @@ final class StatsScreenTest {
                 Map.of(
                         "pages", 512 * MIB,
                         "blocks", 64 * MIB,
+                        "names", 30 * MIB,
                         "requests", 8 * MIB,
                         "replies", 20 * MIB,
                         "connections", 3 * MIB),
@@ -128,8 +129,8 @@ final class StatsScreenTest {
             read                  600   125us   3.3ms    12ms       2
             lookup                  7    80us    31ms      2s       0
 
-            Memory, but the heap       607MiB  pages 512MiB
-              blocks, connections       64MiB  3MiB
+            Memory, but the heap       637MiB  pages 512MiB
+              blocks, connections       64MiB  3MiB, names 30MiB
               requests, replies          8MiB  20MiB\
             """);
     }

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 import static java.util.function.Function.identity;
 import static java.util.stream.Collectors.toUnmodifiableMap;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -13,12 +15,13 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of direct buffers, outside the heap. The JVM has as much of it as {@code -XX:MaxDirectMemorySize} says: that
- * is the one budget, and an allocation that exceeds it fails here. {@code bin/penstock} sizes it for all shares together,
- * so that none takes what another was promised.
+ * The memory outside the heap. Most of it is that of direct buffers. The JVM has as much of that as
+ * {@code -XX:MaxDirectMemorySize} says: that is the one budget, and an allocation that exceeds it fails here.
+ * {@code bin/penstock} sizes it for all shares together, so that none takes what another was promised. A share keeps its
+ * buffers for the next use, and takes more only when it grows. The garbage collector frees a buffer that is dropped.
  *
- * <p>Nothing is given back: each share keeps its buffers for the next use, and takes more only when it grows. The garbage
- * collector frees a buffer that is dropped. Safe for use by any number of threads.
+ * <p>The memory of an {@linkplain #arena arena} comes on top of that budget, and is free again once the arena is closed.
+ * Safe for use by any number of threads.
  */
 public final class NativeMemory {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -35,6 +38,8 @@ public final class NativeMemory {
         PAGES,
         /** Blocks of written files: the setting {@code write.memory}. */
         BLOCKS,
+        /** Names of the whole bucket, in arenas: the setting {@code metadata.preload-memory}, twice while they are listed again. */
+        NAMES,
         /** The kernel's requests: one for each reader, and one for each large request that waits. */
         REQUESTS,
         /** Replies to the kernel: a budget of their own. */
@@ -74,6 +79,32 @@ public final class NativeMemory {
             return whole.alignedSlice(alignment); // which leaves out what does not fill a unit at the end
         } catch (OutOfMemoryError e) { // of this memory alone: the heap is not in danger
             throw new UsedUpException(share, e);
+        }
+    }
+
+    /** An arena for any number of threads, whose memory counts until it is closed. */
+    public static Arena arena(Share share) {
+        return new CountedArena(Arena.ofShared(), requireNonNull(USED.get(share)), new LongAdder());
+    }
+
+    private record CountedArena(Arena arena, LongAdder used, LongAdder bytes) implements Arena {
+        @Override
+        public MemorySegment allocate(long byteSize, long byteAlignment) {
+            MemorySegment memory = arena.allocate(byteSize, byteAlignment);
+            bytes.add(byteSize);
+            used.add(byteSize);
+            return memory;
+        }
+
+        @Override
+        public MemorySegment.Scope scope() {
+            return arena.scope();
+        }
+
+        @Override
+        public void close() {
+            arena.close(); // only once: the next call throws
+            used.add(-bytes.sum());
         }
     }
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.NativeMemory.Share;
 import io.penstock.core.NativeMemory.UsedUpException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +45,32 @@ final class NativeMemoryTest {
             System.gc();
             Thread.sleep(1);
         }
+    }
+
+    @Test
+    void arena_countsItsMemoryUntilItIsClosed() {
+        long before = NativeMemory.used(Share.NAMES);
+        MemorySegment memory;
+        try (Arena arena = NativeMemory.arena(Share.NAMES)) {
+            memory = arena.allocate(1000, 1);
+            MemorySegment _ = arena.allocate(24, 8);
+            memory.set(ValueLayout.JAVA_BYTE, 999, (byte) 7);
+
+            assertThat(NativeMemory.used(Share.NAMES)).isEqualTo(before + 1024);
+        }
+        assertThat(NativeMemory.used(Share.NAMES)).isEqualTo(before);
+        assertThat(memory.scope().isAlive()).isFalse();
+    }
+
+    @Test
+    void arena_closedTwice_throwsAndCountsItOnce() {
+        long before = NativeMemory.used(Share.NAMES);
+        Arena arena = NativeMemory.arena(Share.NAMES);
+        MemorySegment _ = arena.allocate(1000);
+        arena.close();
+
+        assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class);
+        assertThat(NativeMemory.used(Share.NAMES)).isEqualTo(before);
     }
 
     @Test

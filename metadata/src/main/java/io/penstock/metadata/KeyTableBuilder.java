@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.core.NativeMemory;
 import io.penstock.core.ObjectVersion;
 import io.penstock.core.Printable;
 import io.penstock.metadata.KeyTable.Chunk;
@@ -179,7 +180,7 @@ final class KeyTableBuilder implements AutoCloseable {
 
     private void endChunk() {
         if (arena == null) {
-            arena = Arena.ofShared();
+            arena = NativeMemory.arena(NativeMemory.Share.NAMES);
         }
         MemorySegment memory = arena.allocate(chunk.length, 1);
         MemorySegment.copy(chunk.array, 0, memory, ValueLayout.JAVA_BYTE, 0, chunk.length);

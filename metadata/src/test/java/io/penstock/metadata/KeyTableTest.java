@@ -3,6 +3,7 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.core.NativeMemory;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.Seeded;
@@ -264,6 +265,16 @@ class KeyTableTest {
             assertThatThrownBy(() -> KeyTable.join(List.of(closed))).isInstanceOf(IllegalStateException.class);
             assertThat(keys(table)).containsExactly("a");
         }
+    }
+
+    @Test
+    void table_countsAsMemoryOfNamesUntilItIsClosed() {
+        long before = NativeMemory.used(NativeMemory.Share.NAMES);
+        try (KeyTable table = table(object("a"), object("b"))) {
+            assertThat(table.size()).isEqualTo(2);
+            assertThat(NativeMemory.used(NativeMemory.Share.NAMES)).isGreaterThan(before);
+        }
+        assertThat(NativeMemory.used(NativeMemory.Share.NAMES)).isEqualTo(before);
     }
 
     @Test

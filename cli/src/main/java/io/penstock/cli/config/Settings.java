@@ -92,8 +92,9 @@ public final class Settings {
                     "s3.http-client",
                     choice(HttpClient.class),
                     "The HTTP client. direct: Penstock's own connections for GETs of ranges, HEADs, and PUTs of"
-                        + " objects and parts, unless there is a proxy, and the AWS SDK for all other requests. sdk:"
-                        + " the AWS SDK for all requests, which costs more CPU time.")
+                        + " objects and parts, unless there is a proxy or the bucket's name ends in --x-s3 (S3"
+                        + " Express), --op-s3 or --ol-s3, and the AWS SDK for all other requests. sdk: the AWS SDK for"
+                        + " all requests, which costs more CPU time.")
             .withDefault("direct");
 
     public static final Setting<Integer> CONNECTIONS = Setting.of(
@@ -150,7 +151,8 @@ public final class Settings {
                             + " use it: put {bucket} into the path if it is set for several buckets.")
             .alias("cache")
             .withDefault(
-                    "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others",
+                    "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others ($XDG_CACHE_HOME, if"
+                            + " set, in place of ~/.cache)",
                     context -> context.host().cacheFolder().resolve(context.bucket()));
 
     public static final Setting<Long> CACHE_SIZE = Setting.of(
@@ -192,7 +194,8 @@ public final class Settings {
                     "memory",
                     size(64 * MIB, Long.MAX_VALUE),
                     "The maximum memory for data on its way from the server and to the disk. The process needs"
-                            + " some 300MiB more. With write.memory at most half of the machine's memory.")
+                            + " some 300MiB more, and the names of very many objects up to metadata.preload-memory."
+                            + " With write.memory at most half of the machine's memory.")
             .withDefault(
                     "1/48 of the machine's memory, 256MiB to 4GiB; an eighth of less than 2GiB, but 64MiB at least",
                     context -> context.host().shareOfMemory(48, 4 * GIB))
@@ -219,7 +222,7 @@ public final class Settings {
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
             .withDefault(
-                    "8 for each processor or one for each 64MiB of memory, whichever is less; 96 to 256",
+                    "8 for each processor or one for each 64MiB of the machine's memory, whichever is less; 96 to 256",
                     context -> context.host().forEachProcessor(8, ReadaheadConfig.DEFAULT.concurrency(), 256))
             .live();
 
@@ -265,8 +268,9 @@ public final class Settings {
     public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
                     "metadata.preload-memory",
                     size(0, Long.MAX_VALUE),
-                    "The maximum memory for the names of the whole bucket. A bucket that needs more is listed"
-                            + " folder by folder.")
+                    "The maximum memory for the names of the whole bucket, beside memory and write.memory; with"
+                            + " metadata.refresh twice as much while the bucket is listed again. A bucket that needs"
+                            + " more is listed folder by folder.")
             .withDefault(
                     "1/8 of the machine's memory, 64MiB to 8GiB",
                     context -> context.host().shareOfMemory(8, 8 * GIB));
@@ -300,18 +304,24 @@ public final class Settings {
             .withDefault("false");
 
     public static final Setting<Integer> UID = Setting.of(
-                    "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")
+                    "uid",
+                    integer(0, Integer.MAX_VALUE),
+                    "The owner, by number, of files that keep none of their own (metadata.attributes).")
             .withDefault("the mounting user's", context -> context.host().uid());
 
     public static final Setting<Integer> GID = Setting.of(
-                    "gid", integer(0, Integer.MAX_VALUE), "The group of all files, by number.")
+                    "gid",
+                    integer(0, Integer.MAX_VALUE),
+                    "The group, by number, of files that keep none of their own (metadata.attributes).")
             .withDefault("the mounting user's", context -> context.host().gid());
 
-    public static final Setting<Integer> FILE_MODE =
-            Setting.of("file-mode", mode(), "Permission bits of files.").withDefault("0644");
+    public static final Setting<Integer> FILE_MODE = Setting.of(
+                    "file-mode", mode(), "Permission bits of files that keep none of their own (metadata.attributes).")
+            .withDefault("0644");
 
-    public static final Setting<Integer> DIR_MODE =
-            Setting.of("dir-mode", mode(), "Permission bits of folders.").withDefault("0755");
+    public static final Setting<Integer> DIR_MODE = Setting.of(
+                    "dir-mode", mode(), "Permission bits of folders that keep none of their own (metadata.attributes).")
+            .withDefault("0755");
 
     public static final Setting<Binding> BINDING = Setting.of(
                     "fuse.binding",
@@ -369,7 +379,7 @@ public final class Settings {
                             + " mount point with dashes for slashes: each mount needs a log of its own.")
             .withDefault(
                     "/var/log/penstock/BUCKET@{mount}.log for root, ~/.local/state/penstock/BUCKET@{mount}.log for"
-                            + " others",
+                            + " others ($XDG_STATE_HOME, if set, in place of ~/.local/state)",
                     context -> context.host().logFolder().resolve(context.bucket() + "@{mount}.log"));
 
     public static final Setting<LogLevel> LOG_LEVEL = Setting.of(

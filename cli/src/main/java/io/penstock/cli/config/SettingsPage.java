@@ -16,8 +16,8 @@ public final class SettingsPage {
         3. the bucket's section of the configuration file
         4. the file's `defaults` section
 
-        The file is the one that `--config` (or `-o config=`) names; otherwise `~/.config/penstock/penstock.yaml`;
-        otherwise `/etc/penstock/penstock.yaml`:
+        The file is the one that `--config` (or `-o config=`) names; otherwise `~/.config/penstock/penstock.yaml`
+        (`$XDG_CONFIG_HOME`, if set, in place of `~/.config`); otherwise `/etc/penstock/penstock.yaml`:
 
         ```yaml
         defaults:

@@ -85,7 +85,8 @@ public final class WriteSettings {
             .withDefault(
                     "the folder staging in cache.dir if you set that; if not, or if it lies in a folder for caches"
                             + " (/var/cache, ~/.cache, $XDG_CACHE_HOME), /var/lib/penstock/staging/BUCKET for root,"
-                            + " ~/.local/state/penstock/staging/BUCKET for others",
+                            + " ~/.local/state/penstock/staging/BUCKET for others ($XDG_STATE_HOME, if set, in place of"
+                            + " ~/.local/state)",
                     WriteSettings::defaultStaging);
 
     public static final Setting<Long> STAGING_SIZE = Setting.of(
@@ -125,7 +126,7 @@ public final class WriteSettings {
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
             .withDefault(
-                    "4 for each processor or one for each 64MiB of memory, whichever is less; 32 to 128",
+                    "4 for each processor or one for each 64MiB of the machine's memory, whichever is less; 32 to 128",
                     context -> context.host().forEachProcessor(4, 32, 128))
             .live();
 
@@ -134,7 +135,7 @@ public final class WriteSettings {
                     integer(1, 4096),
                     "The maximum number of concurrent uploads of one file.")
             .withDefault(
-                    "2 for each processor or one for each 64MiB of memory, whichever is less; 16 to 64",
+                    "2 for each processor or one for each 64MiB of the machine's memory, whichever is less; 16 to 64",
                     context -> context.host().forEachProcessor(2, 16, 64))
             .live();
 

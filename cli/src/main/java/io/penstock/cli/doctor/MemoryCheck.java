@@ -4,6 +4,7 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
+import io.penstock.metadata.PreloadConfig;
 
 /** The memory of the machine, or of the cgroup, against the settings. */
 final class MemoryCheck implements Check<MachineFacts> {
@@ -35,14 +36,31 @@ final class MemoryCheck implements Check<MachineFacts> {
                             + ", and the machine or the cgroup has " + ByteSizes.about(machine.memoryBytes()),
                     "The kernel ends the mount when they are used",
                     "Lower memory or write.memory, or raise the cgroup's limit (memory.max)");
+        } else if (needed + names() > machine.memoryBytes()) {
+            findings.warning(
+                    "memory, write.memory, the process itself and the names of very many objects take up to "
+                            + ByteSizes.about(needed + names()) + ", and the machine or the cgroup has "
+                            + ByteSizes.about(machine.memoryBytes()),
+                    "The kernel ends the mount if the names of the whole bucket take as much"
+                            + " (metadata.preload-memory, twice that with metadata.refresh)",
+                    "Lower metadata.preload-memory, memory or write.memory, or raise the cgroup's limit (memory.max)");
         }
         streams(pages, findings);
         if (findings.isEmpty()) {
             findings.ok(
                     "a mount takes up to " + ByteSizes.about(needed) + " of " + ByteSizes.about(machine.memoryBytes())
-                            + ", and its heap " + ByteSizes.about(machine.heapBytes())
-                            + " where the names of very many objects need it");
+                            + ", and where the names of very many objects need it " + ByteSizes.about(names())
+                            + " more and a heap of " + ByteSizes.about(machine.heapBytes()));
         }
+    }
+
+    /** Bytes of the tables of names, outside the heap: there are two while the bucket is listed again. */
+    private long names() {
+        if (configuration.get(Settings.PRELOAD) == PreloadConfig.Mode.OFF) {
+            return 0;
+        }
+        long table = configuration.get(Settings.PRELOAD_MEMORY);
+        return configuration.get(Settings.REFRESH).isZero() ? table : 2 * table;
     }
 
     private void streams(long pages, Findings findings) {

@@ -134,6 +134,21 @@ class SeededFaultsTest {
                         "memory, write.memory and the process itself take up to 8.3GiB",
                         "Lower memory"),
                 fault(
+                        "names of very many objects",
+                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=2GiB")),
+                        withMemory(4 * GIB),
+                        WARNING,
+                        "the names of very many objects take up to 4.3GiB",
+                        "Lower metadata.preload-memory"),
+                fault(
+                        "names that are listed again",
+                        new MemoryCheck(settings(
+                                "memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,metadata.refresh=1h")),
+                        withMemory(4 * GIB),
+                        WARNING,
+                        "the names of very many objects take up to 4.3GiB",
+                        "Lower metadata.preload-memory"),
+                fault(
                         "windows larger than memory",
                         new MemoryCheck(settings("memory=1GiB,readahead.max-window=1GiB")),
                         SOUND,
@@ -675,6 +690,13 @@ class SeededFaultsTest {
                 sound(new KernelCheck(settings("")), SOUND),
                 sound(new LimitsCheck(settings("")), SOUND),
                 sound(new MemoryCheck(settings("")), SOUND),
+                sound(
+                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB")),
+                        withMemory(4 * GIB)),
+                sound(
+                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,"
+                                + "metadata.preload=off,metadata.refresh=1h")),
+                        withMemory(3 * GIB)),
                 sound(new StartCheck(), SOUND),
                 sound(new MountsCheck(), new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of())),
                 sound(new SettingsCheck(), settings("")),
