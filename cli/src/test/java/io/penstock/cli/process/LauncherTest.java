@@ -335,6 +335,20 @@ class LauncherTest {
         assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {130, 143})
+    void aotCache_aSignalEndsItsMaking_endsTheCommandAndTheNextTriesAgain(int status) throws Exception {
+        Files.delete(stamp());
+        java("case \"$*\" in *'Main train '*) exit " + status + ";; *) echo mounting;; esac");
+        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        assertThat(outcome.exitCode()).isEqualTo(status);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err()).doesNotContain("stay slower");
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
+    }
+
     @Test
     void aotCache_inTheTrainingRunItself_isWritten() throws Exception {
         java("echo \"$@\"");
