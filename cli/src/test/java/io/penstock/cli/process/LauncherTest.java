@@ -226,6 +226,21 @@ class LauncherTest {
         assertThat(launch(environment, "umount", "/mnt").err()).isEmpty();
     }
 
+    @Test
+    void install_ofAnUpdatedCheckoutWithoutMaven_doesNotSayThatNothingIsBuilt() throws Exception {
+        Map<String, String> environment = makeCheckout(MAVEN);
+        Files.writeString(launcher, Files.readString(launcher).replace("type -P mvn", "type -P no-such-maven"));
+        update("cli/src/main/Main.java");
+
+        Outcome updated = launch(environment, "install");
+        assertThat(updated.exitCode()).isEqualTo(1);
+        assertThat(updated.err())
+                .contains("have changed since it was built", "Maven")
+                .hasLineCount(1);
+        Files.delete(lib.resolve("picocli-1.jar"));
+        assertThat(launch(environment, "install").err()).contains("is not built yet", "Maven");
+    }
+
     /**
      * Sources that are older than the build, and a Maven of paper.
      *
