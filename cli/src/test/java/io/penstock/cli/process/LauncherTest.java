@@ -145,6 +145,32 @@ class LauncherTest {
     }
 
     @Test
+    void terminal_ofOneOfTheOutputs_isToldOfThatOne() throws Exception {
+        java("echo \"$@\"");
+        assertThat(onATerminal("\"$0\" mounts 2>/dev/null"))
+                .contains("-Dpicocli.ansi=true")
+                .doesNotContain("errors-on-terminal");
+        assertThat(onATerminal("\"$0\" mounts >out; cat out"))
+                .contains("-Dpenstock.errors-on-terminal=true")
+                .doesNotContain("picocli.ansi");
+    }
+
+    /** What a shell's command line prints on a terminal of its own; the launcher is {@code $0}. */
+    private String onATerminal(String commands) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                        "python3",
+                        "-c",
+                        "import pty, sys; pty.spawn(sys.argv[1:])",
+                        "/bin/sh",
+                        "-c",
+                        commands,
+                        launcher.toString())
+                .directory(folder.toFile());
+        builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        return outcome(builder.start()).out();
+    }
+
+    @Test
     void relativePaths_keptThoughTheJvmRunsElsewhere() throws Exception {
         java("pwd; echo \"$@\"");
         Outcome outcome = launch("mounts");
