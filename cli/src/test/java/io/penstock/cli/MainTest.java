@@ -219,6 +219,22 @@ class MainTest {
     }
 
     @Test
+    void demo_whereNoTemporaryFolderCanBeMade_namesTheVariableAndIsNoMistakeOfPenstock() {
+        String before = System.getProperty("java.io.tmpdir");
+        Path none = folder.resolve("none");
+        System.setProperty("java.io.tmpdir", none.toString());
+        try {
+            assertThat(run("demo")).isEqualTo(ExitCode.FAILED);
+        } finally {
+            System.setProperty("java.io.tmpdir", before);
+        }
+        assertThat(err.toString())
+                .startsWith("penstock: no such file: " + none)
+                .endsWith(" (temporary files are in " + none + "; name another folder with TMPDIR=…)"
+                        + System.lineSeparator());
+    }
+
+    @Test
     void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
         Path none = folder.resolve("none");
         assertThat(run("recover", "data/a", "--cache", none.toString(), "--endpoint", "http://127.0.0.1:1"))
