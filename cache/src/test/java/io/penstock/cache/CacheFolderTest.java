@@ -142,6 +142,8 @@ final class CacheFolderTest {
         assertThat(pagesFor(ann)).as("cached for anyone").isZero();
         store(ann);
         assertThat(pagesFor(ann)).isEqualTo(3);
+        open(new Audience.Nobody()).close();
+        assertThat(pagesFor(ann)).as("nobody has opened it since").isEqualTo(3);
         Files.createFile(CacheFolder.names(folder));
         Files.createFile(CacheFolder.attributes(folder));
         Files.createFile(folder.resolve("names.tmp"));

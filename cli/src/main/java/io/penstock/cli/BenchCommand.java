@@ -37,11 +37,11 @@ import picocli.CommandLine.Spec;
             "Measures the bucket and the disk, and compares a mount's rates with theirs.",
             "",
             "With a bucket, it mounts it for itself, with an empty cache beside cache.dir. With --mount, a running"
-                    + " mount is measured, through its own cache; with --against, any folder, by the same work. All"
-                    + " bytes read are compared with those written, and all files are removed again, also after"
-                    + " Ctrl-C.",
+                + " mount is measured, with its own settings and cache; with --against, any folder, by the same work."
+                + " All bytes read are compared with those written, and all files are removed again, also after"
+                + " Ctrl-C.",
             "",
-            "Takes some 40 seconds and the same options as penstock mount."
+            "Takes some 40 seconds and, without --mount, the same options as penstock mount."
         },
         footer = {
             "",
@@ -186,6 +186,11 @@ final class BenchCommand implements Callable<Integer> {
         } else if (bucket != null && mount != null) {
             throw new ParameterException(
                     spec.commandLine(), "BUCKET and --mount exclude each other: the mount's own bucket is measured");
+        }
+        String given = arguments.given(spec.commandLine().getParseResult());
+        if (mount != null && given != null) {
+            throw new ParameterException(
+                    spec.commandLine(), given + " and --mount exclude each other: the mount has its own settings");
         }
         List<Bench.Measured> measured = new ArrayList<>();
         Target target = bucket == null ? null : Target.parse(bucket);

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -75,6 +76,22 @@ final class ConfigurationArguments {
         String named = file != null ? file : mountOptions.configurationFile();
         ConfigurationFile read = ConfigurationFile.find(named == null ? null : host.path(named), host);
         return Configuration.of(host, bucket, settings(parsed), mountOptions.settings(), read);
+    }
+
+    /** An option that is given here: {@code --config}, {@code -o}, or that of a setting. Null if none is. */
+    @Nullable
+    String given(ParseResult parsed) {
+        if (file != null) {
+            return "--config";
+        } else if (!lists.isEmpty()) {
+            return "-o";
+        }
+        return Settings.ALL.stream()
+                .map(setting -> parsed.matchedOption(setting.optionName()))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(option -> nameUsed(option, parsed))
+                .orElse(null);
     }
 
     private static SettingSource settings(ParseResult parsed) {

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.demo.Demo;
+import io.penstock.cli.demo.DemoFolder;
 import io.penstock.cli.demo.DemoMount;
 import io.penstock.cli.demo.DemoNames;
 import io.penstock.cli.demo.DemoShare;
@@ -11,7 +12,6 @@ import io.penstock.cli.process.StopSignal;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -76,14 +76,14 @@ final class DemoCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--nodes goes without --objects and --keep");
         }
         try (StopSignal stop = new StopSignal()) {
-            Path folder = Files.createTempDirectory("penstock-demo-");
+            Path folder = DemoFolder.create("penstock-demo-");
             try {
                 return show(folder, stop) ? ExitCode.DONE : ExitCode.FAILED;
             } catch (IOException e) {
                 if (stop.isStopping()) {
                     return ExitCode.FAILED; // the program that ran in the mount has ended, too, or has lost the mount
                 }
-                throw e;
+                throw DemoFolder.refused(e);
             } finally {
                 Folders.delete(folder); // before the signal lets the process end
             }

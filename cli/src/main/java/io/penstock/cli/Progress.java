@@ -6,7 +6,6 @@ import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jline.terminal.Terminal;
-import picocli.CommandLine.Help.Ansi;
 
 /**
  * Reports progress: on a terminal in one line that changes, with a bar if it is known how much is done, elsewhere in a line every
@@ -38,7 +37,8 @@ final class Progress implements AutoCloseable {
 
     /** On the user's terminal, if standard error is one. */
     static Progress toUser(PrintWriter err) {
-        return new Progress(err, Ansi.AUTO.enabled() ? terminalColumns() : 0, System::nanoTime);
+        boolean isTerminal = Boolean.getBoolean("penstock.errors-on-terminal"); // bin/penstock knows; Java cannot tell
+        return new Progress(err, isTerminal ? terminalColumns() : 0, System::nanoTime);
     }
 
     private static int terminalColumns() {

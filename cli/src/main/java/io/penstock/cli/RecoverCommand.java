@@ -143,6 +143,10 @@ final class RecoverCommand implements Callable<Integer> {
                 DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
                 Writeback writeback =
                         BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher, from)) {
+            if (!writeback.knowsEarlierRuns()) {
+                throw new RefusedException(
+                        "the staging folder " + staging + " cannot be used, so what waits is not known; see above");
+            }
             if (what.commit) {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }
@@ -167,8 +171,16 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    /** Without credentials, waiting files can still be exported; the next user with credentials empties the cache. */
-    private static CacheConfig cacheConfig(MountPlan plan) {
+    /**
+     * The list leaves the cache as it is: nothing is evicted or removed. Without credentials, waiting files can still be exported;
+     * the next user with credentials empties the cache.
+     */
+    private CacheConfig cacheConfig(MountPlan plan) {
+        if (what.isList()) {
+            CacheConfig cache = plan.cache();
+            return new CacheConfig(
+                    cache.directory(), Long.MAX_VALUE, 0, cache.memoryBytes(), new CacheFolder.Audience.Nobody());
+        }
         try {
             return BucketMount.cacheConfig(plan);
         } catch (ObjectStoreException e) {
@@ -176,7 +188,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    private static PageCache openCache(MountPlan plan) throws RefusedException {
+    private PageCache openCache(MountPlan plan) throws RefusedException {
         try {
             return PageCache.open(cacheConfig(plan));
         } catch (FolderLock.TakenException e) {

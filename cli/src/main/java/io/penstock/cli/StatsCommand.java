@@ -33,6 +33,9 @@ import picocli.CommandLine.Spec;
 final class StatsCommand implements Callable<Integer> {
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
+    /** The longest wait for the first screen. */
+    private static final Duration FIRST = Duration.ofSeconds(1);
+
     @Spec
     private CommandSpec spec;
 
@@ -82,15 +85,17 @@ final class StatsCommand implements Callable<Integer> {
         return kind != null && !kind.isEmpty() && !kind.equals("dumb");
     }
 
-    /** Until the user leaves. */
+    /** Until the user leaves. The first screen comes soon, but not at once: nothing has a rate of a few milliseconds. */
     private static void watch(ServingMount mount, Duration pause) throws IOException, RefusedException {
         MountStatistics before = statistics(mount);
         try (LiveTerminal terminal = new LiveTerminal()) {
-            do {
+            boolean left = terminal.isLeft(pause.compareTo(FIRST) < 0 ? pause : FIRST);
+            while (!left) {
                 MountStatistics now = statistics(mount);
                 terminal.show(new StatsScreen(before, now)::lines);
                 before = now;
-            } while (!terminal.isLeft(pause));
+                left = terminal.isLeft(pause);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.cli.demo.DemoFolder;
 import io.penstock.cli.demo.TrainingRun;
 import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Launcher;
@@ -33,7 +34,7 @@ final class TrainCommand implements Callable<Integer> {
         if (home == null) {
             throw new RefusedException("start this by bin/penstock, which knows how mounts start");
         }
-        Path folder = Files.createTempDirectory("penstock-train-");
+        Path folder = DemoFolder.create("penstock-train-");
         try (EmbeddedS3 server =
                 new EmbeddedS3(Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET)) {
             TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server);

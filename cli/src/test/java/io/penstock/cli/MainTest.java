@@ -219,6 +219,22 @@ class MainTest {
     }
 
     @Test
+    void demo_whereNoTemporaryFolderCanBeMade_namesTheVariableAndIsNoMistakeOfPenstock() {
+        String before = System.getProperty("java.io.tmpdir");
+        Path none = folder.resolve("none");
+        System.setProperty("java.io.tmpdir", none.toString());
+        try {
+            assertThat(run("demo")).isEqualTo(ExitCode.FAILED);
+        } finally {
+            System.setProperty("java.io.tmpdir", before);
+        }
+        assertThat(err.toString())
+                .startsWith("penstock: no such file: " + none)
+                .endsWith(" (temporary files are in " + none + "; name another folder with TMPDIR=…)"
+                        + System.lineSeparator());
+    }
+
+    @Test
     void recover_noStagingFolder_saysWhereItLookedAndMakesNone() {
         Path none = folder.resolve("none");
         assertThat(run("recover", "data/a", "--cache", none.toString(), "--endpoint", "http://127.0.0.1:1"))
@@ -312,7 +328,11 @@ class MainTest {
                 "bench data --size 5 | --size 5: must be a size with its unit such as 512MiB, of at least 1MiB",
                 "bench data --small-size 5MiB | --small-size 5MiB: must be a size with its unit such as 512MiB, from"
                         + " 1B to 4MiB",
-                "bench data --cache-size 64 | option --cache-size: cache.size: found '64'"
+                "bench data --cache-size 64 | option --cache-size: cache.size: found '64'",
+                "bench --mount /none --cache-size 1GiB | --cache-size and --mount exclude each other: the mount has"
+                        + " its own settings",
+                "bench --mount /none -o cache_size=1GiB | -o and --mount exclude each other",
+                "bench --mount /none --config /none | --config and --mount exclude each other"
             })
     void bench_wrongUsage_saysWhatIsAllowed(String command, String message) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);

@@ -50,7 +50,7 @@ final class CsvRowReader implements RowReader {
             }
         }
         Column.checkNeeded(places.keySet(), path);
-        InputStream file = Files.newInputStream(path);
+        InputStream file = bytes(path);
         try {
             InputStream bytes = path.toString().endsWith(".gz") ? new GZIPInputStream(file, BUFFER) : file;
             // A decoder that reports invalid UTF-8, where a reader with a charset would replace it.
@@ -59,6 +59,14 @@ final class CsvRowReader implements RowReader {
             return new CsvRowReader(path, places, reader.iterator());
         } catch (IOException e) {
             file.close();
+            throw IndexException.unreadable(path, e);
+        }
+    }
+
+    private static InputStream bytes(Path path) throws IndexException {
+        try {
+            return Files.newInputStream(path);
+        } catch (IOException e) {
             throw IndexException.unreadable(path, e);
         }
     }

@@ -2,6 +2,8 @@ package io.penstock.inventory;
 
 import io.penstock.core.Printable;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +20,8 @@ public final class IndexException extends IOException {
     }
 
     static IndexException unreadable(Path file, Throwable cause) {
-        return new IndexException(
-                "'" + file + "' cannot be read: " + reason(cause) + "; make it, or copy it, anew", cause);
+        String remedy = cause instanceof AccessDeniedException ? "" : "; make it, or copy it, anew";
+        return new IndexException("'" + file + "' cannot be read: " + reason(cause) + remedy, cause);
     }
 
     /** @param row the first is 1 */
@@ -44,6 +46,10 @@ public final class IndexException extends IOException {
         while (last.getCause() != null && last.getCause().getMessage() != null) {
             last = last.getCause();
         }
-        return Printable.text(String.valueOf(last.getMessage()));
+        return switch (last) { // the JDK's messages of these are the path alone
+            case AccessDeniedException _ -> "permission denied";
+            case NoSuchFileException _ -> "no such file";
+            default -> Printable.text(String.valueOf(last.getMessage()));
+        };
     }
 }

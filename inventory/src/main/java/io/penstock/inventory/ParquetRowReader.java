@@ -61,7 +61,7 @@ final class ParquetRowReader implements RowReader {
     private static FileMetaData footer(Path path) throws IOException {
         try (ParquetFileReader file = ParquetFileReader.open(new FileSystemInputFile(path.toFile()))) {
             return file.getFileMetaData();
-        } catch (RuntimeException e) {
+        } catch (IOException | RuntimeException e) {
             throw IndexException.unreadable(path, e);
         }
     }

@@ -15,6 +15,7 @@ import io.penstock.inventory.InventoryFiles.Version;
 import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -178,6 +179,24 @@ class IndexFormatsTest {
                 folder.resolve("data/1.csv.gz").toString(),
                 manifest.resolveSibling("data/1.csv.gz").toString(),
                 manifest.resolveSibling("1.csv.gz").toString());
+    }
+
+    @Test
+    void read_fileOfAManifestHasGoneSince_isNamedWithTheReason() throws Exception {
+        Path manifest = csvManifest(Version.of("a"));
+        Index index = Index.open(manifest, BUCKET, "");
+        Path data = folder.resolve("data/1.csv.gz");
+        Files.delete(data);
+
+        assertRefused(() -> index.read(_ -> {}), "1.csv.gz' cannot be read: no such file;");
+    }
+
+    @Test
+    void unreadable_theUserMayNotReadIt_saysSoAndDoesNotAdviseToMakeItAnew() {
+        Path file = folder.resolve("index.parquet");
+
+        assertThat(IndexException.unreadable(file, new AccessDeniedException(file.toString())))
+                .hasMessage("'" + file + "' cannot be read: permission denied");
     }
 
     @Test

@@ -25,6 +25,7 @@ import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 final class ErrorMapper {
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
+    private static final int PROXY_AUTHENTICATION_REQUIRED = 407;
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int NOT_IMPLEMENTED = 501;
@@ -172,6 +173,14 @@ final class ErrorMapper {
     }
 
     private ObjectStoreException explainResponse(String subject, AwsServiceException response) {
+        if (isBareUnavailable(response)) {
+            return new ObjectStoreException.Throttled(
+                    subject
+                            + ": the store, or a proxy on the way to it, responded with status 503 (Service"
+                            + " Unavailable): it is down, or throttles requests; check it, or lower the number of"
+                            + " connections or of readers",
+                    response);
+        }
         if (isThrottling(response)) {
             return new ObjectStoreException.Throttled(
                     subject + ": the store throttles requests" + serverMessage(response)
@@ -211,6 +220,10 @@ final class ErrorMapper {
                 new ObjectStoreException.Refused(
                         subject + " is in another region or at another endpoint" + serverMessage(response)
                                 + "; set the region or the endpoint",
+                        response);
+            case PROXY_AUTHENTICATION_REQUIRED ->
+                new ObjectStoreException.Refused(
+                        subject + " cannot be reached: the proxy demands a user and a password; check the proxy",
                         response);
             case INSUFFICIENT_STORAGE ->
                 new ObjectStoreException.OutOfSpace(
@@ -259,7 +272,10 @@ final class ErrorMapper {
             default ->
                 new ObjectStoreException.AccessDenied(
                         "access to " + subject + " is denied" + serverMessage(response)
-                                + "; check the credentials and their permissions",
+                                + (mayBeOfProxy(response)
+                                        ? ", perhaps by a proxy on the way to the store; check it,"
+                                        : "; check")
+                                + " the credentials and their permissions",
                         switch (code(response)) {
                             case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "InvalidTokenId" ->
                                 Reason.WRONG_CREDENTIALS;
@@ -325,9 +341,18 @@ final class ErrorMapper {
         // throttling.
         return response.statusCode() == TOO_MANY_REQUESTS
                 || code(response).startsWith("SlowDown") // of reads or of writes, as MinIO says
-                || (response.statusCode() == SERVICE_UNAVAILABLE
-                        && code(response).isEmpty())
+                || isBareUnavailable(response)
                 || response.isThrottlingException();
+    }
+
+    /** Whether it does not say why: of a store, of a proxy before a store that is down, or in response to a HEAD. */
+    private static boolean isBareUnavailable(AwsServiceException response) {
+        return response.statusCode() == SERVICE_UNAVAILABLE && code(response).isEmpty();
+    }
+
+    /** Whether nothing in the response tells that it is the store's: S3's have a code or an identifier. */
+    private static boolean mayBeOfProxy(AwsServiceException response) {
+        return code(response).isEmpty() && response.requestId() == null;
     }
 
     /** Whether the store itself, not a proxy on the way, says so in response to a HEAD. The SDK adds a code to either. */

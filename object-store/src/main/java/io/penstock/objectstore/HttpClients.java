@@ -36,7 +36,7 @@ final class HttpClients {
 
     /**
      * Whether the client of this server goes through a proxy to this host: the given one or that of the environment, unless the
-     * environment exempts the host.
+     * environment exempts the host, or the server is on this machine.
      */
     static boolean isProxied(String host, Server server) {
         ProxyConfiguration configuration = configuration(server);
@@ -46,9 +46,20 @@ final class HttpClients {
 
     private static ProxyConfiguration configuration(Server server) {
         URI proxy = server.proxy();
-        return proxy == null
-                ? ofEnvironment(server.scheme())
-                : ProxyConfiguration.builder().endpoint(proxy).build();
+        if (proxy != null) {
+            return ProxyConfiguration.builder().endpoint(proxy).build();
+        }
+        return isOfThisMachine(server.endpoint())
+                ? ProxyConfiguration.builder()
+                        .useSystemPropertyValues(false)
+                        .useEnvironmentVariableValues(false)
+                        .build()
+                : ofEnvironment(server.scheme());
+    }
+
+    /** For a proxy it would be another machine: other programs exempt it as well. */
+    private static boolean isOfThisMachine(@Nullable URI endpoint) {
+        return endpoint != null && endpoint.getHost().matches("(?i)(.+\\.)?localhost|127(\\.\\d+){3}|\\[::1]");
     }
 
     /**

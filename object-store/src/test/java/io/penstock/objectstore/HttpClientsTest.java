@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3Config.Server;
+import java.io.IOException;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.http.ExecutableHttpRequest;
 import software.amazon.awssdk.http.HttpExecuteRequest;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -91,6 +93,54 @@ final class HttpClientsTest {
         assertThat(HttpClients.isProxied("10.1.2.4", behindAProxy)).isTrue();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "http://localhost:9000",
+                "http://MinIO.localhost",
+                "https://127.0.0.1:9000",
+                "http://127.1.2.3",
+                "http://[::1]:9000"
+            })
+    void isProxied_serverOnThisMachine_isOnlyByAProxyThatIsGiven(URI endpoint) {
+        assertThat(HttpClients.isProxied(endpoint.getHost(), TestConfigs.at(endpoint)))
+                .isFalse();
+        Server behindAProxy = new Server(endpoint, null, true, URI.create("http://proxy.example.com:3128"), null);
+        assertThat(HttpClients.isProxied(endpoint.getHost(), behindAProxy)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://localhost.example.com", "http://127.0.0.1.example.com", "http://[fe80::1]"})
+    void isProxied_serverWhoseNameIsOnlyLikeThisMachines_is(URI endpoint) {
+        assertThat(HttpClients.isProxied(endpoint.getHost(), TestConfigs.at(endpoint)))
+                .isTrue();
+    }
+
+    @Test
+    void call_ofAServerOnThisMachine_doesNotGoThroughTheProxy() throws Exception {
+        try (ScriptedServer proxy = new ScriptedServer();
+                ScriptedServer server = new ScriptedServer()) {
+            proxy("http", proxy.uri("/").getHost(), proxy.uri("/").getPort());
+            proxy.answers("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+            server.answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            try (SdkHttpClient client = HttpClients.create(Limits.DEFAULT, TestConfigs.at(server.uri("/")), null)) {
+                assertThat(head(client, server.uri("/"))).isEqualTo(200);
+            }
+            assertThat(proxy.requests()).isEmpty();
+        }
+    }
+
+    /** The status of the response. */
+    private static int head(SdkHttpClient client, URI uri) throws IOException {
+        ExecutableHttpRequest request = client.prepareRequest(HttpExecuteRequest.builder()
+                .request(SdkHttpRequest.builder()
+                        .method(SdkHttpMethod.HEAD)
+                        .uri(uri)
+                        .build())
+                .build());
+        return request.call().httpResponse().statusCode();
+    }
+
     private static SdkHttpClient clientBehind(ScriptedServer proxy) {
         proxy("http", "", 0);
         proxy("https", proxy.uri("/").getHost(), proxy.uri("/").getPort());
@@ -103,14 +153,8 @@ final class HttpClientsTest {
         try (ScriptedServer proxy = new ScriptedServer();
                 SdkHttpClient client = clientBehind(proxy)) {
             proxy.answersAndHangsUp("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
-            ExecutableHttpRequest request = client.prepareRequest(HttpExecuteRequest.builder()
-                    .request(SdkHttpRequest.builder()
-                            .method(SdkHttpMethod.HEAD)
-                            .uri(URI.create("https://s3.example.com/"))
-                            .build())
-                    .build());
 
-            assertThat(request.call().httpResponse().statusCode()).isEqualTo(403);
+            assertThat(head(client, URI.create("https://s3.example.com/"))).isEqualTo(403);
 
             assertThat(proxy.requests())
                     .singleElement()

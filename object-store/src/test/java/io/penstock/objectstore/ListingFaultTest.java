@@ -108,6 +108,40 @@ final class ListingFaultTest {
     }
 
     @Test
+    void list_unavailableWithoutAReason_mayBeDownOrThrottle() throws Exception {
+        try (S3ObjectStore impatient = connect(new RetryPolicy(Duration.ZERO, Duration.ZERO))) {
+            server.answers(
+                    answer("503 Service Unavailable", "<html>No server is available</html>"),
+                    answer("503 Slow Down", "<Error><Code>SlowDown</Code></Error>"));
+
+            assertThatThrownBy(() -> list(impatient))
+                    .isInstanceOf(ObjectStoreException.Throttled.class)
+                    .hasMessageContaining("the store, or a proxy on the way to it, responded with status 503");
+            assertThatThrownBy(() -> list(impatient))
+                    .isInstanceOf(ObjectStoreException.Throttled.class)
+                    .hasMessageContaining("the store throttles requests (SlowDown)");
+        }
+    }
+
+    @Test
+    void list_refusedWithoutAReasonOrAnIdentifier_namesAProxyAsWell() {
+        server.answers(
+                answer("403 Forbidden", "<html>Not this site</html>"),
+                answer("403 Forbidden\r\nx-amz-request-id: 17", ""),
+                answer("407 Proxy Authentication Required", ""));
+
+        assertThatThrownBy(() -> list(store))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                .hasMessageContaining("perhaps by a proxy on the way to the store; check it, the credentials");
+        assertThatThrownBy(() -> list(store))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                .hasMessageNotContaining("proxy");
+        assertThatThrownBy(() -> list(store))
+                .isInstanceOf(ObjectStoreException.Refused.class)
+                .hasMessageContaining("the proxy demands a user and a password");
+    }
+
+    @Test
     void list_anotherDocument_isNoEmptyListing() throws Exception {
         try (S3ObjectStore impatient = connect(new RetryPolicy(Duration.ZERO, Duration.ZERO))) {
             server.answers(answer("200 OK", "<html><body>Sign in</body></html>"));

@@ -191,6 +191,11 @@ public final class Writeback implements AutoCloseable {
         return context.config();
     }
 
+    /** Whether the staging folder could be read: else what earlier runs left in it is not known. The log has the reason. */
+    public boolean knowsEarlierRuns() {
+        return context.staging().hasFolder();
+    }
+
     /**
      * Files that earlier runs had closed or fsynced and not committed: their current content, without a handle.
      * Their uploads go on by themselves once {@link #start} is called.

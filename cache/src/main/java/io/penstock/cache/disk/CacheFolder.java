@@ -27,6 +27,9 @@ public final class CacheFolder implements AutoCloseable {
         /** All users of the folder read the pages that any of them has cached. */
         record Anyone() implements Audience {}
 
+        /** Nobody reads pages, and none are cached: they stay to those who could read them before. */
+        record Nobody() implements Audience {}
+
         /**
          * Pages that were cached under another identity, or for anyone, are removed when the cache is opened.
          *
@@ -94,6 +97,7 @@ public final class CacheFolder implements AutoCloseable {
     public void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
+            case Audience.Nobody() -> {}
             case Audience.Anyone() -> {
                 if (Files.deleteIfExists(identity)) {
                     folder.force(); // a power cut must not bring it back beside pages that others have cached

@@ -7,6 +7,7 @@ import io.penstock.cli.config.MetricsSettings;
 import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.ShareSettings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Launcher;
@@ -37,9 +38,20 @@ final class OwnMount {
 
     private static final Duration LOOK = Duration.ofMillis(20);
 
-    /** Others' ports and logs, and settings about names that are not in the benchmark's folder. */
+    /** Others' ports, logs and place in a cache group, and settings about names that are not in the benchmark's folder. */
     private static final Set<Setting<?>> LEFT_OUT = Set.of(
-            Settings.INDEX, Settings.WARM_PATHS, Settings.ACCESS_LOG, MetricsSettings.PROMETHEUS, MetricsSettings.OTLP);
+            Settings.INDEX,
+            Settings.WARM_PATHS,
+            Settings.ACCESS_LOG,
+            MetricsSettings.PROMETHEUS,
+            MetricsSettings.OTLP,
+            ShareSettings.PEERS,
+            ShareSettings.LISTEN,
+            ShareSettings.TLS_CA,
+            ShareSettings.TLS_CERTIFICATE,
+            ShareSettings.TLS_KEY,
+            ShareSettings.INSECURE,
+            ShareSettings.BANDWIDTH);
 
     private final Path folder;
     private final Path mountPoint;
@@ -95,7 +107,7 @@ final class OwnMount {
         return RunningMount.newest(all, mountPoint, false).or(() -> RunningMount.newest(all, mountPoint, true));
     }
 
-    private Map<String, String> texts(Configuration configuration) {
+    Map<String, String> texts(Configuration configuration) {
         Map<String, String> texts = new TreeMap<>();
         for (Setting<?> setting : Settings.ALL) {
             boolean isSet = !(configuration.origin(setting) instanceof Origin.Default);

@@ -135,7 +135,7 @@ public final class Settings {
                     "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
             .withDefault(
                     "the environment's HTTPS_PROXY, or HTTP_PROXY for an endpoint of http, unless its NO_PROXY exempts"
-                            + " the server",
+                            + " the server; none for a server on this machine (localhost, 127.0.0.1, ::1)",
                     context -> null);
 
     public static final Setting<Path> CA_FILE = Setting.of(

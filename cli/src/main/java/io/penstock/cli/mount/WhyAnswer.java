@@ -22,6 +22,7 @@ import io.penstock.writeback.Writeback;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -126,9 +127,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         Residency residency = contents.cache().residency(contents.namespace(), version);
         OptionalLong pinnedUntil = contents.cache().pins().until(contents.namespace(), version);
         ReadState reads = contents.fetcher().readState(version);
-        List<Run> missing = residency.runs().stream()
-                .filter(run -> run.place() == Place.MISSING || run.place() == Place.SECTORS)
-                .toList();
+        List<Run> missing = missing(residency);
         return new FileReport(
                 path,
                 version.key(),
@@ -154,6 +153,20 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                         .sum(),
                 missing.stream().mapToLong(Run::length).sum(),
                 lastReads(reads.lastReads()));
+    }
+
+    /** The runs that a read in order fetches: also pages of which some sectors are here. None touches the next. */
+    private static List<Run> missing(Residency residency) {
+        List<Run> missing = new ArrayList<>();
+        for (Run run : residency.runs()) {
+            if (run.place() != Place.MISSING && run.place() != Place.SECTORS) {
+                continue;
+            }
+            boolean goesOn = !missing.isEmpty() && missing.getLast().end() == run.offset();
+            long start = goesOn ? missing.removeLast().offset() : run.offset();
+            missing.add(new Run(start, run.end(), Place.MISSING));
+        }
+        return missing;
     }
 
     /** When a pin ends, in whole seconds; null if there is none, or if it lasts until it is taken off. */

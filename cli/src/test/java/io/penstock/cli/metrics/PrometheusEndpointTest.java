@@ -154,6 +154,16 @@ class PrometheusEndpointTest {
         assertThat(documented()).isEqualTo(scraped);
     }
 
+    @Test
+    void series_ofAMountThatWrites_areAsManyAsTheDocumentationSays() throws Exception {
+        statistics.set(Statistics.of(1, Statistics.WRITING, Map.of()));
+        endpoint.publish(statistics::get);
+        long series = scrape().lines().filter(line -> !line.startsWith("#")).count();
+
+        assertThat(Files.readString(Path.of("../docs/OPERATIONS.md")))
+                .contains("A mount that writes has " + series + " series,");
+    }
+
     /** The first column of the tables. */
     static Set<String> documented() throws IOException {
         return Files.readString(Path.of("../docs/OPERATIONS.md"))

@@ -34,10 +34,12 @@ final class Statistics {
             Map.of(),
             57);
 
+    static final WritebackStatistics WRITING = new WritebackStatistics(1, 2, 3, 4, 5, 6, 7);
+
     private Statistics() {}
 
     static MountStatistics of(double seconds, boolean isWritten) {
-        return of(seconds, isWritten ? new WritebackStatistics(1, 2, 3, 4, 5, 6, 7) : null, Map.of("read", READ));
+        return of(seconds, isWritten ? WRITING : null, Map.of("read", READ));
     }
 
     static MountStatistics of(
@@ -55,7 +57,17 @@ final class Statistics {
                 writing,
                 calls,
                 new InFlight(41, 42),
-                Map.of("pages", 43L, "replies", 44L),
+                Map.of(
+                        "pages",
+                        43L,
+                        "blocks",
+                        45L,
+                        "connections",
+                        46L,
+                        "requests",
+                        47L,
+                        "replies",
+                        44L), // all purposes
                 new MountStatistics.Space(71, 72, 73),
                 List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 calls.isEmpty() ? null : new MountStatistics.Names(74, 0.75),

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CachedObject;
+import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
+import io.penstock.cache.Urgency;
+import io.penstock.cli.control.FileReport;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
@@ -29,6 +34,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -120,6 +126,28 @@ class ContentsTest {
         WarmJob job = new WarmJob(contents, selection, new WarmJob.Options(0, pinUntil));
         job.run(1);
         return job.status(1);
+    }
+
+    @Test
+    void why_aFileOfWhichThereAreSectors_countsTheGetsOfAReadInOrder() throws Exception {
+        ObjectVersion version = store.putTestData("f", 8 * MIB);
+        int sector = (int) (3 * MIB / PageCache.SECTOR_SIZE) + 1;
+        try (CachedObject pages = cache.open(NAMESPACE, version);
+                CachedObject sectors = cache.openSectors(pages)) {
+            Fill fill = Objects.requireNonNull(sectors.claim(sector, sector + 1, Urgency.DEMAND));
+            fill.filled(fill.buffer().remaining());
+        }
+        close(); // writes it
+        open();
+
+        FileReport report = (FileReport) new WhyAnswer(contents, MOUNT)
+                .of(JsonNodeFactory.instance.objectNode().put("path", "/mnt/data/f"));
+
+        assertThat(report.ranges())
+                .extracting(FileReport.Range::place)
+                .containsExactly("missing", "sectors", "missing");
+        assertThat(report.coldGets()).as("ranges of 2 MiB").isEqualTo(4);
+        assertThat(report.coldBytes()).isEqualTo(8 * MIB);
     }
 
     @Test

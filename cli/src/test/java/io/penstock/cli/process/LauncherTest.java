@@ -145,6 +145,32 @@ class LauncherTest {
     }
 
     @Test
+    void terminal_ofOneOfTheOutputs_isToldOfThatOne() throws Exception {
+        java("echo \"$@\"");
+        assertThat(onATerminal("\"$0\" mounts 2>/dev/null"))
+                .contains("-Dpicocli.ansi=true")
+                .doesNotContain("errors-on-terminal");
+        assertThat(onATerminal("\"$0\" mounts >out; cat out"))
+                .contains("-Dpenstock.errors-on-terminal=true")
+                .doesNotContain("picocli.ansi");
+    }
+
+    /** What a shell's command line prints on a terminal of its own; the launcher is {@code $0}. */
+    private String onATerminal(String commands) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                        "python3",
+                        "-c",
+                        "import pty, sys; pty.spawn(sys.argv[1:])",
+                        "/bin/sh",
+                        "-c",
+                        commands,
+                        launcher.toString())
+                .directory(folder.toFile());
+        builder.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+        return outcome(builder.start()).out();
+    }
+
+    @Test
     void relativePaths_keptThoughTheJvmRunsElsewhere() throws Exception {
         java("pwd; echo \"$@\"");
         Outcome outcome = launch("mounts");
@@ -224,6 +250,21 @@ class LauncherTest {
         assertThat(outcome.err()).contains("no network", "the build failed");
         assertThat(names(lib)).containsExactlyInAnyOrder("penstock-cli-1.jar", "picocli-1.jar");
         assertThat(launch(environment, "umount", "/mnt").err()).isEmpty();
+    }
+
+    @Test
+    void install_ofAnUpdatedCheckoutWithoutMaven_doesNotSayThatNothingIsBuilt() throws Exception {
+        Map<String, String> environment = makeCheckout(MAVEN);
+        Files.writeString(launcher, Files.readString(launcher).replace("type -P mvn", "type -P no-such-maven"));
+        update("cli/src/main/Main.java");
+
+        Outcome updated = launch(environment, "install");
+        assertThat(updated.exitCode()).isEqualTo(1);
+        assertThat(updated.err())
+                .contains("have changed since it was built", "Maven")
+                .hasLineCount(1);
+        Files.delete(lib.resolve("picocli-1.jar"));
+        assertThat(launch(environment, "install").err()).contains("is not built yet", "Maven");
     }
 
     /**
@@ -333,6 +374,20 @@ class LauncherTest {
         assertThat(first.err()).contains("no FUSE").contains("starts stay slower");
         assertThat(first.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
         assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {130, 143})
+    void aotCache_aSignalEndsItsMaking_endsTheCommandAndTheNextTriesAgain(int status) throws Exception {
+        Files.delete(stamp());
+        java("case \"$*\" in *'Main train '*) exit " + status + ";; *) echo mounting;; esac");
+        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        assertThat(outcome.exitCode()).isEqualTo(status);
+        assertThat(outcome.out()).isEmpty();
+        assertThat(outcome.err()).doesNotContain("stay slower");
+        java(TRAINING);
+        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(aotCache).hasContent("learnt anew");
     }
 
     @Test

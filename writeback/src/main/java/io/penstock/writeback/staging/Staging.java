@@ -92,7 +92,7 @@ public final class Staging implements AutoCloseable {
         }
     }
 
-    boolean hasFolder() {
+    public boolean hasFolder() {
         return files != null;
     }
 
