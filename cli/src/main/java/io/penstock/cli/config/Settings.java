@@ -45,7 +45,10 @@ public final class Settings {
                     "s3.endpoint", server(), "The S3-compatible server to use instead of AWS.")
             .alias("endpoint")
             .withDefault("AWS", context -> null)
-            .fromEnvironment("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+            .from(
+                    AwsEndpoint.PLACES,
+                    context -> AwsEndpoint.find(
+                            context.host(), context.find(Settings.PROFILE).orElse(null)));
 
     public static final Setting<String> REGION = Setting.of(
                     "s3.region",
@@ -67,7 +70,8 @@ public final class Settings {
     public static final Setting<String> PROFILE = Setting.of(
                     "s3.profile",
                     word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
-                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials.")
+                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials, and the endpoint if"
+                            + " it has one.")
             .alias("profile")
             .withDefault("the AWS SDK's credential chain", context -> null);
 
