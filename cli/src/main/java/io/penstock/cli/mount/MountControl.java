@@ -79,7 +79,7 @@ public final class MountControl implements AutoCloseable {
 
     private @Nullable ControlServer listen(Configuration mounted) {
         try {
-            return new ControlServer(running.socket(mounted.host()), commands());
+            return new ControlServer(running.openSocket(mounted.host()), commands());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot reach this process: {}", Reason.of(e));
             return null;

@@ -85,6 +85,16 @@ class RunningMountTest {
     }
 
     @Test
+    void openSocket_folderThatOthersMayWriteTo_isRefused() throws IOException {
+        RunningMount running = mount("/mnt", ProcessHandle.current().pid(), Instant.now());
+        assertThat(running.openSocket(host)).isEqualTo(running.socket(host));
+        Files.setPosixFilePermissions(host.runtimeFolder(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThatThrownBy(() -> running.openSocket(host))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("XDG_RUNTIME_DIR");
+    }
+
+    @Test
     void save_folderIsALink_isRefused() throws IOException {
         Files.createSymbolicLink(host.runtimeFolder(), Files.createDirectory(folder.resolve("elsewhere")));
         RunningMount running = mount("/mnt", ProcessHandle.current().pid(), Instant.now());
