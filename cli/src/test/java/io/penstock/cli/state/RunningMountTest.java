@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RunningMountTest {
@@ -196,6 +198,21 @@ class RunningMountTest {
         new StateFile(failed, host).close();
         assertThat(ours()).containsExactly(failed);
         failed.delete(host);
+    }
+
+    /** As systemd-tmpfiles does in /tmp. */
+    @Test
+    @Timeout(60)
+    void stateFile_removedWhileItsProcessServes_isThereAgain() throws Exception {
+        RunningMount mount = mount("/mnt/a", ProcessHandle.current().pid(), Instant.now());
+        try (StateFile _ = new StateFile(mount, host, Duration.ofMillis(10))) {
+            mount.delete(host);
+            while (ours().isEmpty()) {
+                Thread.sleep(5);
+            }
+            assertThat(ours()).containsExactly(mount);
+        }
+        assertThat(ours()).isEmpty();
     }
 
     @Test
