@@ -303,6 +303,13 @@ public final class Settings {
                     "read-only", flag(), "Refuse all writes (Read-only file system); -o ro is the same.")
             .withDefault("false");
 
+    public static final Setting<Boolean> NO_EXEC = Setting.of(
+                    "noexec",
+                    flag(),
+                    "Run no programs of the bucket (Permission denied). In fstab, user and users bring it with them;"
+                            + " exec after them does not.")
+            .withDefault("false");
+
     public static final Setting<Integer> UID = Setting.of(
                     "uid", integer(0, Integer.MAX_VALUE), "The owner of all files, by number.")
             .withDefault("the mounting user's", context -> context.host().uid());
@@ -407,7 +414,7 @@ public final class Settings {
                             INDEX,
                             LIST_CONCURRENCY,
                             ATTRIBUTES)),
-            new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
+            new Group("Permissions", List.of(READ_ONLY, NO_EXEC, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,
             WriteSettings.UPLOADS,
