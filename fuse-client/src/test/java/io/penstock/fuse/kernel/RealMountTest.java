@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
@@ -304,7 +305,23 @@ class RealMountTest {
         assertThatThrownBy(this::mount)
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining("Transport endpoint is not connected")
-                .hasMessageContaining(mountPoint.toString());
+                .hasMessageContaining("penstock umount " + mountPoint + ", or umount -l " + mountPoint);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mnt", "parent/mnt", "link"})
+    void remove_aDeadMount_takesItAwayByLinksToo(String path) throws Exception {
+        Files.createSymbolicLink(folder.resolve("parent"), folder);
+        Files.createSymbolicLink(folder.resolve("link"), mountPoint);
+        DeviceOpener.mount(options(), mountPoint).close();
+
+        assertThat(DeadMount.remove(folder.resolve(path)))
+                .get()
+                .asString()
+                .startsWith(mountPoint + " had the dead mount");
+
+        assertThat(MountTable.read().at(mountPoint)).isEmpty();
+        assertThat(DeadMount.remove(folder.resolve(path))).isEmpty();
     }
 
     @Test
