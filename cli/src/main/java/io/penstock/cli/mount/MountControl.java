@@ -66,7 +66,7 @@ public final class MountControl implements AutoCloseable {
                 logFile,
                 configuration
                         .find(Settings.ACCESS_LOG)
-                        .map(file -> Serving.logFile(file, bucket.mount().mountPoint()))
+                        .map(file -> Serving.logFile(file, plan.mount().mountPoint()))
                         .orElse(Path.of("")),
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
