@@ -56,7 +56,7 @@ final class MemoryServer {
                         null)) {
             readAll(files);
             MountOptions options =
-                    new MountOptions(Path.of(args[1]), "memory", true, false, ttl, CALL, 32, null, false);
+                    new MountOptions(Path.of(args[1]), "memory", true, false, false, ttl, CALL, 32, null, false);
             try (Mount mount = Binding.valueOf(args[0])
                     .mount(
                             () -> KernelBinding.mount(files, options, CallObserver.NONE),

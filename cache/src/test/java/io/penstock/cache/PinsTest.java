@@ -233,10 +233,13 @@ final class PinsTest {
     @Test
     void pin_moreThanFits_isRefusedAndChangesNothing() throws Exception {
         try (PageCache cache = open()) {
+            long versions = cache.pins().room().versionsLeft();
+            assertThat(versions).isPositive();
             pin(cache, large, Pins.UNTIL_UNPINNED);
             Pins.Room room = cache.pins().room();
             assertThat(room.pinned()).isEqualTo(9L * PAGE_SIZE + 4096);
             assertThat(room.most()).isEqualTo(45L * PAGE_SIZE);
+            assertThat(room.versionsLeft()).isEqualTo(versions - 1);
             TestObject other = new TestObject("other", room.left() + 1);
             assertThat(cache.pins().pin(NAMESPACE, other.version(), SOON)).isFalse();
             assertThat(cache.pins().room()).isEqualTo(room);

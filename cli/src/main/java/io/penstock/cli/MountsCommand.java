@@ -11,9 +11,11 @@ import java.nio.file.Path;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +32,8 @@ import picocli.CommandLine.Spec;
             "",
             "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not"
                     + " connected\" there, until it is removed with penstock umount. A process that only uploads is"
-                    + " shown as (unmounted)."
+                    + " shown as (unmounted), and one whose mount is in no folder here any more, as after umount -l"
+                    + " while it was in use, as (detached)."
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS =
@@ -45,16 +48,26 @@ final class MountsCommand implements Callable<Integer> {
     private boolean json;
 
     /**
-     * A mount, or a process that only uploads.
+     * A mount, or a process that has none in the table: it was detached while in use, or it only uploads.
      *
+     * @param isInTable whether the mount is in the kernel's table
      * @param running null if its user is another, whose state files are unreadable, or if its process was killed before
      *     it wrote one
      */
-    record Row(String source, Path mountPoint, @Nullable RunningMount running) {
+    record Row(
+            String source,
+            Path mountPoint,
+            boolean isInTable,
+            @Nullable RunningMount running) {
         private String state() {
-            return running == null
-                    ? "unknown"
-                    : !running.isAlive() ? "dead" : running.unmounted() ? "unmounted" : "serving";
+            if (running == null) {
+                return "unknown";
+            } else if (!running.isAlive()) {
+                return "dead";
+            } else if (running.unmounted()) {
+                return "unmounted";
+            }
+            return isInTable ? "serving" : "detached";
         }
 
         private Map<String, Object> json() {
@@ -80,9 +93,10 @@ final class MountsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
+        List<RunningMount> running = RunningMount.list(Host.current()); // first: a new mount is in the table by then
         List<MountTable.Entry> table = MountTable.read().entries();
         RunningMount.forgetEnded(Host.current(), table);
-        List<Row> rows = rows(table, RunningMount.list(Host.current()));
+        List<Row> rows = rows(table, running);
         if (json) {
             out.println(json(rows));
         } else if (rows.isEmpty()) {
@@ -102,14 +116,19 @@ final class MountsCommand implements Callable<Integer> {
                 .forEach(each -> byMountPoint.merge(
                         each.mountPoint(), each, (one, other) -> one.since().isAfter(other.since()) ? one : other));
         List<Row> rows = new ArrayList<>();
+        Set<RunningMount> shown = new HashSet<>();
         for (MountTable.Entry entry : table) {
             if (RunningMount.isPenstock(entry)) {
-                rows.add(new Row(entry.source(), entry.mountPoint(), byMountPoint.get(entry.mountPoint())));
+                RunningMount serving = byMountPoint.get(entry.mountPoint());
+                rows.add(new Row(entry.source(), entry.mountPoint(), true, serving));
+                if (serving != null) {
+                    shown.add(serving);
+                }
             }
         }
         for (RunningMount process : running) {
-            if (process.unmounted() && process.isAlive()) {
-                rows.add(new Row(process.source(), process.mountPoint(), process));
+            if (process.isAlive() && !shown.contains(process)) {
+                rows.add(new Row(process.source(), process.mountPoint(), false, process));
             }
         }
         return rows;
@@ -128,7 +147,7 @@ final class MountsCommand implements Callable<Integer> {
         boolean alive = running.isAlive();
         return List.of(
                 row.source(),
-                running.unmounted() ? "(unmounted)" : mountPoint,
+                running.unmounted() ? "(unmounted)" : alive && !row.isInTable() ? "(detached)" : mountPoint,
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
                 (running.backlog().isEmpty() ? "nothing" : running.backlog())

@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.ShellWord;
 import io.penstock.core.Printable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -185,15 +187,10 @@ final class PathArguments {
                                 + " leave it out, or give fewer paths at once");
             }
         }
-        Path list = Files.createTempFile("penstock-paths-", ".txt"); // for its user only
+        Path folder = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+        Path list = write(folder, listed, isInput ? System.in : InputStream.nullInputStream());
         boolean isTaken = false;
         try {
-            try (OutputStream out = Files.newOutputStream(list)) {
-                out.write(String.join("\n", listed).concat("\n").getBytes(UTF_8));
-                if (isInput) {
-                    System.in.transferTo(out);
-                }
-            }
             request.put("list", list.toAbsolutePath().toString());
             request.put("isListTemporary", true);
             JsonNode answer = mount.ask(command, request);
@@ -203,6 +200,24 @@ final class PathArguments {
             if (!isTaken) {
                 Files.deleteIfExists(list);
             }
+        }
+    }
+
+    /** Makes the file in this folder. */
+    static Path write(Path folder, List<String> listed, InputStream more) throws RefusedException {
+        try {
+            Path list = Files.createTempFile(folder, "penstock-paths-", ".txt"); // for its user only
+            try (OutputStream out = Files.newOutputStream(list)) {
+                out.write(String.join("\n", listed).concat("\n").getBytes(UTF_8));
+                more.transferTo(out);
+                return list;
+            } catch (IOException e) {
+                Files.deleteIfExists(list);
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new RefusedException("the list of paths cannot be written to " + folder + ": " + Reason.of(e)
+                    + "; name another folder with TMPDIR=…");
         }
     }
 }

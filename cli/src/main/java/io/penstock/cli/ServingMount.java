@@ -54,8 +54,7 @@ record ServingMount(RunningMount mount) {
     /** @param none why it is refused if nothing is mounted there */
     static ServingMount find(Mounts mounts, Path given, String none) throws RefusedException {
         Path real = UmountCommand.realPath(given);
-        return new ServingMount(mounts.newest(
-                each -> each.mountPoint().equals(given) || each.mountPoint().equals(real), none));
+        return new ServingMount(mounts.newest(point -> point.equals(given) || point.equals(real), none));
     }
 
     /**
@@ -70,7 +69,7 @@ record ServingMount(RunningMount mount) {
         Mounts mounts = Mounts.read();
         Path path = resolve(file, mounts.points());
         RunningMount found = mounts.newest(
-                each -> path.startsWith(each.mountPoint()),
+                path::startsWith,
                 Printable.text(file.toString()) + " is in no mount of Penstock; penstock mounts lists the mounts");
         return new MountedFile(new ServingMount(found), path);
     }
@@ -90,15 +89,17 @@ record ServingMount(RunningMount mount) {
      *
      * @param served by a process that lives
      * @param dead those whose process has ended, and which are still mounted
+     * @param unknown where others are mounted, whose processes are not known
      */
-    record Mounts(List<RunningMount> served, List<RunningMount> dead) {
+    record Mounts(List<RunningMount> served, List<RunningMount> dead, List<Path> unknown) {
         static Mounts read() throws IOException {
             return of(RunningMount.list(Host.current()), MountTable.read().entries());
         }
 
         List<Path> points() {
-            return Stream.concat(served.stream(), dead.stream())
-                    .map(RunningMount::mountPoint)
+            return Stream.concat(
+                            Stream.concat(served.stream(), dead.stream()).map(RunningMount::mountPoint),
+                            unknown.stream())
                     .toList();
         }
 
@@ -109,28 +110,43 @@ record ServingMount(RunningMount mount) {
                     .collect(Collectors.toSet());
             List<RunningMount> present =
                     all.stream().filter(each -> !each.unmounted()).toList();
+            Set<Path> known = present.stream().map(RunningMount::mountPoint).collect(Collectors.toSet());
             return new Mounts(
                     present.stream().filter(RunningMount::isAlive).toList(),
                     present.stream()
                             .filter(each -> !each.isAlive() && mounted.contains(each.mountPoint()))
-                            .toList());
+                            .toList(),
+                    mounted.stream().filter(point -> !known.contains(point)).toList());
         }
 
-        /** The innermost of those that are meant, and of these the last. */
-        RunningMount newest(Predicate<RunningMount> meant, String none) throws RefusedException {
-            Comparator<RunningMount> order = Comparator.<RunningMount>comparingInt(
-                            each -> each.mountPoint().getNameCount())
-                    .thenComparing(RunningMount::since);
-            Optional<RunningMount> found = served.stream().filter(meant).max(order);
+        /**
+         * The innermost of those that are meant, and of these the last.
+         *
+         * @param meant gets mount points
+         * @param none why it is refused if nothing is mounted there
+         */
+        RunningMount newest(Predicate<Path> meant, String none) throws RefusedException {
+            Optional<RunningMount> found = newest(served, meant);
             if (found.isPresent()) {
                 return found.get();
             }
-            throw new RefusedException(dead.stream()
-                    .filter(meant)
-                    .max(order)
+            throw new RefusedException(newest(dead, meant)
                     .map(each -> each.mountPoint() + " is dead, as the process that served it has ended: mount it"
                             + " again, or remove it with penstock umount " + each.mountPoint())
+                    .or(() -> unknown.stream()
+                            .filter(meant)
+                            .findFirst()
+                            .map(point -> point + " is a mount of Penstock, but which process serves it is not known to"
+                                    + " this user: it is another user's, or was mounted with another XDG_RUNTIME_DIR"))
                     .orElse(none));
+        }
+
+        private static Optional<RunningMount> newest(List<RunningMount> mounts, Predicate<Path> meant) {
+            return mounts.stream()
+                    .filter(each -> meant.test(each.mountPoint()))
+                    .max(Comparator.<RunningMount>comparingInt(
+                                    each -> each.mountPoint().getNameCount())
+                            .thenComparing(RunningMount::since));
         }
     }
 

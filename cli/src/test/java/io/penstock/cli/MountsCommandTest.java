@@ -53,13 +53,29 @@ class MountsCommandTest {
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
     }
 
+    /** As by umount -l. */
+    @Test
+    void mounts_processOfADetachedMount_isShown() {
+        RunningMount detached = mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH);
+        RunningMount next = mount("/mnt/a", ProcessHandle.current().pid(), Instant.now());
+        RunningMount gone = mount("/mnt/b", NO_PROCESS, Instant.EPOCH);
+        List<MountsCommand.Row> rows = MountsCommand.rows(
+                List.of(new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE)),
+                List.of(detached, next, gone));
+        assertThat(MountsCommand.table(rows).lines().toList())
+                .hasSize(3)
+                .satisfies(lines -> assertThat(lines.get(1)).contains(" /mnt/a "))
+                .satisfies(lines -> assertThat(lines.get(2)).contains(" (detached) "));
+        assertThat(MountsCommand.json(rows)).containsSubsequence("\"serving\"", "\"detached\"");
+    }
+
     @Test
     void json_eachMount_hasItsStateAndWhatIsLeft() throws Exception {
         RunningMount serving =
                 mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH).withBacklog("2 files, 36MiB", 1, false);
         String json = MountsCommand.json(List.of(
-                new MountsCommand.Row(SOURCE, Path.of("/mnt/a"), serving),
-                new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), null)));
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/a"), true, serving),
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), true, null)));
         assertThat(json)
                 .startsWith("[{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/a\",\"state\":\"serving\",\"pid\":")
                 .contains("\"toUpload\":\"2 files, 36MiB\",\"failed\":1")

@@ -1,8 +1,14 @@
 package io.penstock.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cli.process.RefusedException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PipedInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,6 +53,21 @@ class PathArgumentsTest {
                 .isEqualTo(mount.resolve("b").toString());
         assertThat(PathArguments.inMount(mount, List.of(mount), HERE, "/etc/passwd"))
                 .isEqualTo("/etc/passwd");
+    }
+
+    @Test
+    void write_failsOrTheFolderIsMissing_isRefusedAndLeavesNothing(@TempDir Path folder) throws Exception {
+        InputStream broken = new PipedInputStream();
+        assertThatThrownBy(() -> PathArguments.write(folder, List.of("a"), broken))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("the list of paths cannot be written to " + folder
+                        + ": Pipe not connected; name another folder with TMPDIR=…");
+        assertThat(folder).isEmptyDirectory();
+        assertThatThrownBy(() -> PathArguments.write(folder.resolve("no"), List.of("a"), broken))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining("no such file: " + folder.resolve("no"));
+        assertThat(PathArguments.write(folder, List.of("a", "b"), new ByteArrayInputStream("c\n".getBytes(UTF_8))))
+                .hasContent("a\nb\nc\n");
     }
 
     @Test

@@ -51,6 +51,19 @@ class ServingMountTest {
     }
 
     @Test
+    void newest_mountedByAnother_saysThatItsProcessIsNotKnown() {
+        ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(), TABLE);
+
+        assertThatThrownBy(() -> mounts.newest(MOUNT_POINT::equals, "none"))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageStartingWith("/mnt/a is a mount of Penstock, but which process serves it is not known")
+                .hasMessageContaining("XDG_RUNTIME_DIR");
+        assertThatThrownBy(() -> mounts.newest(Path.of("/mnt/b")::equals, "none"))
+                .hasMessage("none");
+        assertThat(mounts.points()).containsExactly(MOUNT_POINT);
+    }
+
+    @Test
     void resolve_aLinkToTheMountOrIntoIt_isThePathBelowTheMountPoint(@TempDir Path temporary) throws Exception {
         Path folder = temporary.toRealPath();
         Path mount = folder.resolve("mnt");

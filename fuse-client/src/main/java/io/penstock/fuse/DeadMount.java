@@ -1,6 +1,7 @@
 package io.penstock.fuse;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -14,7 +15,7 @@ public final class DeadMount {
      * @return a line for the user about the mount that was removed
      */
     public static Optional<String> remove(Path given) throws MountException {
-        Path mountPoint = given.toAbsolutePath().normalize();
+        Path mountPoint = resolve(given.toAbsolutePath().normalize());
         Optional<MountTable.Entry> found;
         try {
             found = MountTable.read().at(mountPoint);
@@ -27,5 +28,21 @@ public final class DeadMount {
         Unmount.detach(mountPoint);
         return Optional.of(mountPoint + " had the dead mount of an ended Penstock process ("
                 + found.get().source() + "); it was removed.");
+    }
+
+    /** Without symbolic links, as the mount table has it. The mount point itself may fail every call. */
+    private static Path resolve(Path path) {
+        Path parent = path.getParent();
+        Path name = path.getFileName();
+        if (parent == null || name == null) {
+            return path;
+        }
+        try {
+            return Files.isSymbolicLink(path)
+                    ? path.toRealPath()
+                    : parent.toRealPath().resolve(name);
+        } catch (IOException e) {
+            return path; // Preflight reports it.
+        }
     }
 }

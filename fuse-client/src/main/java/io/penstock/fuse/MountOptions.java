@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param mountPoint an existing, empty directory
  * @param source the device in mount tables: {@code s3://bucket/prefix}
  * @param readOnly mounted {@code ro}
+ * @param noExec no program of it is run
  * @param allowOther users other than the mounting one may use it
  * @param attributeTimeout maximum time for which the kernel caches names and attributes, until
  *     {@link Mount#limitCaching} sets another; the file system's own time is
@@ -24,6 +25,7 @@ public record MountOptions(
         Path mountPoint,
         String source,
         boolean readOnly,
+        boolean noExec,
         boolean allowOther,
         Duration attributeTimeout,
         long readaheadBytes,

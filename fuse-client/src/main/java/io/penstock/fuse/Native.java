@@ -25,6 +25,7 @@ public final class Native {
     public static final int MS_RDONLY = 1;
     public static final int MS_NOSUID = 2;
     public static final int MS_NODEV = 4;
+    public static final int MS_NOEXEC = 8;
 
     /** umount2(2): detach now, finish when the last user is gone. */
     static final int MNT_DETACH = 2;

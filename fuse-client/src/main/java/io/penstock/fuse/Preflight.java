@@ -67,7 +67,9 @@ public final class Preflight {
                             ? "At " + mountPoint + " stands the dead mount of a process that has ended"
                                     + " (\"Transport endpoint is not connected\"), with "
                                     + mounted.get().source() + " (type "
-                                    + mounted.get().type() + "). Take it away: umount -l " + mountPoint
+                                    + mounted.get().type() + "). Take it away: "
+                                    + (mounted.get().isPenstock() ? "penstock umount " + mountPoint + ", or " : "")
+                                    + "umount -l " + mountPoint
                             : mountPoint + " is already mounted, with "
                                     + mounted.get().source() + " (type "
                                     + mounted.get().type() + "). Unmount it first, or choose another directory.");

@@ -36,8 +36,8 @@ class PreflightTest {
     }
 
     private static void assertRefused(Path mountPoint, String... words) {
-        MountOptions options =
-                new MountOptions(mountPoint, "s3://bucket", true, false, Duration.ofSeconds(1), 0, 1, null, false);
+        MountOptions options = new MountOptions(
+                mountPoint, "s3://bucket", true, false, false, Duration.ofSeconds(1), 0, 1, null, false);
         assertThatThrownBy(() -> Preflight.check(options))
                 .isInstanceOf(MountException.class)
                 .message()

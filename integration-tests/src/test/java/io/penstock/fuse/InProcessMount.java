@@ -101,7 +101,7 @@ final class InProcessMount implements AutoCloseable {
     }
 
     private static MountOptions options(Path mountPoint, Duration believed, @Nullable Path backingFolder) {
-        return new MountOptions(mountPoint, SOURCE, false, false, believed, MIB, THREADS, backingFolder, false);
+        return new MountOptions(mountPoint, SOURCE, false, false, false, believed, MIB, THREADS, backingFolder, false);
     }
 
     Mount mount() {

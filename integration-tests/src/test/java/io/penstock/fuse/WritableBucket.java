@@ -101,6 +101,7 @@ final class WritableBucket implements AutoCloseable {
                 "s3://bucket",
                 false,
                 false,
+                false,
                 Duration.ofSeconds(60),
                 MIB,
                 4,

@@ -213,7 +213,7 @@ final class S3Connector {
     }
 
     /** @param retries none for the store's requests: {@link RetryState} must see how each attempt ends */
-    private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) {
+    private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) throws ObjectStoreException {
         boolean supported = config.integrity().checksums() == Checksums.SUPPORTED;
         S3ClientBuilder builder = S3Client.builder()
                 .httpClient(http)
@@ -230,19 +230,42 @@ final class S3Connector {
                         supported
                                 ? ResponseChecksumValidation.WHEN_SUPPORTED
                                 : ResponseChecksumValidation.WHEN_REQUIRED)
-                .overrideConfiguration(override -> override.retryStrategy(retries)
-                        .addExecutionInterceptor(new ListingInterceptor())
-                        .addExecutionInterceptor(counters)
-                        .putAdvancedOption(
-                                SdkAdvancedClientOption.USER_AGENT_PREFIX,
-                                config.requester().userAgent()))
+                .overrideConfiguration(override -> {
+                    override.retryStrategy(retries)
+                            .addExecutionInterceptor(new ListingInterceptor())
+                            .addExecutionInterceptor(counters)
+                            .putAdvancedOption(
+                                    SdkAdvancedClientOption.USER_AGENT_PREFIX,
+                                    config.requester().userAgent());
+                    if (config.requester().credentials() instanceof Credentials.Chain(String profile)
+                            && profile != null) {
+                        override.defaultProfileName(profile); // or an endpoint_url of the default one would hold
+                    }
+                })
                 // Bodies have their checksum in a header and are sent as they are. Expecting 100-continue would cost a
                 // round trip.
                 .serviceConfiguration(s3 -> s3.chunkedEncodingEnabled(false).expectContinueEnabled(false));
         if (!config.integrity().signedPayloads()) {
             builder.putAuthScheme(new UnsignedPayloads());
         }
-        return builder.build();
+        S3Client client = builder.build();
+        refuseOtherServer(client);
+        return client;
+    }
+
+    /**
+     * The SDK also takes an endpoint from the environment, from system properties and from profiles. Caches, and files that wait
+     * for their upload, belong to the bucket of {@link S3Config.Server#endpoint}: it must have such an endpoint too.
+     */
+    private void refuseOtherServer(S3Client client) throws ObjectStoreException {
+        Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
+        if (config.server().endpoint() == null && found.isPresent()) {
+            client.close();
+            throw new ObjectStoreException.Unavailable(
+                    "the AWS SDK is set to the server " + found.get()
+                            + " in a way that is not known here; name it as the" + " endpoint",
+                    null);
+        }
     }
 
     /** Null if only the SDK can make the requests. */

@@ -158,6 +158,26 @@ final class S3ConnectTest {
                 .hasMessageContaining("~/.aws/credentials");
     }
 
+    /** The caches would take its bucket for one of AWS. */
+    @Test
+    void connect_theProfileHasAServerThatTheConfigurationHasNot_isRefused() throws IOException {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [profile other]
+            aws_access_key_id = id
+            aws_secret_access_key = secret
+            endpoint_url = %s
+            """.formatted(server.endpoint()));
+        S3Config config = as(new Credentials.Chain("other"), new Server(null, "us-east-1", false, null, null));
+        System.setProperty("aws.configFile", profiles.toString());
+        try {
+            assertThatThrownBy(() -> S3ObjectStore.connect(config))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("is set to the server " + server.endpoint());
+        } finally {
+            System.clearProperty("aws.configFile");
+        }
+    }
+
     @Test
     void connect_caFileMissingOrWithoutCertificates_namesSettingAndFile() throws IOException {
         Path empty = Files.createFile(folder.resolve("empty.pem"));
@@ -253,9 +273,13 @@ final class S3ConnectTest {
     }
 
     private static S3Config as(Credentials credentials) {
+        return as(credentials, at(server.endpoint()));
+    }
+
+    private static S3Config as(Credentials credentials, Server at) {
         return new S3Config(
                 "bucket",
-                at(server.endpoint()),
+                at,
                 requester(credentials),
                 HttpClient.DIRECT,
                 Limits.DEFAULT,

@@ -51,8 +51,12 @@ public final class PinTable {
         return reasons.isEmpty();
     }
 
-    /** Whether the heap has no room for more. */
+    /** How many more versions the heap has room for. */
+    long left() {
+        return Math.max(0, most - reasons.size());
+    }
+
     boolean isFull() {
-        return reasons.size() >= most;
+        return left() == 0;
     }
 }

@@ -55,13 +55,14 @@ public final class Pins implements AutoCloseable {
     private long firstEnd = UNTIL_UNPINNED;
 
     /**
-     * Bytes on disk.
+     * Bytes on disk, and pins in the heap.
      *
      * @param pinned bytes that all pins take once they are cached, and those being brought in
      * @param most bytes that they may take
      * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
+     * @param versionsLeft how many more versions can be pinned, whatever their sizes: an eighth of the heap is for pins
      */
-    public record Room(long pinned, long most, boolean isDiskShort) {
+    public record Room(long pinned, long most, boolean isDiskShort, long versionsLeft) {
         public long left() {
             return Math.max(0, most - pinned);
         }
@@ -105,7 +106,7 @@ public final class Pins implements AutoCloseable {
     }
 
     public Room room() {
-        return new Room(bytes.get(), mostBytes(), space.isDiskShort());
+        return new Room(bytes.get(), mostBytes(), space.isDiskShort(), table.left());
     }
 
     private long mostBytes() {

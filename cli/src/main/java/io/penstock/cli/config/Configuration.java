@@ -34,7 +34,7 @@ public final class Configuration implements Setting.Context {
 
     /**
      * Merges the sources, each of which overrides those after it: options, {@code -o}, the bucket's section of the
-     * file, its {@code defaults} section, the built-in defaults.
+     * file, its {@code defaults} section, what is set for other programs too, the built-in defaults.
      *
      * @throws ConfigurationException with every problem of every source
      */
@@ -48,10 +48,24 @@ public final class Configuration implements Setting.Context {
         List.of(options.assignments(), mountOptions.assignments(), file.bucket(bucket), file.defaults())
                 .forEach(source -> source.forEach(
                         assignment -> assigned.putIfAbsent(assignment.setting(), assignment.forBucket(bucket))));
+        SettingSource found = new Configuration(host, bucket, Map.copyOf(assigned)).foundElsewhere();
+        problems.addAll(found.problems());
+        found.assignments().forEach(assignment -> assigned.put(assignment.setting(), assignment.forBucket(bucket)));
         Configuration configuration = new Configuration(host, bucket, Map.copyOf(assigned));
         configuration.addContradictions(problems);
         throwIfAny(problems);
         return configuration;
+    }
+
+    /** What is set for other programs too, of the settings that are not assigned. */
+    private SettingSource foundElsewhere() {
+        SettingSource.Builder source = new SettingSource.Builder();
+        for (Setting<?> setting : Settings.ALL) {
+            if (!assigned.containsKey(setting)) {
+                setting.foundElsewhere(this).ifPresent(found -> source.read(setting, found.text(), found.origin()));
+            }
+        }
+        return source.build();
     }
 
     /**
@@ -158,7 +172,7 @@ public final class Configuration implements Setting.Context {
             Origin origin = origin(setting);
             switch (origin) {
                 case Origin.Option _, Origin.Default _ -> {}
-                case Origin.MountOption _, Origin.Line _, Origin.Variable _ ->
+                case Origin.MountOption _, Origin.Line _, Origin.Variable _, Origin.Profile _ ->
                     lines.append("\n  " + setting + " is " + show(setting) + ", set in " + origin);
             }
         }

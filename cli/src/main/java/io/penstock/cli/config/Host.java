@@ -89,13 +89,19 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         if (isRoot()) {
             return Path.of("/run/penstock");
         }
-        String runtime = environment.getOrDefault("XDG_RUNTIME_DIR", "");
+        String runtime = variable("XDG_RUNTIME_DIR", "");
         return runtime.isEmpty() ? Path.of("/tmp/penstock-" + uid) : Path.of(runtime, "penstock");
+    }
+
+    /** The environment variable; the other text if it is missing or empty. */
+    String variable(String name, String otherwise) {
+        String value = environment.getOrDefault(name, "");
+        return value.isEmpty() ? otherwise : value;
     }
 
     /** The XDG base directory specification: the variable's folder, or else this folder of the home folder. */
     Path xdg(String variable, String inHome) {
-        String folder = environment.getOrDefault(variable, "");
+        String folder = variable(variable, "");
         return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
     }
 

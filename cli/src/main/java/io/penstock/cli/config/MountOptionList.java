@@ -19,7 +19,8 @@ public record MountOptionList(
         SettingSource settings, @Nullable String configurationFile) {
     /**
      * mount(8)'s options that do not depend on the file system, those of fstab(5), and those that libmount leaves in
-     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default.
+     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default. {@code noexec}, which
+     * {@code user} brings with it, is a setting.
      */
     private static final Set<String> PASSED_OVER = Set.of(
             "defaults",
@@ -34,7 +35,6 @@ public record MountOptionList(
             "_netdev",
             "rw",
             "exec",
-            "noexec",
             "suid",
             "nosuid",
             "dev",

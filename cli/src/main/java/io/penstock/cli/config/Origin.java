@@ -41,6 +41,14 @@ public sealed interface Origin {
         }
     }
 
+    /** The profile of this name in AWS's files. */
+    record Profile(String name) implements Origin {
+        @Override
+        public String toString() {
+            return "AWS profile " + name;
+        }
+    }
+
     /** The default: it was not set. */
     record Default() implements Origin {
         @Override

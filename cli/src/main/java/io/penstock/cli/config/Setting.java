@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +18,20 @@ public final class Setting<T> {
     private final String help;
     private final List<String> names;
     private final String defaultText;
-    private final Function<Context, @Nullable Assignment<T>> defaultValue;
+    private final Function<Context, Optional<Found>> elsewhere;
+    private final Function<Context, @Nullable T> defaultValue;
     private final boolean isLive;
+
+    /** A value as it is written where other programs read it too. */
+    record Found(String text, Origin origin) {
+        /** The first of these environment variables that is set. */
+        static Optional<Found> in(Host host, String... variables) {
+            return Stream.of(variables)
+                    .filter(variable -> !host.variable(variable, "").isEmpty())
+                    .findFirst()
+                    .map(variable -> new Found(host.variable(variable, ""), new Origin.Variable(variable)));
+        }
+    }
 
     /** The values on which a default may depend: the machine, the bucket and other settings. */
     interface Context {
@@ -39,20 +52,30 @@ public final class Setting<T> {
             String help,
             List<String> names,
             String defaultText,
-            Function<Context, @Nullable Assignment<T>> defaultValue,
+            Function<Context, Optional<Found>> elsewhere,
+            Function<Context, @Nullable T> defaultValue,
             boolean isLive) {
         this.key = key;
         this.type = type;
         this.help = help;
         this.names = names;
         this.defaultText = defaultText;
+        this.elsewhere = elsewhere;
         this.defaultValue = defaultValue;
         this.isLive = isLive;
     }
 
     /** A setting without a default. */
     static <T> Setting<T> of(String key, ValueType<T> type, String help) {
-        return new Setting<>(key, type, help, List.of(key.replace('.', '-')), "none", context -> null, false);
+        return new Setting<>(
+                key,
+                type,
+                help,
+                List.of(key.replace('.', '-')),
+                "none",
+                context -> Optional.empty(),
+                context -> null,
+                false);
     }
 
     /** The same setting with a fixed default. */
@@ -71,43 +94,34 @@ public final class Setting<T> {
 
     /** The same setting with a default that depends on the machine, the bucket or other settings; null for none. */
     Setting<T> withDefault(String text, Function<Context, @Nullable T> compute) {
-        return withOriginalDefault(text, context -> {
-            T value = compute.apply(context);
-            return value == null ? null : new Assignment<>(this, value, new Origin.Default());
-        });
+        return new Setting<>(key, type, help, names, text, elsewhere, compute, isLive);
+    }
+
+    /** The same setting, taken from the environment variable if nothing sets it. */
+    Setting<T> fromEnvironment(String variable) {
+        return from("$" + variable, context -> Found.in(context.host(), variable));
     }
 
     /**
-     * The same setting, taken from the first of these environment variables that is set, or else its former default.
+     * The same setting, which other programs read too, taken from there if nothing sets it.
+     *
+     * @param places in words
+     * @param search finds it there; uses no setting that is taken from elsewhere itself
      */
-    Setting<T> fromEnvironment(String... variables) {
-        String text = "$" + String.join(", $", variables) + ", else " + defaultText;
-        return withOriginalDefault(text, context -> {
-            for (String variable : variables) {
-                String found = context.host().environment().getOrDefault(variable, "");
-                T value = found.isEmpty() ? null : type.parse(found);
-                if (value != null) {
-                    return new Assignment<>(this, value, new Origin.Variable(variable));
-                }
-            }
-            return defaultValue.apply(context);
-        });
+    Setting<T> from(String places, Function<Context, Optional<Found>> search) {
+        return new Setting<>(key, type, help, names, places + ", else " + defaultText, search, defaultValue, isLive);
     }
 
     /** The same setting, with a further, usually shorter name for its option. */
     Setting<T> alias(String name) {
         List<String> all = new ArrayList<>(names);
         all.addFirst(name);
-        return new Setting<>(key, type, help, List.copyOf(all), defaultText, defaultValue, isLive);
+        return new Setting<>(key, type, help, List.copyOf(all), defaultText, elsewhere, defaultValue, isLive);
     }
 
     /** The same setting, which takes effect while mounted if it is changed. */
     Setting<T> live() {
-        return new Setting<>(key, type, help, names, defaultText, defaultValue, true);
-    }
-
-    private Setting<T> withOriginalDefault(String text, Function<Context, @Nullable Assignment<T>> compute) {
-        return new Setting<>(key, type, help, names, text, compute, isLive);
+        return new Setting<>(key, type, help, names, defaultText, elsewhere, defaultValue, true);
     }
 
     /** Its name in files, with dots: {@code cache.size}. */
@@ -144,9 +158,15 @@ public final class Setting<T> {
         return isLive;
     }
 
+    /** What is set for other programs too. */
+    Optional<Found> foundElsewhere(Context context) {
+        return elsewhere.apply(context);
+    }
+
     @Nullable
     Assignment<T> defaultIn(Context context) {
-        return defaultValue.apply(context);
+        T value = defaultValue.apply(context);
+        return value == null ? null : new Assignment<>(this, value, new Origin.Default());
     }
 
     @Override

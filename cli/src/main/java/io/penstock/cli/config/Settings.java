@@ -45,7 +45,10 @@ public final class Settings {
                     "s3.endpoint", server(), "The S3-compatible server to use instead of AWS.")
             .alias("endpoint")
             .withDefault("AWS", context -> null)
-            .fromEnvironment("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+            .from(
+                    AwsEndpoint.PLACES,
+                    context -> AwsEndpoint.find(
+                            context.host(), context.find(Settings.PROFILE).orElse(null)));
 
     public static final Setting<String> REGION = Setting.of(
                     "s3.region",
@@ -67,7 +70,8 @@ public final class Settings {
     public static final Setting<String> PROFILE = Setting.of(
                     "s3.profile",
                     word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
-                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials.")
+                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials, and the endpoint if"
+                            + " it has one.")
             .alias("profile")
             .withDefault("the AWS SDK's credential chain", context -> null);
 
@@ -303,6 +307,13 @@ public final class Settings {
                     "read-only", flag(), "Refuse all writes (Read-only file system); -o ro is the same.")
             .withDefault("false");
 
+    public static final Setting<Boolean> NO_EXEC = Setting.of(
+                    "noexec",
+                    flag(),
+                    "Run no programs of the bucket (Permission denied). In fstab, user and users bring it with them;"
+                            + " exec after them does not.")
+            .withDefault("false");
+
     public static final Setting<Integer> UID = Setting.of(
                     "uid",
                     integer(0, Integer.MAX_VALUE),
@@ -413,7 +424,7 @@ public final class Settings {
                             INDEX,
                             LIST_CONCURRENCY,
                             ATTRIBUTES)),
-            new Group("Permissions", List.of(READ_ONLY, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
+            new Group("Permissions", List.of(READ_ONLY, NO_EXEC, ALLOW_OTHER, UID, GID, FILE_MODE, DIR_MODE)),
             new Group("Readahead", List.of(MAX_WINDOW, RANGE_SIZE, READ_CONCURRENCY, SMALL_FILE, KERNEL_READAHEAD)),
             WriteSettings.WRITING,
             WriteSettings.UPLOADS,

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import io.penstock.cli.process.Reason;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -52,7 +53,7 @@ final class YamlReader {
         } catch (CharacterCodingException e) {
             return failed(file, file + ": is not UTF-8");
         } catch (IOException e) {
-            return failed(file, file + ": cannot be read: " + e.getMessage());
+            return failed(file, file + ": cannot be read: " + Reason.of(e));
         }
     }
 

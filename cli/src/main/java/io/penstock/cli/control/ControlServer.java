@@ -87,7 +87,7 @@ public final class ControlServer implements AutoCloseable {
         try {
             listener.bind(UnixDomainSocketAddress.of(path));
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
-            this.owner = Files.getOwner(path).getName();
+            this.owner = Files.getOwner(Path.of("/proc/self")).getName();
             threads.execute(this::accept);
             listens = true;
         } finally {

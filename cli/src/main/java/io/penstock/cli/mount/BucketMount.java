@@ -209,8 +209,12 @@ public final class BucketMount implements AutoCloseable {
                 new Inheritance(plan.earlierStaging(), namespaces));
     }
 
-    /** Has the limits of another plan from now on; limits that cannot change while mounted stay as they are. */
-    void adjust(MountPlan next) {
+    /**
+     * Has the limits of another plan from now on; limits that cannot change while mounted stay as they are.
+     *
+     * @param shareBandwidth of share.bandwidth: the other plan need not share, which takes a new mount
+     */
+    void adjust(MountPlan next, long shareBandwidth) {
         contents.cache().adjust(next.cache());
         contents.fetcher().adjust(next.readahead());
         contents.tree().adjust(next.metadata());
@@ -218,8 +222,8 @@ public final class BucketMount implements AutoCloseable {
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
-        if (contents.sharing() != null && next.share() != null) {
-            contents.sharing().limit(next.share().bandwidth());
+        if (contents.sharing() != null) {
+            contents.sharing().limit(shareBandwidth);
         }
     }
 

@@ -144,8 +144,8 @@ final class CacheCommands {
         if (!arguments.hasNonNull("list")) {
             return null;
         }
-        Path list = Path.of(arguments.path("list").asText());
-        if (list.startsWith(mountPoint) || Serving.resolveLinks(list).startsWith(mountPoint)) {
+        Path list = Path.of(arguments.path("list").asText()).toAbsolutePath();
+        if (MountBoundary.leadsInto(list, mountPoint)) {
             throw new RefusedException(list + " lies in the mount itself: copy it to another place");
         } else if (!Files.isRegularFile(list) || !Files.isReadable(list)) {
             throw new RefusedException(list + " is no file that the mount can read");

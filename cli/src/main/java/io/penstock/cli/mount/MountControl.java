@@ -2,8 +2,8 @@ package io.penstock.cli.mount;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Configuration;
-import io.penstock.cli.config.LogLevel;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.ShareSettings;
 import io.penstock.cli.control.ControlCommand;
 import io.penstock.cli.control.ControlServer;
 import io.penstock.cli.log.Logging;
@@ -39,9 +39,6 @@ public final class MountControl implements AutoCloseable {
     /** Null if it cannot listen: the mount serves all the same. */
     private final @Nullable ControlServer server;
 
-    /** Changed by one thread at a time: {@link LiveConfiguration} sees to that. */
-    private LogLevel logLevel;
-
     /**
      * @param logFile empty if the log goes to the terminal
      * @param source has the settings again when they are reloaded
@@ -54,7 +51,6 @@ public final class MountControl implements AutoCloseable {
             LiveConfiguration.Source source) {
         this.plan = plan;
         this.bucket = bucket;
-        this.logLevel = configuration.get(Settings.LOG_LEVEL);
         this.running = new RunningMount(
                 plan.target().source(),
                 bucket.mount().mountPoint(),
@@ -66,7 +62,7 @@ public final class MountControl implements AutoCloseable {
                 logFile,
                 configuration
                         .find(Settings.ACCESS_LOG)
-                        .map(file -> Serving.logFile(file, bucket.mount().mountPoint()))
+                        .map(file -> Serving.logFile(file, plan.mount().mountPoint()))
                         .orElse(Path.of("")),
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
@@ -79,7 +75,7 @@ public final class MountControl implements AutoCloseable {
 
     private @Nullable ControlServer listen(Configuration mounted) {
         try {
-            return new ControlServer(running.socket(mounted.host()), commands());
+            return new ControlServer(running.openSocket(mounted.host()), commands());
         } catch (IOException e) {
             log.warn("Other penstock commands cannot reach this process: {}", Reason.of(e));
             return null;
@@ -122,12 +118,8 @@ public final class MountControl implements AutoCloseable {
     }
 
     private void adjust(Configuration next) {
-        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next));
-        LogLevel level = next.get(Settings.LOG_LEVEL);
-        if (level != logLevel) {
-            logLevel = level;
-            Logging.setLevel(level);
-        }
+        bucket.adjust(MountPlan.of(plan.target(), plan.mount().mountPoint(), next), next.get(ShareSettings.BANDWIDTH));
+        Logging.setLevel(next.get(Settings.LOG_LEVEL));
     }
 
     RunningMount running() {

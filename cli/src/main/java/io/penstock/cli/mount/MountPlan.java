@@ -101,6 +101,7 @@ public record MountPlan(
                         mountPoint,
                         target.source(),
                         configuration.get(Settings.READ_ONLY),
+                        configuration.get(Settings.NO_EXEC),
                         configuration.get(Settings.ALLOW_OTHER),
                         configuration.get(Settings.METADATA_TTL),
                         configuration.get(Settings.KERNEL_READAHEAD),

@@ -99,7 +99,7 @@ final class Profiler implements AutoCloseable {
             Path output = Path.of(text);
             if (!output.isAbsolute()) {
                 throw new RefusedException("output: must be an absolute path, but is '" + text + "'");
-            } else if (Serving.resolveLinks(output).startsWith(mountPoint)) {
+            } else if (MountBoundary.leadsInto(output, mountPoint)) {
                 throw new RefusedException(
                         "output: " + output + " lies inside the mount; choose a place outside of it");
             }

@@ -25,7 +25,7 @@ final class RecoveryAdvice {
                         Stream.of("--config " + ShellWord.of(line.file().toString()));
                     case Origin.Default _ when !FOLDERS.contains(setting) -> Stream.empty();
                     // Beside a file too, which may be valid only with what else was given.
-                    case Origin.Default _, Origin.Option _, Origin.MountOption _, Origin.Variable _ ->
+                    case Origin.Default _, Origin.Option _, Origin.MountOption _, Origin.Variable _, Origin.Profile _ ->
                         Stream.of(setting.optionName()
                                 + (setting.type().isFlag() ? "=" : " ")
                                 + ShellWord.of(configuration.show(setting)));

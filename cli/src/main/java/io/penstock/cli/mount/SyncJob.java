@@ -63,7 +63,7 @@ final class SyncJob extends Job {
         long all = look();
         total(files, all);
         while (!left.isEmpty()) {
-            if (timeout != null && System.nanoTime() - began >= timeout.toNanos()) {
+            if (timeout != null && Duration.ofNanos(System.nanoTime() - began).compareTo(timeout) >= 0) {
                 left.forEach(this::overdue);
                 return;
             }

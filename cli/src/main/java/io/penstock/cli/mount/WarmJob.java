@@ -55,7 +55,10 @@ final class WarmJob extends Job {
             if (options.pinUntil() == null) {
                 counting = Thread.ofPlatform().daemon().name("count").start(this::countBeside);
             } else {
-                checkRoom(count());
+                String objection = objection(count(), contents.cache().pins().room());
+                if (objection != null) {
+                    throw new RefusedException("nothing is pinned or fetched, as " + objection);
+                }
             }
             files.visit(contents, new Bringing(bringing));
             bringing.finish();
@@ -124,14 +127,9 @@ final class WarmJob extends Job {
 
     /** Counts the files and their bytes. */
     private final class Count implements FileSelection.Visitor {
-        long number;
-        long bytes;
-
-        /** On disk, of those that are not pinned yet. */
-        long toPin;
-
-        /** Those that count in {@link #toPin}: paths may overlap. */
-        private final Set<ObjectVersion> pinned = new HashSet<>();
+        private final ToPin toPin = new ToPin(contents.cache().pins().room().versionsLeft());
+        private long number;
+        private long bytes;
 
         @Override
         public void file(ObjectVersion version) {
@@ -140,10 +138,8 @@ final class WarmJob extends Job {
             }
             number++;
             bytes += version.size();
-            if (options.pinUntil() != null
-                    && !contents.cache().pins().isPinned(contents.namespace(), version)
-                    && pinned.add(version)) {
-                toPin += Pins.bytesOnDisk(version.size());
+            if (options.pinUntil() != null && !contents.cache().pins().isPinned(contents.namespace(), version)) {
+                toPin.add(version);
             }
         }
 
@@ -159,11 +155,40 @@ final class WarmJob extends Job {
         return version.size() > 0;
     }
 
-    private Count count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+    /** Versions that are not pinned yet: none beyond what the heap has room for, and one that shows that they are too many. */
+    static final class ToPin {
+        private final long most;
+
+        /** Without duplicates: paths may overlap. */
+        private final Set<ObjectVersion> versions = new HashSet<>();
+
+        /** On disk. */
+        private long bytes;
+
+        ToPin(long most) {
+            this.most = most;
+        }
+
+        void add(ObjectVersion version) {
+            if (!areTooMany() && versions.add(version)) {
+                bytes += Pins.bytesOnDisk(version.size());
+            }
+        }
+
+        int number() {
+            return versions.size();
+        }
+
+        private boolean areTooMany() {
+            return number() > most;
+        }
+    }
+
+    private ToPin count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
         files.visit(contents, count);
         total(count.number, count.bytes);
-        return count;
+        return count.toPin;
     }
 
     private void countBeside() {
@@ -176,17 +201,23 @@ final class WarmJob extends Job {
         }
     }
 
-    private void checkRoom(Count count) throws RefusedException {
-        Pins.Room room = contents.cache().pins().room();
-        if (count.toPin > room.left()) {
-            throw new RefusedException("nothing is pinned or fetched, as it does not fit: it takes "
-                    + ByteSizes.about(count.toPin) + ", " + ByteSizes.about(room.pinned())
+    /** Why they cannot all be pinned; null if they can. */
+    static @Nullable String objection(ToPin toPin, Pins.Room room) {
+        if (toPin.areTooMany()) {
+            return String.format(
+                    Locale.ROOT,
+                    "these are too many files: the heap has room for %,d more pins. Pin fewer, unpin something, or"
+                            + " mount with a larger heap, such as PENSTOCK_JAVA_OPTS=-Xmx4g",
+                    toPin.most);
+        } else if (toPin.bytes > room.left()) {
+            return "it does not fit: it takes " + ByteSizes.about(toPin.bytes) + ", " + ByteSizes.about(room.pinned())
                     + " are pinned already, and pins may take " + ByteSizes.about(room.most())
                     + (room.isDiskShort()
                             ? " (15/16 of the disk, less cache.min-free). Unpin something, or free space on"
                                     + " the disk"
-                            : " (15/16 of cache.size). Unpin something, or raise cache.size"));
+                            : " (15/16 of cache.size). Unpin something, or raise cache.size");
         }
+        return null;
     }
 
     private void done(ObjectVersion version, Outcome outcome, @Nullable Exception why) {
@@ -204,15 +235,20 @@ final class WarmJob extends Job {
                 problem(shown(version.key()), "it is not in the bucket any more");
             }
             case NO_ROOM ->
-                problem(
-                        shown(version.key()),
-                        contents.cache().pins().room().isDiskShort()
-                                ? "there is no room for it on the cache's disk, which is full up to cache.min-free"
-                                : "there is no room for it in cache.size");
+                problem(shown(version.key()), noRoom(contents.cache().pins().room()));
             case NOT_STORED -> problem(shown(version.key()), "the cache's disk does not take all of it");
             case FAILED ->
                 problem(shown(version.key()), why == null ? "the server has failed" : String.valueOf(why.getMessage()));
         }
+    }
+
+    private static String noRoom(Pins.Room room) {
+        if (room.versionsLeft() == 0) {
+            return "the heap has no room for its pin";
+        }
+        return room.isDiskShort()
+                ? "there is no room for it on the cache's disk, which is full up to cache.min-free"
+                : "there is no room for it in cache.size";
     }
 
     /** Looks the name up anew, so that the next job finds its present object. */

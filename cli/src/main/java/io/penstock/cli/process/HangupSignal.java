@@ -14,7 +14,8 @@ public final class HangupSignal {
     private HangupSignal() {}
 
     /**
-     * From now on the signal runs this, on a thread of the JVM, and no longer ends the process. The JDK has signals only in
+     * From now on the signal runs this, on a thread of the JVM, and no longer ends the process; unless the process was started with
+     * it ignored, which the JVM leaves so. The JDK has signals only in
      * jdk.unsupported, whose classes javac does not let pass without a warning: so they are found by name.
      */
     public static void runs(Runnable action) {
@@ -27,7 +28,11 @@ public final class HangupSignal {
             Object calls =
                     MethodHandleProxies.asInterfaceInstance(handler, MethodHandles.dropArguments(run, 0, signal));
             Object hangup = signal.getConstructor(String.class).newInstance("HUP");
-            signal.getMethod("handle", signal, handler).invoke(null, hangup, calls);
+            Object former = signal.getMethod("handle", signal, handler).invoke(null, hangup, calls);
+            if (handler.getField("SIG_IGN").get(null).equals(former)) {
+                log.warn("SIGHUP does nothing, as this process was started with it ignored, such as by nohup:"
+                        + " use penstock reload");
+            }
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
             log.warn("SIGHUP ends this process, as this JVM does not tell it: use penstock reload", e);
         }

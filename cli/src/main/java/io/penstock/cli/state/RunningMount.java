@@ -284,7 +284,20 @@ public record RunningMount(
 
     /** Where the process serves commands of its user and of root. */
     public Path socket(Host host) {
-        return host.runtimeFolder().resolve(pid + ".socket");
+        return socket(host.runtimeFolder());
+    }
+
+    /**
+     * The same, for the process itself.
+     *
+     * @throws IOException if other users may write to its folder
+     */
+    public Path openSocket(Host host) throws IOException {
+        return socket(RuntimeFolder.open(host));
+    }
+
+    private Path socket(Path folder) {
+        return folder.resolve(pid + ".socket");
     }
 
     private Path file(Path folder) {

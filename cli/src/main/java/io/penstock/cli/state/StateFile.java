@@ -4,15 +4,22 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.Reason;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The state file of this process, which several threads update. Safe for use by any number of threads. */
+/**
+ * The state file of this process, which several threads update. Files of weeks ago are removed from /tmp (systemd-tmpfiles(8)),
+ * where the runtime folder may be: so it is written anew each day. Safe for use by any number of threads.
+ */
 public final class StateFile implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StateFile.class);
 
+    private static final Duration BETWEEN_SAVES = Duration.ofDays(1);
+
     private final Host host;
+    private final Thread saver;
 
     @GuardedBy("this")
     private RunningMount running;
@@ -22,12 +29,28 @@ public final class StateFile implements AutoCloseable {
 
     /** Writes the file; a failure is only logged. */
     public StateFile(RunningMount running, Host host) {
+        this(running, host, BETWEEN_SAVES);
+    }
+
+    StateFile(RunningMount running, Host host, Duration betweenSaves) {
         this.running = running;
         this.host = host;
         try {
             running.save(host);
         } catch (IOException e) {
             log.warn("penstock mounts will not show this process: {}", Reason.of(e));
+        }
+        this.saver = Thread.ofVirtual().name("state file").start(() -> saveEach(betweenSaves));
+    }
+
+    private void saveEach(Duration pause) {
+        try {
+            while (true) {
+                Thread.sleep(pause);
+                save();
+            }
+        } catch (InterruptedException e) {
+            // closed
         }
     }
 
@@ -38,12 +61,18 @@ public final class StateFile implements AutoCloseable {
             return;
         }
         running = changed;
+        save();
+    }
+
+    private synchronized void save() {
+        if (closed) {
+            return;
+        }
         try {
             running.save(host);
         } catch (IOException e) {
             log.debug(
-                    "The state file is out of date: neither penstock mounts nor penstock umount will see the change",
-                    e);
+                    "The state file is out of date: neither penstock mounts nor penstock umount will see a change", e);
         }
     }
 
@@ -51,6 +80,7 @@ public final class StateFile implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
+        saver.interrupt();
         if (running.unmounted() && running.failed() > 0) {
             return;
         }

@@ -215,7 +215,17 @@ class ConfigurationFileTest {
         assertThat(ConfigurationFile.find(folder, Hosts.USER).problems())
                 .singleElement()
                 .asString()
-                .startsWith(folder + ": cannot be read: ");
+                .isEqualTo(folder + ": cannot be read: Is a directory");
+    }
+
+    @Test
+    void find_linksInACircle_isAProblemWithTheReasonAlone() throws IOException {
+        Path circle = Files.createSymbolicLink(folder.resolve("circle"), Path.of("circle"));
+
+        assertThat(ConfigurationFile.find(circle, Hosts.USER).problems())
+                .singleElement()
+                .asString()
+                .startsWith(circle + ": cannot be read: Too many levels of symbolic links");
     }
 
     @Test

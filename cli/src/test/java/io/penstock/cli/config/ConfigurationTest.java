@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -97,6 +98,83 @@ class ConfigurationTest {
         SettingSource option = SettingSource.ofOptions(Map.of(Settings.ENDPOINT, "http://c:3"), Map.of());
         Configuration set = Configuration.of(host, "data", option, SettingSource.EMPTY, ConfigurationFile.NONE);
         assertThat(set.find(Settings.ENDPOINT)).hasValue(URI.create("http://c:3"));
+    }
+
+    @Test
+    void endpoint_ofTheProfile_followedUnlessSetElsewhere() throws Exception {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [default]
+            region = eu-central-1
+            [profile minio]
+            endpoint_url = http://10.0.0.5:9000
+            [profile local]
+            endpoint_url = http://all:1
+            services = here
+            [profile ignoring]
+            endpoint_url = http://all:1
+            ignore_configured_endpoint_urls = true
+            [services here]
+            s3 =
+              endpoint_url = http://s3:2
+            """);
+        Map<String, String> environment = Map.of("AWS_CONFIG_FILE", profiles.toString());
+
+        assertThat(inEnvironment(environment).find(Settings.ENDPOINT)).isEmpty();
+        Configuration minio = inEnvironment(with(environment, "AWS_PROFILE", "minio"));
+        assertThat(minio.find(Settings.ENDPOINT)).hasValue(URI.create("http://10.0.0.5:9000"));
+        assertThat(minio.origin(Settings.ENDPOINT)).hasToString("AWS profile minio");
+        assertThat(minio.whereSet(List.of(Settings.ENDPOINT)))
+                .isEqualTo("\n  s3.endpoint is http://10.0.0.5:9000, set in AWS profile minio");
+        SettingSource local = SettingSource.ofOptions(Map.of(Settings.PROFILE, "local"), Map.of());
+        assertThat(Configuration.of(
+                                Hosts.user(with(environment, "AWS_PROFILE", "minio")),
+                                "data",
+                                local,
+                                SettingSource.EMPTY,
+                                ConfigurationFile.NONE)
+                        .find(Settings.ENDPOINT))
+                .hasValue(URI.create("http://s3:2"));
+        assertThat(inEnvironment(with(environment, "AWS_PROFILE", "ignoring")).find(Settings.ENDPOINT))
+                .isEmpty();
+        Map<String, String> both = with(with(environment, "AWS_PROFILE", "minio"), "AWS_ENDPOINT_URL", "http://a:1");
+        assertThat(inEnvironment(both).find(Settings.ENDPOINT)).hasValue(URI.create("http://a:1"));
+        assertThat(inEnvironment(with(both, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"))
+                        .find(Settings.ENDPOINT))
+                .isEmpty();
+    }
+
+    @Test
+    void endpoint_inTheEnvironmentAndNotAllowed_isAProblemUnlessSet() throws Exception {
+        Map<String, String> environment = Map.of("AWS_ENDPOINT_URL", "http://a:1/tenant");
+
+        assertThatThrownBy(() -> inEnvironment(environment))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageStartingWith(
+                        "environment variable AWS_ENDPOINT_URL: s3.endpoint: found 'http://a:1/tenant', allowed is a"
+                                + " server's address");
+        SettingSource option = SettingSource.ofOptions(Map.of(Settings.ENDPOINT, "http://c:3"), Map.of());
+        Configuration set =
+                Configuration.of(Hosts.user(environment), "data", option, SettingSource.EMPTY, ConfigurationFile.NONE);
+        assertThat(set.find(Settings.ENDPOINT)).hasValue(URI.create("http://c:3"));
+    }
+
+    @Test
+    void endpoint_filesOfProfilesThatAreNone_isNotSet() throws Exception {
+        Path profiles = Files.writeString(folder.resolve("config"), "no profile");
+
+        assertThat(inEnvironment(Map.of("AWS_CONFIG_FILE", profiles.toString())).find(Settings.ENDPOINT))
+                .isEmpty();
+    }
+
+    private static Configuration inEnvironment(Map<String, String> environment) throws ConfigurationException {
+        return Configuration.of(
+                Hosts.user(environment), "data", SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+    }
+
+    private static Map<String, String> with(Map<String, String> environment, String name, String value) {
+        Map<String, String> all = new HashMap<>(environment);
+        all.put(name, value);
+        return Map.copyOf(all);
     }
 
     @Test

@@ -27,8 +27,8 @@ class MountOptionListTest {
 
     @Test
     void parse_flags_needNoValue() {
-        assertThat(parse("allow_other,path_style=false,ro"))
-                .containsExactly("fuse.allow-other=true", "s3.path-style=false", "read-only=true");
+        assertThat(parse("allow_other,path_style=false,ro,noexec"))
+                .containsExactly("fuse.allow-other=true", "s3.path-style=false", "read-only=true", "noexec=true");
     }
 
     @Test

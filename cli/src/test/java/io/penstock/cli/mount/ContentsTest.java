@@ -10,6 +10,7 @@ import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
 import io.penstock.cache.Urgency;
 import io.penstock.cli.control.FileReport;
+import io.penstock.cache.disk.Pins;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.control.JobStatus.State;
@@ -120,6 +121,28 @@ class ContentsTest {
                 .containsExactly(
                         new PathResidency(".", 1, 3 * MIB, 0, 0, 0, null),
                         new PathResidency("d/empty", 0, 0, 0, 0, 0, null));
+    }
+
+    @Test
+    void objection_moreFilesThanTheHeapHasPinsFor_saysSoAndKeepsNoMore() {
+        Pins.Room room = new Pins.Room(0, 64 * MIB, false, 2);
+        WarmJob.ToPin toPin = new WarmJob.ToPin(room.versionsLeft());
+        toPin.add(version(1));
+        toPin.add(version(1)); // overlapping paths
+        toPin.add(version(2));
+        assertThat(WarmJob.objection(toPin, room)).isNull();
+
+        for (int i = 3; i < 100; i++) {
+            toPin.add(version(i));
+        }
+        assertThat(WarmJob.objection(toPin, room))
+                .startsWith("these are too many files: the heap has room for 2 more pins.")
+                .contains("PENSTOCK_JAVA_OPTS");
+        assertThat(toPin.number()).isEqualTo(3);
+    }
+
+    private static ObjectVersion version(int number) {
+        return new ObjectVersion("f" + number, "\"etag\"", 1, Instant.EPOCH);
     }
 
     private JobStatus run(FileSelection selection, @Nullable Long pinUntil) {

@@ -76,6 +76,22 @@ class SyncJobTest {
         assertThat(end.waitsFor()).isNull();
     }
 
+    /** Of more than 292 years, which is more than a long has nanoseconds. */
+    @Test
+    void work_aTimeoutThatNobodySees_waits() throws Exception {
+        File slow = new File("slow", new Progress.Waiting(70));
+        SyncJob job = new SyncJob(0, RECOVERY, List.of(slow), key -> key, Duration.ofDays(110_000));
+        Thread thread = Thread.ofVirtual().start(() -> job.run(1));
+        while (job.status(1).waitsFor() == null && thread.isAlive()) {
+            Thread.onSpinWait();
+        }
+
+        slow.progress = new Progress.Visible();
+        thread.join();
+
+        assertThat(job.status(1).state()).isEqualTo(State.DONE);
+    }
+
     @Test
     void work_whatFails_isNamed() {
         JobStatus end = run(new SyncJob(

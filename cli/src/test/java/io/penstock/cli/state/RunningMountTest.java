@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RunningMountTest {
@@ -82,6 +84,16 @@ class RunningMountTest {
                 .hasMessageContainingAll(open.toString(), "XDG_RUNTIME_DIR");
         assertThat(trap).isSymbolicLink();
         assertThat(precious).hasContent("text");
+    }
+
+    @Test
+    void openSocket_folderThatOthersMayWriteTo_isRefused() throws IOException {
+        RunningMount running = mount("/mnt", ProcessHandle.current().pid(), Instant.now());
+        assertThat(running.openSocket(host)).isEqualTo(running.socket(host));
+        Files.setPosixFilePermissions(host.runtimeFolder(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThatThrownBy(() -> running.openSocket(host))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("XDG_RUNTIME_DIR");
     }
 
     @Test
@@ -186,6 +198,21 @@ class RunningMountTest {
         new StateFile(failed, host).close();
         assertThat(ours()).containsExactly(failed);
         failed.delete(host);
+    }
+
+    /** As systemd-tmpfiles does in /tmp. */
+    @Test
+    @Timeout(60)
+    void stateFile_removedWhileItsProcessServes_isThereAgain() throws Exception {
+        RunningMount mount = mount("/mnt/a", ProcessHandle.current().pid(), Instant.now());
+        try (StateFile _ = new StateFile(mount, host, Duration.ofMillis(10))) {
+            mount.delete(host);
+            while (ours().isEmpty()) {
+                Thread.sleep(5);
+            }
+            assertThat(ours()).containsExactly(mount);
+        }
+        assertThat(ours()).isEmpty();
     }
 
     @Test

@@ -42,6 +42,9 @@ final class Arguments {
                 "max_background=" + MountOptions.MAX_BACKGROUND,
                 "congestion_threshold=" + MountOptions.CONGESTION_THRESHOLD));
         // Not "intr": libfuse would send signals to the JVM's threads.
+        if (options.noExec()) {
+            settings.add("noexec");
+        }
         if (options.allowOther()) {
             settings.add("allow_other");
         }

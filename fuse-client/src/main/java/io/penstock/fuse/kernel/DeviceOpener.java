@@ -28,7 +28,10 @@ final class DeviceOpener {
             throw new MountException(DEVICE + " cannot be opened: error number " + Native.error());
         }
         Device device = new Device(fd);
-        long flags = Native.MS_NOSUID | Native.MS_NODEV | (options.readOnly() ? Native.MS_RDONLY : 0);
+        long flags = Native.MS_NOSUID
+                | Native.MS_NODEV
+                | (options.readOnly() ? Native.MS_RDONLY : 0)
+                | (options.noExec() ? Native.MS_NOEXEC : 0);
         // default_permissions: the kernel checks modes itself, and allow_other opens nothing by accident.
         String data = "fd=" + fd + ",rootmode=" + DIRECTORY_MODE + ",user_id=" + Native.C.geteuid() + ",group_id="
                 + Native.C.getegid() + ",default_permissions" + (options.allowOther() ? ",allow_other" : "");

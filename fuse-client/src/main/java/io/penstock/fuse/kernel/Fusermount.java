@@ -11,6 +11,7 @@ import io.penstock.fuse.Preflight;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -73,18 +74,18 @@ final class Fusermount {
     }
 
     static List<String> command(String program, MountOptions options, Path mountPoint) {
-        String settings = String.join(
-                ",",
+        List<String> settings = new ArrayList<>(List.of(
                 options.readOnly() ? "ro" : "rw",
                 "nosuid,nodev,default_permissions",
                 "subtype=" + DeviceOpener.SUBTYPE,
-                "fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,"));
-        return List.of(
-                program,
-                "-o",
-                options.allowOther() ? settings + ",allow_other" : settings,
-                "--",
-                mountPoint.toString());
+                "fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,")));
+        if (options.noExec()) {
+            settings.add("noexec");
+        }
+        if (options.allowOther()) {
+            settings.add("allow_other");
+        }
+        return List.of(program, "-o", String.join(",", settings), "--", mountPoint.toString());
     }
 
     private static int spawn(Arena arena, List<String> command, int socket) throws MountException {

@@ -21,7 +21,9 @@ class ArgumentsTest {
         assertThat(Arguments.of(options("s3://b", true, true), MOUNT_POINT)).contains("ro", "allow_other");
         assertThat(Arguments.of(options("s3://b", false, false), MOUNT_POINT))
                 .contains("rw")
-                .doesNotContain("ro", "allow_other");
+                .doesNotContain("ro", "noexec", "allow_other");
+        assertThat(Arguments.of(options("s3://b", false, true, false), MOUNT_POINT))
+                .contains("noexec");
     }
 
     @Test
@@ -31,6 +33,11 @@ class ArgumentsTest {
     }
 
     private static MountOptions options(String source, boolean readOnly, boolean allowOther) {
-        return new MountOptions(MOUNT_POINT, source, readOnly, allowOther, Duration.ofMillis(500), 0, 4, null, false);
+        return options(source, readOnly, false, allowOther);
+    }
+
+    private static MountOptions options(String source, boolean readOnly, boolean noExec, boolean allowOther) {
+        return new MountOptions(
+                MOUNT_POINT, source, readOnly, noExec, allowOther, Duration.ofMillis(500), 0, 4, null, false);
     }
 }

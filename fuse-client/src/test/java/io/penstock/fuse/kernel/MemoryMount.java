@@ -11,7 +11,7 @@ final class MemoryMount {
 
     public static void main(String[] arguments) throws Exception {
         MountOptions options = new MountOptions(
-                Path.of(arguments[0]), "memory", true, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
+                Path.of(arguments[0]), "memory", true, false, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
         try (DeviceMount mount = KernelBinding.mount(
                 connection -> new MemoryOperations(8L << 30, Long.MAX_VALUE), options, CallObserver.NONE)) {
             System.out.println(mount.description());

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.fuse.DeadMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.MountTable;
@@ -251,11 +252,33 @@ class RealMountTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void mount_noExec_isOfTheKernelsMount(boolean noExec) throws Exception {
+        try (DeviceMount mount = KernelBinding.mount(connection -> operations(), options(noExec), CallObserver.NONE)) {
+            assertThat(isMountedNoExec()).isEqualTo(noExec);
+            mount.unmount(Duration.ofSeconds(10));
+        }
+        Device device = Fusermount.mount(options(noExec), mountPoint);
+        try (DeviceMount mount = KernelBinding.serve(
+                device, connection -> operations(), options(noExec), CallObserver.NONE, mountPoint)) {
+            assertThat(isMountedNoExec()).as("by fusermount").isEqualTo(noExec);
+            mount.unmount(Duration.ofSeconds(10));
+        }
+    }
+
+    private boolean isMountedNoExec() throws Exception {
+        String line = run("grep", " " + mountPoint + " ", "/proc/self/mountinfo");
+        assertThat(line).contains("nosuid");
+        return line.contains("noexec");
+    }
+
     @Test
     void mount_ofAnOpenDevice_servesWhereItIsMounted() throws Exception {
         Device device = DeviceOpener.mount(options(), mountPoint);
         Path name = Path.of("/dev/fd/" + device.fd());
-        MountOptions handedOver = new MountOptions(name, "", true, false, Duration.ofSeconds(1), 0, 1, null, false);
+        MountOptions handedOver =
+                new MountOptions(name, "", true, false, false, Duration.ofSeconds(1), 0, 1, null, false);
         try (DeviceMount mount = KernelBinding.mount(connection -> operations(), handedOver, CallObserver.NONE)) {
             assertThat(mount.mountPoint()).isEqualTo(mountPoint);
             assertThat(run("stat", "-c", "%s", file())).isEqualTo(Long.toString(SIZE));
@@ -267,7 +290,7 @@ class RealMountTest {
     @ValueSource(strings = {"/dev/fd/0", "/dev/fd/987654"})
     void mount_ofWhatIsNoDevice_isRefused(String name) {
         MountOptions options =
-                new MountOptions(Path.of(name), "", true, false, Duration.ofSeconds(1), 0, 1, null, false);
+                new MountOptions(Path.of(name), "", true, false, false, Duration.ofSeconds(1), 0, 1, null, false);
 
         assertThatThrownBy(() -> KernelBinding.mount(connection -> operations(), options, CallObserver.NONE))
                 .isInstanceOf(MountException.class)
@@ -282,7 +305,23 @@ class RealMountTest {
         assertThatThrownBy(this::mount)
                 .isInstanceOf(MountException.class)
                 .hasMessageContaining("Transport endpoint is not connected")
-                .hasMessageContaining(mountPoint.toString());
+                .hasMessageContaining("penstock umount " + mountPoint + ", or umount -l " + mountPoint);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mnt", "parent/mnt", "link"})
+    void remove_aDeadMount_takesItAwayByLinksToo(String path) throws Exception {
+        Files.createSymbolicLink(folder.resolve("parent"), folder);
+        Files.createSymbolicLink(folder.resolve("link"), mountPoint);
+        DeviceOpener.mount(options(), mountPoint).close();
+
+        assertThat(DeadMount.remove(folder.resolve(path)))
+                .get()
+                .asString()
+                .startsWith(mountPoint + " had the dead mount");
+
+        assertThat(MountTable.read().at(mountPoint)).isEmpty();
+        assertThat(DeadMount.remove(folder.resolve(path))).isEmpty();
     }
 
     @Test
@@ -328,8 +367,12 @@ class RealMountTest {
     }
 
     private MountOptions options() {
+        return options(false);
+    }
+
+    private MountOptions options(boolean noExec) {
         return new MountOptions(
-                mountPoint, "s3://bucket/a,b", true, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
+                mountPoint, "s3://bucket/a,b", true, noExec, false, Duration.ofSeconds(1), 1 << 20, 1, null, false);
     }
 
     private String file() {
