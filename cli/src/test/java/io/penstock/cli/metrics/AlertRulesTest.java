@@ -18,6 +18,7 @@ class AlertRulesTest {
 
     @Test
     void rules_byPrometheusParser_areValidAndUseMetricsThatThereAre() throws Exception {
+        PromqlCheck.assumePresent();
         Set<String> used = PromqlCheck.metrics(RULES);
 
         assertThat(used).hasSizeGreaterThan(10);
@@ -27,6 +28,7 @@ class AlertRulesTest {
     /** That the check can fail. */
     @Test
     void rules_thatDoNotParse_areRefused() throws Exception {
+        PromqlCheck.assumePresent();
         Path wrong = Files.writeString(
                 scratch.resolve("wrong.yaml"),
                 Files.readString(RULES).replace("absent(penstock_uptime_seconds)", "absent(penstock_uptime_seconds"));

@@ -58,16 +58,12 @@ final class Statistics {
                 calls,
                 new InFlight(41, 42),
                 Map.of(
-                        "pages",
-                        43L,
-                        "blocks",
-                        45L,
-                        "connections",
-                        46L,
-                        "requests",
-                        47L,
-                        "replies",
-                        44L), // all purposes
+                        "pages", 43L, //
+                        "blocks", 45L,
+                        "names", 48L,
+                        "connections", 46L,
+                        "requests", 47L,
+                        "replies", 44L), // all purposes
                 new MountStatistics.Space(71, 72, 73),
                 List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 calls.isEmpty() ? null : new MountStatistics.Names(74, 0.75),
