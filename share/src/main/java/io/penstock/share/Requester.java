@@ -1,7 +1,5 @@
 package io.penstock.share;
 
-import static io.penstock.cache.PageCache.PAGE_SIZE;
-
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -98,8 +96,6 @@ final class Requester implements PeerSource, AutoCloseable {
             throw e;
         }
         counters.answersHad.increment();
-        ByteRange range = request.range();
-        counters.pagesHad.add((range.end() + PAGE_SIZE - 1) / PAGE_SIZE - range.offset() / PAGE_SIZE);
     }
 
     private String proof() throws PeerFailure, InterruptedException {

@@ -9,7 +9,6 @@ import java.util.stream.Collectors;
 
 /** What the node has had from others and given to them. Safe for use by any number of threads. */
 final class ShareCounters {
-    final LongAdder pagesHad = new LongAdder();
     final LongAdder bytesHad = new LongAdder();
     final LongAdder answersHad = new LongAdder();
     final LongAdder requestsServed = new LongAdder();

@@ -136,7 +136,6 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     public ShareStatistics statistics() {
         return new ShareStatistics(
                 members(),
-                counters.pagesHad.sum(),
                 counters.bytesHad.sum(),
                 counters.answersHad.sum(),
                 counters.fallbacks(),

@@ -7,7 +7,6 @@ import java.util.Map;
  * The group as a node sees it now, and what it has had and given since it joined.
  *
  * @param members this node among them, by their addresses
- * @param pagesFromPeers pages, or parts of pages at the ends of ranges, that other nodes brought
  * @param bytesFromPeers bytes that other nodes brought
  * @param requestsToPeers requests that other nodes answered
  * @param fallbacks how often the store was asked for what another node owns, by cause; all causes
@@ -18,7 +17,6 @@ import java.util.Map;
  */
 public record ShareStatistics(
         List<Member> members,
-        long pagesFromPeers,
         long bytesFromPeers,
         long requestsToPeers,
         Map<Fallback, Long> fallbacks,

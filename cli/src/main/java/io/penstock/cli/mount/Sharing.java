@@ -158,7 +158,7 @@ final class Sharing implements AutoCloseable {
     }
 
     private ShareStatus outside(ShareStatus.State how, @Nullable String why) {
-        return new ShareStatus(how, why, address(), List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        return new ShareStatus(how, why, address(), List.of(), 0, 0, Map.of(), 0, 0, Map.of(), 0);
     }
 
     private ShareStatus inside(ShareStatistics group) {
@@ -170,7 +170,6 @@ final class Sharing implements AutoCloseable {
                         .map(each ->
                                 new ShareStatus.Member(each.id(), each.address(), each.share(), word(each.state())))
                         .toList(),
-                group.pagesFromPeers(),
                 group.bytesFromPeers(),
                 group.requestsToPeers(),
                 group.fallbacks().entrySet().stream()
