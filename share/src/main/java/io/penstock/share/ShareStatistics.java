@@ -56,7 +56,7 @@ public record ShareStatistics(
         SKIPPED,
         /** This node has as much under way from it, or by the bandwidth, as it may. */
         LIMITED,
-        /** It could not be connected to, or the connection broke. */
+        /** It could not be connected to, or the connection broke, as it does where its store fails within a response. */
         UNREACHABLE,
         /** It did not answer, or went on too slowly. */
         TIMEOUT,
@@ -66,8 +66,10 @@ public record ShareStatistics(
         FORBIDDEN,
         /** It is of another bucket or speaks another version of the protocol. */
         FOREIGN,
-        /** Its store failed, or has another version of the object. */
+        /** Its store failed. */
         STORE,
+        /** Its store has another version of the object, or none. */
+        CHANGED,
         /** It sent a wrong response: no HTTP, other bytes than it was asked for, or a wrong checksum. */
         CORRUPT
     }
