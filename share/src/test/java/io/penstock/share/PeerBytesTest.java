@@ -201,6 +201,16 @@ class PeerBytesTest {
     }
 
     @Test
+    void ask_whereTheOwnerIsGone_saysSoAndCountsNothing() throws Exception {
+        join(2);
+        ObjectVersion file = ownedBy(member(1).node, member(0), MIB);
+        member(1).server.close();
+        assertThat(member(0).requester.ask(file, new ByteRange(0, MIB), Urgency.READAHEAD, new Sink(MIB)))
+                .isEqualTo(Fallback.UNREACHABLE);
+        assertThat(member(0).counters.fallbacks().values()).containsOnly(0L);
+    }
+
+    @Test
     void read_whereTheOwnerIsStoppedMeanwhile_comesFromTheStore() throws Exception {
         join(2);
         ObjectVersion file = ownedBy(member(1).node, member(0), MIB);
