@@ -1,5 +1,7 @@
 package io.penstock.share;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.share.ShareStatistics.Fallback;
 import java.util.EnumMap;
 import java.util.Map;
@@ -24,7 +26,7 @@ final class ShareCounters {
     }
 
     void fellBack(Fallback cause) {
-        fallbacks.getOrDefault(cause, new LongAdder()).increment();
+        requireNonNull(fallbacks.get(cause)).increment();
     }
 
     void refused(int status) {
