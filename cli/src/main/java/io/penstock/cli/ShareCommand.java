@@ -92,12 +92,11 @@ final class ShareCommand {
     private static String traffic(MountStatistics mount, ShareStatus share) {
         long fromStore = mount.readahead().bytesFetched();
         return """
-            from others:   %,d pages, %s, by %,d requests
+            from others:   %s by %,d requests
             fell back:     %,d times to the store for another node's pages%s
             to others:     %s by %,d requests, %,d GETs for them%s
             from store:    %s of %s that came; %s GETs a cold page if all nodes read the same
             """.formatted(
-                        share.pagesFromPeers(),
                         ByteSizes.about(share.bytesFromPeers()),
                         share.requestsToPeers(),
                         share.allFallbacks(),

@@ -28,7 +28,6 @@ class ShareCommandTest {
                         new Member("a", "10.0.0.1:7420", 0.34, "self"),
                         new Member("b", "10.0.0.2:7420", 0.33, "asked"),
                         new Member("c", "10.0.0.3:7420", 0.33, "skipped")),
-                2000,
                 200 * MIB,
                 250,
                 Map.of("timeout", 2L, "unreachable", 1L, "busy", 0L),
@@ -42,7 +41,7 @@ class ShareCommandTest {
             10.0.0.1:7420             34.0%  this node
             10.0.0.2:7420             33.0%  asked
             10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again within a minute
-            from others:   2,000 pages, 200MiB, by 250 requests
+            from others:   200MiB by 250 requests
             fell back:     3 times to the store for another node's pages: 2 timeout, 1 unreachable
             to others:     30MiB by 120 requests, 17 GETs for them; refused: 4 403
             from store:    33% of 300MiB that came; 1.00 GETs a cold page if all nodes read the same
@@ -61,14 +60,14 @@ class ShareCommandTest {
     @Test
     void text_textsOfOtherNodesWithControlCharacters_areEscaped() {
         Member other = new Member("b", "10.0.0.2:7420\nx", 0.5, "\u001b[2J");
-        ShareStatus share = new ShareStatus(
-                ShareStatus.State.JOINED, null, "a", List.of(other), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        ShareStatus share =
+                new ShareStatus(ShareStatus.State.JOINED, null, "a", List.of(other), 0, 0, Map.of(), 0, 0, Map.of(), 0);
         assertThat(text(share)).contains("10.0.0.2:7420\\u000ax", "\\u001b[2J").doesNotContain("\u001b");
         assertThat(text(outside(ShareStatus.State.FAILED, "no\nyes")).lines()).hasSize(1);
     }
 
     private static ShareStatus outside(ShareStatus.State state, @Nullable String error) {
-        return new ShareStatus(state, error, "10.0.0.1:7420", List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        return new ShareStatus(state, error, "10.0.0.1:7420", List.of(), 0, 0, Map.of(), 0, 0, Map.of(), 0);
     }
 
     private static String text(ShareStatus share) {

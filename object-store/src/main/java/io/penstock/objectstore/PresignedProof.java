@@ -26,8 +26,8 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 
 /**
  * A proof by a presigned URL of ListObjectsV2 (Signature Version 4 in the query). All before the query must be, letter by
- * letter, what this mount itself uses: so a proof can send a request nowhere else. The query may have the parameters of such
- * a request only, each once.
+ * letter but for upper case in the server's name, what this mount itself uses: so a proof can send a request nowhere else. The
+ * query may have the parameters of such a request only, each once.
  */
 final class PresignedProof implements BucketProof {
     private static final Duration VALIDITY = Duration.ofMinutes(15);
@@ -195,7 +195,15 @@ final class PresignedProof implements BucketProof {
         boolean byPath = bucket.getRawPath().equals(path);
         String server = !byPath && authority.startsWith(host) ? authority.substring(host.length()) : authority;
         return address.equals(bucket.toString())
-                || address.equals(scheme + server + path)
-                || address.equals(scheme + host + server + "/");
+                || isOf(address, scheme, server, path)
+                || isOf(address, scheme + host, server, "/");
+    }
+
+    /** Whether it consists of these three. Upper case does not count in the server's name, as in the name of the group. */
+    private static boolean isOf(String address, String before, String server, String after) {
+        return address.length() == before.length() + server.length() + after.length()
+                && address.startsWith(before)
+                && address.regionMatches(true, before.length(), server, 0, server.length())
+                && address.endsWith(after);
     }
 }

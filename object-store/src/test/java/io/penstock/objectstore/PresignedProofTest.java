@@ -15,6 +15,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -221,6 +222,25 @@ final class PresignedProofTest {
             scripted.answers(OK);
 
             assertThat(byHost.holds(byPath.make())).isTrue();
+        }
+    }
+
+    @Test
+    void holds_upperCaseInTheServersName_isOfTheSameBucket_inTheBucketsNameIsNot() throws Exception {
+        try (ScriptedServer scripted = new ScriptedServer()) {
+            String server = ":" + scripted.uri("").getPort() + "/";
+            String path = store.bucket() + "/";
+            Credentials none = new Credentials.Anonymous();
+            PresignedProof lower = proofAt("http://localhost" + server + path, "", none);
+            PresignedProof upper = proofAt("http://LocalHost" + server + path, "", none);
+            PresignedProof byHost = proofAt("http://" + store.bucket() + ".localhost" + server, "", none);
+            PresignedProof other = proofAt("http://localhost" + server + path.toUpperCase(Locale.ROOT), "", none);
+            scripted.answers(OK, OK);
+
+            assertThat(lower.holds(upper.make())).isTrue();
+            assertThat(byHost.holds(upper.make())).isTrue();
+            assertThat(lower.holds(other.make())).isFalse();
+            assertThat(scripted.requests()).hasSize(2);
         }
     }
 

@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -16,7 +16,10 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** This node's name in the folder of the group. It is put there each minute, and removed at the end. */
+/**
+ * This node's name in the folder of the group. It is put there each minute, and removed at the end. Those of nodes that could not
+ * remove theirs are removed after a day.
+ */
 final class Announcement implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Announcement.class);
 
@@ -24,6 +27,11 @@ final class Announcement implements AutoCloseable {
 
     /** A name that was not put again for as long is that of a node that has gone. */
     private static final Duration LIFE = Duration.ofMinutes(3);
+
+    /** A name that is older is removed. */
+    private static final Duration KEPT = Duration.ofDays(1);
+
+    private static final Duration CLEANING_INTERVAL = Duration.ofHours(1);
 
     private final ShareFolder folder;
     private final String name;
@@ -44,9 +52,13 @@ final class Announcement implements AutoCloseable {
             LOG.warn(
                     "share.peers: this node cannot put its name into the bucket; only it looks for others: {}", "" + e);
         }
-        Future<?> _ = announcement.clock.scheduleWithFixedDelay(
-                announcement::putAgain, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        announcement.repeat(announcement::putAgain, INTERVAL);
+        announcement.repeat(announcement::removeOld, CLEANING_INTERVAL);
         return announcement;
+    }
+
+    private void repeat(Runnable work, Duration pause) {
+        Future<?> _ = clock.scheduleWithFixedDelay(work, INTERVAL.toMillis(), pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void putAgain() {
@@ -59,18 +71,41 @@ final class Announcement implements AutoCloseable {
         }
     }
 
+    /** Removes the names of nodes that went without removing theirs, as all nodes list them again and again. */
+    void removeOld() {
+        try {
+            Map<String, Instant> names = folder.list();
+            Instant oldest = oldest(names, KEPT);
+            for (Map.Entry<String, Instant> each : names.entrySet()) {
+                if (each.getValue().isBefore(oldest)
+                        && address(each.getKey()).findAny().isPresent()) {
+                    folder.remove(each.getKey());
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("names of nodes that have gone stay in the bucket", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** All ages are relative to the newest name: no clock counts but the store's. */
+    private static Instant oldest(Map<String, Instant> names, Duration age) {
+        return names.values().stream()
+                .max(Comparator.naturalOrder())
+                .orElse(Instant.EPOCH)
+                .minus(age);
+    }
+
     /** Address and port of its bytes. Names of objects go without colons. */
     static String name(InetSocketAddress listen) {
         String host = listen.getAddress().getHostAddress().replaceFirst("%.*", "");
         return host.replace(':', '-') + "_" + listen.getPort();
     }
 
-    /** Where nodes speak to the group. All ages are relative to the newest name: no clock counts but the store's. */
+    /** Where nodes speak to the group. */
     static List<InetSocketAddress> read(Map<String, Instant> names) {
-        if (names.isEmpty()) {
-            return List.of();
-        }
-        Instant oldest = Collections.max(names.values()).minus(LIFE);
+        Instant oldest = oldest(names, LIFE);
         return names.entrySet().stream()
                 .filter(name -> name.getValue().isAfter(oldest))
                 .flatMap(name -> address(name.getKey()))

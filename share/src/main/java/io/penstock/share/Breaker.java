@@ -40,16 +40,19 @@ final class Breaker {
 
     /** Whether a request may be made now. A trial that ends neither well nor badly is followed by the next. */
     synchronized boolean tryAsk() {
-        if (!isOpen()) {
-            return true;
-        }
-        long now = nanoTime.getAsLong();
-        if (now - nextTrial < 0) {
+        if (!mayAsk()) {
             return false;
         }
-        pause = Math.min(2 * pause, LONGEST_PAUSE.toNanos());
-        nextTrial = now + pause;
+        if (isOpen()) {
+            pause = Math.min(2 * pause, LONGEST_PAUSE.toNanos());
+            nextTrial = nanoTime.getAsLong() + pause;
+        }
         return true;
+    }
+
+    /** What {@link #tryAsk} would say now. It uses no trial up. */
+    synchronized boolean mayAsk() {
+        return !isOpen() || nanoTime.getAsLong() - nextTrial >= 0;
     }
 
     synchronized boolean isOpen() {

@@ -13,9 +13,7 @@ import io.penstock.share.ShareStatistics.Fallback;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.ProtocolException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
@@ -84,11 +82,12 @@ final class Peer implements AutoCloseable {
             if (underWay.addAndGet(length) > most) {
                 throw new PeerFailure(Fallback.LIMITED, "as many bytes are under way from it as may be", null);
             }
-            if (!breaker.tryAsk()) {
-                throw new PeerFailure(Fallback.SKIPPED, "it has failed before", null);
-            }
-            if (!bandwidth.pass(length, request.urgency())) {
+            boolean mayAsk = breaker.mayAsk();
+            if (mayAsk && !bandwidth.pass(length, request.urgency())) { // before a trial is used up
                 throw new PeerFailure(Fallback.LIMITED, "share.bandwidth is used up", null);
+            }
+            if (!mayAsk || !breaker.tryAsk()) {
+                throw new PeerFailure(Fallback.SKIPPED, "it has failed before", null);
             }
             exchangeOnceItHasRoom(request, proof, sink, arrivals);
             breaker.succeeded();
@@ -163,7 +162,7 @@ final class Peer implements AutoCloseable {
                 isReusable = head.keepsAlive();
                 return null;
             } catch (IOException e) {
-                PeerFailure failure = failure(e, timer);
+                PeerFailure failure = PeerFailure.of(e, timer);
                 if (head == null && failure.fallback() == Fallback.UNREACHABLE) {
                     return failure;
                 }
@@ -199,19 +198,8 @@ final class Peer implements AutoCloseable {
         try {
             return connections.connect(atMostHalfOfTheCall(CONNECT));
         } catch (IOException e) {
-            throw failure(e, null);
+            throw PeerFailure.of(e, null);
         }
-    }
-
-    private static PeerFailure failure(IOException e, @Nullable RequestTimer timer) throws InterruptedException {
-        if (e instanceof ClosedByInterruptException || Thread.currentThread().isInterrupted()) {
-            Thread.interrupted();
-            throw new InterruptedException();
-        }
-        Fallback cause = timer != null && timer.isExpired()
-                ? Fallback.TIMEOUT
-                : e instanceof ProtocolException ? Fallback.CORRUPT : Fallback.UNREACHABLE;
-        return new PeerFailure(cause, "" + e, e);
     }
 
     private byte[] message(PeerRequest request, String proof) {
@@ -226,7 +214,8 @@ final class Peer implements AutoCloseable {
             case PeerRequest.BUSY -> Fallback.BUSY;
             case PeerRequest.FORBIDDEN -> Fallback.FORBIDDEN;
             case PeerRequest.UNKNOWN, PeerRequest.OTHER_BUCKET -> Fallback.FOREIGN;
-            case PeerRequest.OTHER_VERSION, PeerRequest.STORE_FAILED -> Fallback.STORE;
+            case PeerRequest.OTHER_VERSION -> Fallback.CHANGED;
+            case PeerRequest.STORE_FAILED -> Fallback.STORE;
             default -> Fallback.CORRUPT;
         };
         if (refused != null) {
@@ -250,7 +239,8 @@ final class Peer implements AutoCloseable {
             RequestTimer timer,
             PeerSource.Sink sink,
             IntConsumer arrivals)
-            throws PeerFailure, IOException, InterruptedException {
+            throws PeerFailure, InterruptedException {
+        Deadline call = Deadline.current();
         ByteBuffer checksum = ByteBuffer.allocate(Chunks.CHECKSUM);
         long end = request.range().end();
         for (long at = request.range().offset(); at < end; ) {
@@ -260,12 +250,20 @@ final class Peer implements AutoCloseable {
                 throw new IllegalStateException("a chunk of " + length + " bytes at " + at + " is in two pages");
             }
             ByteBuffer chunk = target.slice(target.position(), length);
-            fill(connection, chunk);
-            fill(connection, checksum.clear());
+            try {
+                fill(connection, chunk);
+                fill(connection, checksum.clear());
+            } catch (IOException e) {
+                PeerFailure failure = PeerFailure.of(e, timer);
+                throw at == request.range().offset() ? failure : failure.afterRightBytes();
+            }
             if (Crc32c.of(chunk.flip()) != checksum.getInt(0)) {
                 throw new PeerFailure(Fallback.CORRUPT, "wrong checksum of the bytes at " + at, null);
             }
             timer.progress();
+            if (call != null) {
+                call.restart();
+            }
             target.position(target.position() + length);
             sink.filled(length);
             arrivals.accept(length);

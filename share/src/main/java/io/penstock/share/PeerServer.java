@@ -261,6 +261,7 @@ final class PeerServer implements AutoCloseable {
     /** Cancels the requests that run. */
     @Override
     public void close() {
+        boolean interrupted = Thread.interrupted(); // which the server's stop would forget
         threads.shutdownNow();
         server.stop(0);
         try {
@@ -268,6 +269,9 @@ final class PeerServer implements AutoCloseable {
                 LOG.warn("requests of other nodes did not end within {} s of being cancelled", CLOSE_SECONDS);
             }
         } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }

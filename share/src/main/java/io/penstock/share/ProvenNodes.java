@@ -22,7 +22,7 @@ final class ProvenNodes {
     /** A store that could not be asked, as one that throttles, is asked again after that only. */
     private static final long FAILED_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** Some hundred nodes make a new proof every few minutes. Beyond it no new one is taken for a while. */
+    /** Some hundred nodes make a new proof every few minutes, and old ones go. Beyond it no new one is taken for a while. */
     static final int MOST = 10_000;
 
     private final BucketProof bucket;
@@ -49,13 +49,18 @@ final class ProvenNodes {
             return false;
         }
         Shown shown = new Shown(node, proof);
-        if (answers.size() >= MOST && !answers.containsKey(shown)) {
-            answers.values().removeIf(Answer::isOld);
+        if (!answers.containsKey(shown)) {
+            answers.values().removeIf(Answer::isOver);
             if (answers.size() >= MOST) {
                 return false;
             }
         }
         return answers.computeIfAbsent(shown, absent -> new Answer()).get(proof);
+    }
+
+    /** Proofs that are remembered. */
+    int count() {
+        return answers.size();
     }
 
     /** What the store says of one proof of one node. */
@@ -67,13 +72,12 @@ final class ProvenNodes {
         @GuardedBy("this")
         private @Nullable ObjectStoreException failure;
 
-        /** By nanoTime; null before the store was asked. */
-        @GuardedBy("this")
-        private @Nullable Long until;
+        /** By nanoTime; null before the store was asked. Written under this lock. */
+        private volatile @Nullable Long until;
 
         /** Other requests of the node wait for the answer. */
         synchronized boolean get(String proof) throws ObjectStoreException, InterruptedException {
-            if (isOld()) {
+            if (until == null || isOver()) {
                 ask(proof);
             }
             if (failure != null) {
@@ -96,8 +100,10 @@ final class ProvenNodes {
             until = nanoTime.getAsLong() + nanos;
         }
 
-        synchronized boolean isOld() {
-            return until == null || nanoTime.getAsLong() - until >= 0;
+        /** It does not wait for a store that is being asked. */
+        boolean isOver() {
+            Long end = until;
+            return end != null && nanoTime.getAsLong() - end >= 0;
         }
     }
 }

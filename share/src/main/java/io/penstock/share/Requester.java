@@ -1,7 +1,5 @@
 package io.penstock.share;
 
-import static io.penstock.cache.PageCache.PAGE_SIZE;
-
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -63,22 +61,31 @@ final class Requester implements PeerSource, AutoCloseable {
 
     @Override
     public void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException {
+        Fallback cause = ask(version, range, urgency, sink);
+        if (cause != null) {
+            counters.fellBack(cause);
+        }
+    }
+
+    /** As {@link ShareGroup#ask}. */
+    @Nullable
+    Fallback ask(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException {
         for (long at = range.offset(); at < range.end(); ) {
             long end = Math.min(OwnedSlabs.end(at), range.end());
             Owners now = owners.get();
             GroupMember owner = now.of(OwnedSlabs.of(version, at));
             if (closed || owner.equals(now.self())) {
-                return; // what comes after it is for the store, too: bytes arrive in order
+                return null; // what comes after it is for the store, too: bytes arrive in order
             }
             try {
                 ask(owner, new PeerRequest(namespace, version, new ByteRange(at, end - at), urgency), sink);
             } catch (PeerFailure e) {
-                counters.fellBack(e.fallback());
                 LOG.debug("{} of {} not from {}: {}", range, version.key(), owner, e.getMessage());
-                return;
+                return e.fallback();
             }
             at = end;
         }
+        return null;
     }
 
     @Override
@@ -98,8 +105,6 @@ final class Requester implements PeerSource, AutoCloseable {
             throw e;
         }
         counters.answersHad.increment();
-        ByteRange range = request.range();
-        counters.pagesHad.add((range.end() + PAGE_SIZE - 1) / PAGE_SIZE - range.offset() / PAGE_SIZE);
     }
 
     private String proof() throws PeerFailure, InterruptedException {

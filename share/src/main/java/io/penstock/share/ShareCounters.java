@@ -1,5 +1,7 @@
 package io.penstock.share;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.share.ShareStatistics.Fallback;
 import java.util.EnumMap;
 import java.util.Map;
@@ -9,7 +11,6 @@ import java.util.stream.Collectors;
 
 /** What the node has had from others and given to them. Safe for use by any number of threads. */
 final class ShareCounters {
-    final LongAdder pagesHad = new LongAdder();
     final LongAdder bytesHad = new LongAdder();
     final LongAdder answersHad = new LongAdder();
     final LongAdder requestsServed = new LongAdder();
@@ -25,7 +26,7 @@ final class ShareCounters {
     }
 
     void fellBack(Fallback cause) {
-        fallbacks.getOrDefault(cause, new LongAdder()).increment();
+        requireNonNull(fallbacks.get(cause)).increment();
     }
 
     void refused(int status) {

@@ -6,6 +6,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BucketProof;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
+import io.penstock.share.ShareStatistics.Fallback;
 import io.penstock.share.ShareStatistics.Member;
 import io.penstock.share.ShareStatistics.PeerState;
 import java.net.InetAddress;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * Safe for use by any number of threads.
  */
 public final class ShareGroup implements PeerSource, AutoCloseable {
+    /** Bytes at a multiple of this, which have one owner. */
+    public static final long SLAB = OwnedSlabs.SIZE;
+
     private final ShareConfig config;
     private final PageFetcher fetcher;
     private final ShareCounters counters = new ShareCounters();
@@ -111,6 +115,16 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         requester.get(version, range, urgency, sink);
     }
 
+    /**
+     * Asks as {@link #get} does, for a caller that does not turn to the store: nothing counts as fallen back.
+     *
+     * @return why an owner has not brought all of its part; null if all has come, or the next byte is this node's own
+     */
+    public @Nullable Fallback ask(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink)
+            throws InterruptedException {
+        return requester.ask(version, range, urgency, sink);
+    }
+
     @Override
     public long boundary(ObjectVersion version, long position) {
         return requester.boundary(version, position);
@@ -136,7 +150,6 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     public ShareStatistics statistics() {
         return new ShareStatistics(
                 members(),
-                counters.pagesHad.sum(),
                 counters.bytesHad.sum(),
                 counters.answersHad.sum(),
                 counters.fallbacks(),

@@ -7,7 +7,6 @@ import java.util.Map;
  * The group as a node sees it now, and what it has had and given since it joined.
  *
  * @param members this node among them, by their addresses
- * @param pagesFromPeers pages, or parts of pages at the ends of ranges, that other nodes brought
  * @param bytesFromPeers bytes that other nodes brought
  * @param requestsToPeers requests that other nodes answered
  * @param fallbacks how often the store was asked for what another node owns, by cause; all causes
@@ -18,7 +17,6 @@ import java.util.Map;
  */
 public record ShareStatistics(
         List<Member> members,
-        long pagesFromPeers,
         long bytesFromPeers,
         long requestsToPeers,
         Map<Fallback, Long> fallbacks,
@@ -58,7 +56,7 @@ public record ShareStatistics(
         SKIPPED,
         /** This node has as much under way from it, or by the bandwidth, as it may. */
         LIMITED,
-        /** It could not be connected to, or the connection broke. */
+        /** It could not be connected to, or the connection broke, as it does where its store fails within a response. */
         UNREACHABLE,
         /** It did not answer, or went on too slowly. */
         TIMEOUT,
@@ -68,8 +66,10 @@ public record ShareStatistics(
         FORBIDDEN,
         /** It is of another bucket or speaks another version of the protocol. */
         FOREIGN,
-        /** Its store failed, or has another version of the object. */
+        /** Its store failed. */
         STORE,
+        /** Its store has another version of the object, or none. */
+        CHANGED,
         /** It sent a wrong response: no HTTP, other bytes than it was asked for, or a wrong checksum. */
         CORRUPT
     }

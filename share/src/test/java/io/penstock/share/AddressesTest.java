@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +64,19 @@ class AddressesTest {
             assertThat(folder.names).containsOnlyKeys("10.1.2.3_7800");
         }
         assertThat(folder.names).isEmpty();
+    }
+
+    @Test
+    void announcement_removesNamesThatAreADayOld_andNothingElse() throws Exception {
+        MemoryFolder folder = new MemoryFolder();
+        Instant now = Instant.now();
+        folder.names.put("10.1.2.4_7800", now.minus(Duration.ofHours(25)));
+        folder.names.put("10.1.2.5_7800", now.minus(Duration.ofHours(23)));
+        folder.names.put("notes.txt", now.minus(Duration.ofDays(9)));
+        try (Announcement announcement = Announcement.start(folder, at("10.1.2.3", 7800))) {
+            announcement.removeOld();
+            assertThat(folder.names).containsOnlyKeys("10.1.2.3_7800", "10.1.2.5_7800", "notes.txt");
+        }
     }
 
     @Test

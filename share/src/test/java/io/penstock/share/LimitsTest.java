@@ -200,6 +200,16 @@ class LimitsTest {
     }
 
     @Test
+    void proofs_thatAreOver_areForgottenWithTheNextNewOne() throws Exception {
+        ProvenNodes nodes = new ProvenNodes(new FakeProof(), () -> now);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        assertThat(nodes.mayHave("a", "wrong", "key")).isFalse();
+        pass(Duration.ofSeconds(10));
+        assertThat(nodes.mayHave("b", "right", "key")).isTrue();
+        assertThat(nodes.count()).isEqualTo(2);
+    }
+
+    @Test
     void proofs_moreThanAreRemembered_areRefusedWithoutAQuestionForAWhile() throws Exception {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);

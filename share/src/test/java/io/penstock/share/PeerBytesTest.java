@@ -201,6 +201,16 @@ class PeerBytesTest {
     }
 
     @Test
+    void ask_whereTheOwnerIsGone_saysSoAndCountsNothing() throws Exception {
+        join(2);
+        ObjectVersion file = ownedBy(member(1).node, member(0), MIB);
+        member(1).server.close();
+        assertThat(member(0).requester.ask(file, new ByteRange(0, MIB), Urgency.READAHEAD, new Sink(MIB)))
+                .isEqualTo(Fallback.UNREACHABLE);
+        assertThat(member(0).counters.fallbacks().values()).containsOnly(0L);
+    }
+
+    @Test
     void read_whereTheOwnerIsStoppedMeanwhile_comesFromTheStore() throws Exception {
         join(2);
         ObjectVersion file = ownedBy(member(1).node, member(0), MIB);
@@ -257,7 +267,7 @@ class PeerBytesTest {
         Sink sink = new Sink(100_000);
         member(0).requester.get(file, new ByteRange(0, 100_000), Urgency.DEMAND, sink);
         assertThat(sink.filled).isZero();
-        assertThat(fallbacks(member(0), Fallback.STORE)).isEqualTo(1);
+        assertThat(fallbacks(member(0), Fallback.CHANGED)).isEqualTo(1);
     }
 
     @Test
@@ -484,6 +494,24 @@ class PeerBytesTest {
                 reader.local.readAll(scripted(server, reader, 200_000 + i));
             }
             assertThat(reader.requester.isSkipped(node)).isFalse();
+        }
+    }
+
+    /** Its store may have failed. */
+    @Test
+    void breaker_ofResponsesThatBreakOffAfterRightBytes_staysClosed() throws Exception {
+        int reads = Breaker.FAILURES + 2;
+        try (ScriptedServer server = new ScriptedServer((request, to) -> {
+            to.write(ScriptedServer.right(request), 0, 150_000);
+            throw new IOException("breaks it off");
+        })) {
+            FakeGroup.Member reader = readerBeside(server);
+            for (int i = 0; i < reads; i++) {
+                reader.local.readAll(scripted(server, reader, 200_000 + i));
+            }
+            assertThat(server.requests).hasValue(reads);
+            assertThat(fallbacks(reader, Fallback.UNREACHABLE)).isEqualTo(reads);
+            assertThat(reader.counters.bytesHad.sum()).isEqualTo(2L * reads * Chunks.SIZE);
         }
     }
 

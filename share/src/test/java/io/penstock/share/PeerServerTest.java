@@ -62,6 +62,16 @@ class PeerServerTest {
         }
     }
 
+    @Test
+    void close_byAnInterruptedThread_leavesItInterrupted() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, null)) {
+            PeerServer server = group.join("owner").server;
+            Thread.currentThread().interrupt();
+            server.close();
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
     /** Whether a response begins, of which all else is left. */
     private static boolean breaksOff(InetSocketAddress server, byte[] request) {
         try (Socket socket = connect(server)) {

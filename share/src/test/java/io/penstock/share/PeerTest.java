@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.RetryPolicy;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -144,6 +148,63 @@ class PeerTest {
             assertThat(end(peer, Urgency.READAHEAD, () -> false)).isEqualTo(Fallback.BUSY);
             assertThat(server.requests).hasValue(3 + 5);
             assertThat(peer.isSkipped()).isFalse();
+        }
+    }
+
+    @Test
+    void get_ofAFailedNodeWithoutBandwidth_leavesItsTrialToALaterRequest() throws Exception {
+        ScriptedServer.Script closes = (request, to) -> {
+            throw new IOException("closed");
+        };
+        Bandwidth bandwidth = new Bandwidth(0, System::nanoTime);
+        try (ScriptedServer server = new ScriptedServer(closes);
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, bandwidth, clock)) {
+            for (int i = 0; i < Breaker.FAILURES; i++) {
+                assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.UNREACHABLE);
+            }
+            assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.SKIPPED);
+            bandwidth.limit(1);
+            assertThat(bandwidth.reserve(1_000, Urgency.DEMAND)).isZero();
+            TestNode.await("its pause is over", () -> end(peer, Urgency.DEMAND) == Fallback.LIMITED);
+            bandwidth.limit(0);
+            assertThat(end(peer, Urgency.DEMAND)).isEqualTo(Fallback.UNREACHABLE);
+        }
+    }
+
+    /** Takes the bytes, slowly. */
+    private static final class Slow implements PeerSource.Sink {
+        private final ByteBuffer buffer = ByteBuffer.allocate((int) OwnedSlabs.SIZE);
+
+        @Override
+        public boolean isAwaited() {
+            return true;
+        }
+
+        @Override
+        public ByteBuffer buffer() {
+            return buffer;
+        }
+
+        @Override
+        public void filled(int bytes) {
+            if (buffer.position() % MIB == 0) {
+                LockSupport.parkNanos(700_000_000);
+            }
+        }
+    }
+
+    @Test
+    void get_ofALongCall_isProgressOfIt() throws Exception {
+        try (ScriptedServer server = new ScriptedServer((request, to) -> to.write(ScriptedServer.right(request)));
+                ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+                Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
+            Deadline call = new RetryPolicy(Duration.ofSeconds(4), Duration.ZERO).forReading();
+            call.call(() -> {
+                peer.get(request(Urgency.DEMAND), "right", new Slow(), bytes -> {});
+                return call;
+            });
+            assertThat(call.isOver()).isFalse();
         }
     }
 

@@ -1,7 +1,5 @@
 package io.penstock.cli.config;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,24 +26,10 @@ final class ShareContradictions {
                     + ", which nodes need to trust each other (docs/SHARING.md shows how to make them); in a"
                     + " network where every machine may read the bucket, share.insecure=true does without");
         }
-        InetSocketAddress listen = configuration.find(ShareSettings.LISTEN).orElse(null);
-        if (listen == null) {
+        if (configuration.find(ShareSettings.LISTEN).isEmpty()) {
             problems.add(configuration.origin(ShareSettings.PEERS)
                     + ": share.listen: found nothing, and this machine has no route to other"
                     + " networks: set the address and port at which other nodes reach it");
-        } else if (listen.getPort() > Peers.HIGHEST_PORT || isWildcard(listen.getHostString())) {
-            problems.add(configuration.origin(ShareSettings.LISTEN) + ": share.listen: found '"
-                    + configuration.show(ShareSettings.LISTEN)
-                    + "', allowed is one address of this machine that other nodes reach, with a port up to "
-                    + Peers.HIGHEST_PORT);
-        }
-    }
-
-    private static boolean isWildcard(String host) {
-        try {
-            return InetAddress.ofLiteral(host).isAnyLocalAddress();
-        } catch (IllegalArgumentException e) {
-            return false; // a name
         }
     }
 

@@ -20,7 +20,7 @@ public final class ShareSettings {
 
     public static final Setting<InetSocketAddress> LISTEN = Setting.of(
                     "share.listen",
-                    ValueType.address(),
+                    ValueType.ownNode(),
                     "The address and port at which other nodes reach this one; the port above it is used, too. Each"
                             + " mount of a machine that shares needs its own.")
             .withDefault(

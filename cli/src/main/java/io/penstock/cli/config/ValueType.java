@@ -1,6 +1,7 @@
 package io.penstock.cli.config;
 
 import java.math.BigDecimal;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -239,6 +240,28 @@ public final class ValueType<T> {
                 false,
                 ValueType::addressOrNull,
                 ValueType::print);
+    }
+
+    /** The address at which the other nodes of a cache group reach this one, which uses the port above it, too. */
+    static ValueType<InetSocketAddress> ownNode() {
+        return new ValueType<>(
+                "<host:port>",
+                "one address of this machine that other nodes reach, with a port up to " + Peers.HIGHEST_PORT
+                        + ", such as 10.0.0.1:7420 or [fd00::3]:7420",
+                false,
+                checked(
+                        ValueType::addressOrNull,
+                        address -> address.getPort() <= Peers.HIGHEST_PORT && !isWildcard(address.getHostString())),
+                ValueType::print);
+    }
+
+    /** Whether it stands for all addresses of a machine. */
+    private static boolean isWildcard(String host) {
+        try {
+            return InetAddress.ofLiteral(host).isAnyLocalAddress();
+        } catch (IllegalArgumentException e) {
+            return false; // a name
+        }
     }
 
     private static String print(InetSocketAddress address) {

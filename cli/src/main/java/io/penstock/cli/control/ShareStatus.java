@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param error why it has not joined; null in every other state
  * @param listen host and port at which other nodes reach it
  * @param members of the group, this node among them; empty until it has joined
- * @param pagesFromPeers pages, or parts of them, that other nodes brought
  * @param bytesFromPeers bytes that other nodes brought
  * @param requestsToPeers requests that other nodes served
  * @param fallbacks runs of pages that another node owns and the store delivered, by the cause
@@ -25,7 +24,6 @@ public record ShareStatus(
         @Nullable String error,
         String listen,
         List<Member> members,
-        long pagesFromPeers,
         long bytesFromPeers,
         long requestsToPeers,
         Map<String, Long> fallbacks,

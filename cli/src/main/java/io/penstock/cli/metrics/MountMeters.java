@@ -326,12 +326,6 @@ final class MountMeters {
         shared("in", ShareStatus::bytesFromPeers, ShareStatus::requestsToPeers);
         shared("out", ShareStatus::bytesServed, ShareStatus::requestsServed);
         counter(
-                "share.pages",
-                null,
-                "Pages that other nodes brought",
-                Tags.empty(),
-                all -> share(all).pagesFromPeers());
-        counter(
                 "share.gets",
                 null,
                 "GETs that requests of other nodes began",

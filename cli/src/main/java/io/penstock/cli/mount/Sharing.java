@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,10 +45,16 @@ final class Sharing implements AutoCloseable {
         record Failed(String why) implements State {}
     }
 
+    /** Joins the group once. */
+    @FunctionalInterface
+    interface Attempt {
+        /** @throws ShareException if this node cannot be part of it now */
+        ShareGroup join() throws ShareException;
+    }
+
     private final SharePlan plan;
-    private final MountPlan mount;
-    private final S3ObjectStore store;
-    private final PageFetcher fetcher;
+    private final Attempt attempt;
+    private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread joining = Thread.ofVirtual().name("share").unstarted(this::join);
 
     /** Written by the joining thread. */
@@ -56,10 +64,12 @@ final class Sharing implements AutoCloseable {
 
     /** Begins to join. */
     Sharing(MountPlan mount, SharePlan plan, S3ObjectStore store, PageFetcher fetcher) {
-        this.mount = mount;
+        this(plan, () -> ShareGroup.start(config(mount, plan, store), fetcher, store.proof()));
+    }
+
+    Sharing(SharePlan plan, Attempt attempt) {
         this.plan = plan;
-        this.store = store;
-        this.fetcher = fetcher;
+        this.attempt = attempt;
         this.bandwidth = plan.bandwidth();
         joining.start();
     }
@@ -84,17 +94,17 @@ final class Sharing implements AutoCloseable {
 
     private void join() {
         try {
-            while (!attempt()) {
-                Thread.sleep(PAUSE);
+            while (!tryToJoin() && !closing.await(PAUSE.toSeconds(), TimeUnit.SECONDS)) {
+                // once more
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // by close()
         }
     }
 
-    private boolean attempt() throws InterruptedException {
+    private boolean tryToJoin() throws InterruptedException {
         try {
-            ShareGroup group = ShareGroup.start(config(), fetcher, store.proof());
+            ShareGroup group = attempt.join();
             state = new State.Joined(group);
             group.limit(bandwidth); // it may have changed while the group was joined
             log.info("This node shares its cache at {}", address());
@@ -113,7 +123,7 @@ final class Sharing implements AutoCloseable {
         }
     }
 
-    private ShareConfig config() {
+    private static ShareConfig config(MountPlan mount, SharePlan plan, S3ObjectStore store) {
         return new ShareConfig(
                 switch (plan.peers()) {
                     case Peers.InBucket() ->
@@ -126,7 +136,7 @@ final class Sharing implements AutoCloseable {
                         plan.listen().getHostString(), plan.listen().getPort()),
                 mount.cache().directory().resolve("share-id"),
                 tls(plan),
-                bandwidth,
+                plan.bandwidth(),
                 mount.owner()); // nodes that mount different parts of a bucket are different groups
     }
 
@@ -158,7 +168,7 @@ final class Sharing implements AutoCloseable {
     }
 
     private ShareStatus outside(ShareStatus.State how, @Nullable String why) {
-        return new ShareStatus(how, why, address(), List.of(), 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        return new ShareStatus(how, why, address(), List.of(), 0, 0, Map.of(), 0, 0, Map.of(), 0);
     }
 
     private ShareStatus inside(ShareStatistics group) {
@@ -170,7 +180,6 @@ final class Sharing implements AutoCloseable {
                         .map(each ->
                                 new ShareStatus.Member(each.id(), each.address(), each.share(), word(each.state())))
                         .toList(),
-                group.pagesFromPeers(),
                 group.bytesFromPeers(),
                 group.requestsToPeers(),
                 group.fallbacks().entrySet().stream()
@@ -189,6 +198,7 @@ final class Sharing implements AutoCloseable {
     /** Leaves the group. */
     @Override
     public void close() {
+        closing.countDown(); // what joins may forget an interrupt
         joining.interrupt();
         boolean interrupted = false;
         while (joining.isAlive()) {

@@ -22,6 +22,11 @@ import org.slf4j.LoggerFactory;
 final class WarmJob extends Job {
     private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
 
+    /** Problems of files that are not brought. */
+    static final String CHANGED = "the bucket has another version since it was listed; warm it again";
+
+    static final String GONE = "it is not in the bucket any more";
+
     private final Contents contents;
     private final FileSelection files;
     private final Options options;
@@ -226,13 +231,13 @@ final class WarmJob extends Job {
             case CACHED, FETCHED -> {}
             case CHANGED -> {
                 unpin(version);
-                forget(version);
-                problem(shown(version.key()), "the bucket has another version since it was listed; warm it again");
+                Answer _ = forget(contents, version);
+                problem(shown(version.key()), CHANGED);
             }
             case GONE -> {
                 unpin(version);
-                forget(version);
-                problem(shown(version.key()), "it is not in the bucket any more");
+                Answer _ = forget(contents, version);
+                problem(shown(version.key()), GONE);
             }
             case NO_ROOM ->
                 problem(shown(version.key()), noRoom(contents.cache().pins().room()));
@@ -251,20 +256,21 @@ final class WarmJob extends Job {
                 : "there is no room for it in cache.size";
     }
 
-    /** Looks the name up anew, so that the next job finds its present object. */
-    private void forget(ObjectVersion version) {
+    /** Looks the name up anew, so that the next job finds its present object. Null if that fails. */
+    static @Nullable Answer forget(Contents contents, ObjectVersion version) {
         Place place = contents.tree().place(version.key());
         if (place == null) {
-            return;
+            return null;
         }
         contents.tree().invalidate(place.parent(), place.name(), version);
         try {
-            Answer _ = contents.tree().lookup(place.parent(), place.name());
+            return contents.tree().lookup(place.parent(), place.name());
         } catch (ObjectStoreException e) {
             log.debug("The state of {} is not known", version.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        return null;
     }
 
     private String shown(String key) {

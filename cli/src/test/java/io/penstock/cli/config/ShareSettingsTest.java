@@ -107,6 +107,14 @@ class ShareSettingsTest {
     }
 
     @Test
+    void listen_addressesOfItsHelp_areAllowed() {
+        assertThat(ShareSettings.LISTEN.type().allowed()).endsWith(" 10.0.0.1:7420 or [fd00::3]:7420");
+        for (String listen : List.of("10.0.0.1:7420", "[fd00::3]:7420", "node1:65534")) {
+            assertThat(ValueType.ownNode().parse(listen)).isNotNull();
+        }
+    }
+
+    @Test
     void live_bandwidthOnly() {
         assertThat(ShareSettings.GROUP.settings().stream()
                         .filter(Setting::isLive)

@@ -57,8 +57,7 @@ class SharingFaultsTest {
         List<Member> members = Stream.of(states)
                 .map(each -> new Member(each, "10.0.0.1:7420", 0.5, each))
                 .toList();
-        ShareStatus share =
-                new ShareStatus(state, error, "10.0.0.1:7420", members, 0, 0, 0, Map.of(), 0, 0, Map.of(), 0);
+        ShareStatus share = new ShareStatus(state, error, "10.0.0.1:7420", members, 0, 0, Map.of(), 0, 0, Map.of(), 0);
         MountStatistics statistics = new MountStatistics(
                 "s3://data",
                 "/mnt/a",

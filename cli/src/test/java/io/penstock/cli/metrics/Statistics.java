@@ -25,7 +25,6 @@ final class Statistics {
             null,
             "10.0.0.1:7420",
             List.of(new ShareStatus.Member("a", "10.0.0.1:7420", 1, "self")),
-            51,
             52,
             53,
             Map.of("timeout", 54L),
