@@ -5,6 +5,8 @@ import io.penstock.objectstore.S3Config.Server;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -68,13 +70,27 @@ final class HttpClients {
      */
     private static ProxyConfiguration ofEnvironment(String scheme) {
         ProxyConfiguration found = ProxyConfiguration.builder().scheme(scheme).build();
-        return isSet(found)
-                ? found.toBuilder()
-                        .endpoint(URI.create("http://" + found.host() + ":" + found.port()))
-                        .useSystemPropertyValues(false)
-                        .useEnvironmentVariableValues(false)
-                        .build()
-                : found;
+        if (!isSet(found)) {
+            return found;
+        }
+        URI proxy = URI.create("http://" + found.host() + ":" + found.port());
+        if (proxy.getHost() == null) {
+            return found; // a name with an underscore, which only the SDK reads
+        }
+        return found.toBuilder()
+                .endpoint(proxy)
+                .nonProxyHosts(withDomains(found.nonProxyHosts()))
+                .useSystemPropertyValues(false)
+                .useEnvironmentVariableValues(false)
+                .build();
+    }
+
+    /** For the SDK a name of NO_PROXY is one server; for other programs it is a domain too, with a dot before it or without. */
+    private static Set<String> withDomains(Set<String> exempt) {
+        return exempt.stream()
+                .map(pattern -> "(.*\\.)?"
+                        + (pattern.startsWith(".") && !pattern.startsWith(".*") ? pattern.substring(1) : pattern))
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     private static boolean isSet(ProxyConfiguration configuration) {

@@ -65,6 +65,22 @@ final class HttpClientsTest {
         assertThat(HttpClients.isProxied("10.1.2.3", server)).isFalse();
     }
 
+    @ParameterizedTest
+    @MethodSource("servers")
+    void isProxied_domainThatTheEnvironmentExempts_isNot(Server server) {
+        System.setProperty("http.nonProxyHosts", ".corp.example|example.org");
+        assertThat(HttpClients.isProxied("s3.corp.example", server)).isFalse();
+        assertThat(HttpClients.isProxied("corp.example", server)).isFalse();
+        assertThat(HttpClients.isProxied("bucket.s3.example.org", server)).isFalse();
+        assertThat(HttpClients.isProxied("otherexample.org", server)).isTrue();
+    }
+
+    @Test
+    void isProxied_byAProxyWithAnUnderscoreInItsName_is() {
+        proxy("http", "squid_proxy", 3128);
+        assertThat(HttpClients.isProxied("s3.example.com", PLAIN)).isTrue();
+    }
+
     private static List<Server> servers() {
         return List.of(PLAIN, AWS);
     }

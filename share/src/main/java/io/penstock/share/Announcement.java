@@ -33,6 +33,9 @@ final class Announcement implements AutoCloseable {
 
     private static final Duration CLEANING_INTERVAL = Duration.ofHours(1);
 
+    /** The maximum at a time: meanwhile this node's own name is not put again. */
+    private static final int MOST_REMOVED = 100;
+
     private final ShareFolder folder;
     private final String name;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
@@ -76,11 +79,14 @@ final class Announcement implements AutoCloseable {
         try {
             Map<String, Instant> names = folder.list();
             Instant oldest = oldest(names, KEPT);
-            for (Map.Entry<String, Instant> each : names.entrySet()) {
-                if (each.getValue().isBefore(oldest)
-                        && address(each.getKey()).findAny().isPresent()) {
-                    folder.remove(each.getKey());
-                }
+            List<String> old = names.entrySet().stream()
+                    .filter(each -> each.getValue().isBefore(oldest))
+                    .map(Map.Entry::getKey)
+                    .filter(each -> address(each).findAny().isPresent())
+                    .limit(MOST_REMOVED)
+                    .toList();
+            for (String each : old) {
+                folder.remove(each);
             }
         } catch (IOException e) {
             LOG.debug("names of nodes that have gone stay in the bucket", e);
