@@ -83,7 +83,7 @@ final class DemoCommand implements Callable<Integer> {
                 if (stop.isStopping()) {
                     return ExitCode.FAILED; // the program that ran in the mount has ended, too, or has lost the mount
                 }
-                throw DemoFolder.refused(e);
+                throw DemoFolder.refused(folder, e);
             } finally {
                 Folders.delete(folder); // before the signal lets the process end
             }

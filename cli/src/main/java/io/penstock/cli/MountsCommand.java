@@ -15,9 +15,11 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -96,7 +98,13 @@ final class MountsCommand implements Callable<Integer> {
         List<RunningMount> running = RunningMount.list(Host.current()); // first: a new mount is in the table by then
         List<MountTable.Entry> table = MountTable.read().entries();
         RunningMount.forgetEnded(Host.current(), table);
-        List<Row> rows = rows(table, running);
+        List<RunningMount> later = RunningMount.list(Host.current());
+        List<Row> rows = rows(
+                table,
+                running,
+                process -> later.stream()
+                        .filter(each -> each.pid() == process.pid() && each.started() == process.started())
+                        .findFirst());
         if (json) {
             out.println(json(rows));
         } else if (rows.isEmpty()) {
@@ -108,8 +116,17 @@ final class MountsCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** The kernel lists the mounts, the state files add the details. */
-    static List<Row> rows(List<MountTable.Entry> table, List<RunningMount> running) {
+    /**
+     * The kernel lists the mounts, the state files add the details.
+     *
+     * @param running as it was before the table was read
+     * @param later what a process's state has become since: one that is not in the table may have been unmounted, and may
+     *     have ended
+     */
+    static List<Row> rows(
+            List<MountTable.Entry> table,
+            List<RunningMount> running,
+            Function<RunningMount, Optional<RunningMount>> later) {
         Map<Path, RunningMount> byMountPoint = new TreeMap<>();
         running.stream()
                 .filter(each -> !each.unmounted())
@@ -127,8 +144,10 @@ final class MountsCommand implements Callable<Integer> {
             }
         }
         for (RunningMount process : running) {
-            if (process.isAlive() && !shown.contains(process)) {
-                rows.add(new Row(process.source(), process.mountPoint(), false, process));
+            if (!shown.contains(process)) {
+                later.apply(process)
+                        .filter(RunningMount::isAlive)
+                        .ifPresent(now -> rows.add(new Row(now.source(), now.mountPoint(), false, now)));
             }
         }
         return rows;

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
@@ -85,14 +86,18 @@ final class PathArguments {
         List<String> given = new ArrayList<>(paths);
         given.addFirst(mountPoint);
         Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
-        return expected(spec.qualifiedName(), given, here, mountPoints);
+        return expected(spec.commandLine(), given, here, mountPoints);
     }
 
     /**
+     * The corrected command; where it has options, whose place in it is not known, only what is missing: without them it may
+     * do something else.
+     *
+     * @param command parsed
      * @param given all arguments but options
      * @param here the current folder, {@linkplain ServingMount#resolve resolved}
      */
-    static @Nullable String expected(String command, List<String> given, Path here, List<Path> mountPoints) {
+    static @Nullable String expected(CommandLine command, List<String> given, Path here, List<Path> mountPoints) {
         Path first = ServingMount.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
         Path mount = mountPoints.stream()
                 .filter(first::startsWith)
@@ -101,11 +106,16 @@ final class PathArguments {
         if (mount.equals(first)) {
             return null;
         }
+        if (!command.getParseResult().matchedOptions().isEmpty()) {
+            return Printable.text(
+                    "the mount point comes first: give " + ShellWord.of(mount.toString()) + " before the path");
+        }
         String corrected = Stream.concat(
                         Stream.of(mount.toString()), given.stream().map(path -> fromAnywhere(path, here, mount)))
                 .map(ShellWord::of)
                 .collect(Collectors.joining(" "));
-        return Printable.text("the mount point comes first: " + command + " " + corrected);
+        return Printable.text(
+                "the mount point comes first: " + command.getCommandSpec().qualifiedName() + " " + corrected);
     }
 
     /** The path as it must be written after the mount point: elsewhere relative ones are relative to the mount point. */
@@ -203,21 +213,42 @@ final class PathArguments {
         }
     }
 
-    /** Makes the file in this folder. */
+    /**
+     * Makes the file in this folder.
+     *
+     * @param more standard input, or nothing
+     */
     static Path write(Path folder, List<String> listed, InputStream more) throws RefusedException {
         try {
             Path list = Files.createTempFile(folder, "penstock-paths-", ".txt"); // for its user only
             try (OutputStream out = Files.newOutputStream(list)) {
                 out.write(String.join("\n", listed).concat("\n").getBytes(UTF_8));
-                more.transferTo(out);
+                copy(more, out);
                 return list;
-            } catch (IOException e) {
+            } catch (IOException | RefusedException e) {
                 Files.deleteIfExists(list);
                 throw e;
             }
         } catch (IOException e) {
             throw new RefusedException("the list of paths cannot be written to " + folder + ": " + Reason.of(e)
                     + "; name another folder with TMPDIR=…");
+        }
+    }
+
+    /** Tells failures of standard input apart from those of the file. */
+    private static void copy(InputStream input, OutputStream out) throws IOException, RefusedException {
+        byte[] buffer = new byte[1 << 16];
+        while (true) {
+            int count;
+            try {
+                count = input.read(buffer);
+            } catch (IOException e) {
+                throw new RefusedException("standard input cannot be read: " + Reason.of(e));
+            }
+            if (count < 0) {
+                return;
+            }
+            out.write(buffer, 0, count);
         }
     }
 }

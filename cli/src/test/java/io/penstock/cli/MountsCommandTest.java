@@ -7,6 +7,7 @@ import io.penstock.fuse.MountTable;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class MountsCommandTest {
@@ -24,7 +25,8 @@ class MountsCommandTest {
                         new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE),
                         new MountTable.Entry("0:3", Path.of("/mnt/b"), "fuse", "s3://other"),
                         new MountTable.Entry("0:4", Path.of("/mnt/c"), "fuse.sshfs", "host:/")),
-                List.of(dead)));
+                List.of(dead),
+                Optional::of));
         assertThat(table.lines().toList())
                 .hasSize(3)
                 .satisfies(lines -> assertThat(lines.get(0)).startsWith("BUCKET      MOUNT POINT  PID   SINCE"))
@@ -43,7 +45,8 @@ class MountsCommandTest {
                 List.of(
                         mount("/mnt/a", pid, since).withBacklog("1 file, 5MiB", 0, true),
                         mount("/mnt/a", pid, since),
-                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", 1, false))));
+                        mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", 1, false)),
+                Optional::of));
         assertThat(table.lines().toList())
                 .hasSize(4)
                 .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
@@ -61,12 +64,26 @@ class MountsCommandTest {
         RunningMount gone = mount("/mnt/b", NO_PROCESS, Instant.EPOCH);
         List<MountsCommand.Row> rows = MountsCommand.rows(
                 List.of(new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE)),
-                List.of(detached, next, gone));
+                List.of(detached, next, gone),
+                Optional::of);
         assertThat(MountsCommand.table(rows).lines().toList())
                 .hasSize(3)
                 .satisfies(lines -> assertThat(lines.get(1)).contains(" /mnt/a "))
                 .satisfies(lines -> assertThat(lines.get(2)).contains(" (detached) "));
         assertThat(MountsCommand.json(rows)).containsSubsequence("\"serving\"", "\"detached\"");
+    }
+
+    @Test
+    void mounts_unmountedAfterItsStateWasRead_isNotShownAsDetached() {
+        RunningMount before = mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH);
+        assertThat(MountsCommand.rows(List.of(), List.of(before), _ -> Optional.empty()))
+                .isEmpty();
+        assertThat(MountsCommand.table(MountsCommand.rows(
+                        List.of(),
+                        List.of(before),
+                        process -> Optional.of(process.withBacklog("1 file, 5MiB", 0, true)))))
+                .contains(" (unmounted) ", " 1 file, 5MiB ")
+                .doesNotContain("(detached)");
     }
 
     @Test

@@ -12,8 +12,12 @@ import java.io.PipedInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 class PathArgumentsTest {
     private static final Path HERE = Path.of("").toAbsolutePath();
@@ -60,12 +64,13 @@ class PathArgumentsTest {
         InputStream broken = new PipedInputStream();
         assertThatThrownBy(() -> PathArguments.write(folder, List.of("a"), broken))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("the list of paths cannot be written to " + folder
-                        + ": Pipe not connected; name another folder with TMPDIR=…");
+                .hasMessage("standard input cannot be read: Pipe not connected");
         assertThat(folder).isEmptyDirectory();
         assertThatThrownBy(() -> PathArguments.write(folder.resolve("no"), List.of("a"), broken))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("no such file: " + folder.resolve("no"));
+                .hasMessageStartingWith(
+                        "the list of paths cannot be written to " + folder.resolve("no") + ": no such file: ")
+                .hasMessageEndingWith("; name another folder with TMPDIR=…");
         assertThat(PathArguments.write(folder, List.of("a", "b"), new ByteArrayInputStream("c\n".getBytes(UTF_8))))
                 .hasContent("a\nb\nc\n");
     }
@@ -75,20 +80,36 @@ class PathArgumentsTest {
         Path mount = HERE.resolve("mount");
         Path inner = mount.resolve("inner");
         List<Path> mounts = List.of(mount, inner);
-        assertThat(PathArguments.expected("penstock warm", List.of(mount + "/train", "val"), HERE, mounts))
+        assertThat(PathArguments.expected(command("warm", "x"), List.of(mount + "/train", "val"), HERE, mounts))
                 .isEqualTo("the mount point comes first: penstock warm " + mount + " " + mount + "/train val");
-        assertThat(PathArguments.expected("penstock evict", List.of("mount/inner/a b", "mount/x"), HERE, mounts))
+        assertThat(PathArguments.expected(command("evict", "x"), List.of("mount/inner/a b", "mount/x"), HERE, mounts))
                 .isEqualTo("the mount point comes first: penstock evict " + inner + " '" + inner + "/a b' mount/x");
-        assertThat(PathArguments.expected("penstock warm", List.of("train/", "*.tar"), mount.resolve("d"), mounts))
+        assertThat(PathArguments.expected(command("warm", "x"), List.of("train/", "*.tar"), mount.resolve("d"), mounts))
                 .isEqualTo("the mount point comes first: penstock warm " + mount + " train/ '*.tar'");
     }
 
     @Test
     void expected_theMountPointComesFirstOrAPathElsewhere_isNothing() {
         Path mount = HERE.resolve("mount");
-        assertThat(PathArguments.expected("penstock warm", List.of("mount/", "train"), HERE, List.of(mount)))
+        assertThat(PathArguments.expected(command("warm", "x"), List.of("mount/", "train"), HERE, List.of(mount)))
                 .isNull();
-        assertThat(PathArguments.expected("penstock warm", List.of("train", "mount/x"), HERE, List.of(mount)))
+        assertThat(PathArguments.expected(command("warm", "x"), List.of("train", "mount/x"), HERE, List.of(mount)))
                 .isNull();
+    }
+
+    /** A corrected command without them would begin a job instead of showing the jobs. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--status", "--cancel=3", "--force", "--pin", "--group", "--no-wait"})
+    void expected_aPathComesFirstAndThereAreOptions_namesTheMountPointAlone(String option) {
+        Path mount = HERE.resolve("mount");
+        CommandLine command = command(option.equals("--force") ? "evict" : "warm", option, "x");
+        assertThat(PathArguments.expected(command, List.of("mount/train", "val"), HERE, List.of(mount)))
+                .isEqualTo("the mount point comes first: give " + mount + " before the path");
+    }
+
+    private static CommandLine command(String name, String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.parseArgs(Stream.concat(Stream.of(name), Stream.of(arguments)).toArray(String[]::new));
+        return line.getParseResult().subcommand().commandSpec().commandLine();
     }
 }

@@ -310,8 +310,8 @@ public final class Settings {
     public static final Setting<Boolean> NO_EXEC = Setting.of(
                     "noexec",
                     flag(),
-                    "Run no programs of the bucket (Permission denied). In fstab, user and users bring it with them;"
-                            + " exec after them does not.")
+                    "Run no programs of the bucket (Permission denied). In fstab, user and users bring it with them,"
+                            + " unless exec follows.")
             .withDefault("false");
 
     public static final Setting<Integer> UID = Setting.of(

@@ -3,11 +3,16 @@ package io.penstock.cli.demo;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The folder for a demo's files, below $TMPDIR or /tmp. */
 public final class DemoFolder {
+    /** The kernel's words, in a message of the JDK: exceptions of writes name no file. */
+    private static final List<String> FULL = List.of("No space left on device", "Disk quota exceeded");
+
     private DemoFolder() {}
 
     /**
@@ -19,14 +24,24 @@ public final class DemoFolder {
         try {
             return Files.createTempDirectory(parent(), prefix);
         } catch (IOException e) {
-            throw refused(e);
+            throw refused(parent(), e);
         }
     }
 
-    /** The exception of a file operation in it, in words for the user. */
-    public static RefusedException refused(IOException e) {
+    /**
+     * The exception of a demo in words for the user, with the remedy where it is one of the folder or its disk.
+     *
+     * @param folder the demo's
+     */
+    public static RefusedException refused(Path folder, IOException e) {
+        boolean isOfFolder = e instanceof FileSystemException of
+                && of.getFile() != null
+                && Path.of(of.getFile()).startsWith(folder);
+        String reason = Reason.of(e);
         return new RefusedException(
-                Reason.of(e) + " (temporary files are in " + parent() + "; name another folder with TMPDIR=…)");
+                isOfFolder || FULL.stream().anyMatch(reason::contains)
+                        ? reason + " (temporary files are in " + parent() + "; name another folder with TMPDIR=…)"
+                        : reason);
     }
 
     private static Path parent() {

@@ -16,7 +16,7 @@ public final class Reason {
             case NoSuchFileException missing -> "no such file: " + missing.getFile();
             case FileAlreadyExistsException existing -> "not a folder: " + existing.getFile();
             case FileSystemException other when other.getReason() != null -> other.getReason();
-            default -> String.valueOf(e.getMessage());
+            default -> e.getMessage() == null ? e.toString() : e.getMessage();
         };
     }
 }
