@@ -73,9 +73,15 @@ final class ConfigurationArguments {
             throws ConfigurationException {
         Host host = Host.current();
         MountOptionList mountOptions = MountOptionList.parse(lists, whereMountOptionsStand);
-        String named = file != null ? file : mountOptions.configurationFile();
+        String named = file();
         ConfigurationFile read = ConfigurationFile.find(named == null ? null : host.path(named), host);
         return Configuration.of(host, bucket, settings(parsed), mountOptions.settings(), read);
+    }
+
+    /** The configuration file that is given here. Null if none is. */
+    @Nullable
+    String file() {
+        return file != null ? file : MountOptionList.parse(lists, "-o").configurationFile();
     }
 
     /** An option that is given here: {@code --config}, {@code -o}, or that of a setting. Null if none is. */

@@ -145,10 +145,19 @@ final class DoctorCommand implements Callable<Integer> {
         Target target = Target.parse(mounted.source());
         Optional<RunningMount> running =
                 RunningMount.newest(RunningMount.list(Host.current()), mounted.mountPoint(), false);
-        Configuration configuration = configuration(target.bucket());
+        doctor(configuration(running, target.bucket()))
+                .mount(
+                        running.map(RunningMount::pid)
+                                .orElse(ProcessHandle.current().pid()),
+                        target,
+                        () -> facts(mounted.mountPoint(), running));
+    }
+
+    /** The mount's, or else those of this command. */
+    private Configuration configuration(Optional<RunningMount> running, String bucket) throws ConfigurationException {
         if (running.isPresent()) {
             try {
-                configuration = new ServingMount(running.get()).configuration(target.bucket());
+                return new ServingMount(running.get()).configuration(bucket);
             } catch (RefusedException e) {
                 report(new Finding(
                         "settings",
@@ -158,12 +167,7 @@ final class DoctorCommand implements Callable<Integer> {
                         ""));
             }
         }
-        doctor(configuration)
-                .mount(
-                        running.map(RunningMount::pid)
-                                .orElse(ProcessHandle.current().pid()),
-                        target,
-                        () -> facts(mounted.mountPoint(), running));
+        return configuration(bucket);
     }
 
     private static MountFacts facts(Path mountPoint, Optional<RunningMount> running) throws IOException {

@@ -126,7 +126,7 @@ final class RecoverCommand implements Callable<Integer> {
         Target target = Target.parse(source);
         Configuration configuration =
                 arguments.resolve(target.bucket(), spec.commandLine().getParseResult(), "-o");
-        RecoverySearch search = new RecoverySearch(target, configuration);
+        RecoverySearch search = new RecoverySearch(target, configuration, arguments.file());
         MountPlan plan = MountPlan.of(target, Host.current().path("."), configuration); // Nothing is mounted.
         Path staging = plan.writeback().staging();
         Path earlier = plan.earlierStaging();

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.mount.Target;
@@ -19,14 +20,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where penstock recover looks for written files, in words for a user: those that are missed may be in another folder, or be of
  * another bucket or server.
  *
  * @param configuration that of the command
+ * @param file the configuration file that the command was given; null if none
  */
-record RecoverySearch(Target target, Configuration configuration) {
+record RecoverySearch(
+        Target target,
+        Configuration configuration,
+        @Nullable String file) {
     private static final String COMMAND = "penstock recover ";
 
     private Path staging() {
@@ -90,13 +96,35 @@ record RecoverySearch(Target target, Configuration configuration) {
         if (endpoint.isPresent()) {
             return command(bucket, staging(), " --endpoint " + endpoint.get());
         } else if (namespace.equals(Namespace.of(null, bucket))) {
-            return command(bucket, staging(), "");
+            return commandForAws(bucket);
         }
         return command(bucket, staging(), "") + ", with --endpoint and the address of "
                 + namespace.substring(0, Math.max(0, slash));
     }
 
-    private static String command(String bucket, Path staging, String options) {
-        return COMMAND + ShellWord.of(bucket) + " --write-staging " + ShellWord.of(staging.toString()) + options;
+    /** No option has AWS in place of an endpoint that is set elsewhere than in options. */
+    private String commandForAws(String bucket) {
+        String command = command(bucket, staging(), "");
+        Origin origin = configuration.origin(Settings.ENDPOINT);
+        return switch (origin) {
+            case Origin.Default _, Origin.Option _, Origin.MountOption _ -> command;
+            case Origin.Variable _, Origin.Profile _ ->
+                "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true " + command + ", which leaves out the endpoint of " + origin;
+            case Origin.Line _ ->
+                new RecoverySearch(target, configuration, null).command(bucket, staging(), "")
+                        + ", with --config and a file without the endpoint of " + origin;
+        };
+    }
+
+    /** With the file and the profile that this command was given, which may have the credentials. */
+    private String command(String bucket, Path staging, String options) {
+        return COMMAND + ShellWord.of(bucket)
+                + (file == null ? "" : " --config " + ShellWord.of(file))
+                + switch (configuration.origin(Settings.PROFILE)) {
+                    case Origin.Option _, Origin.MountOption _ ->
+                        " --profile " + ShellWord.of(configuration.show(Settings.PROFILE));
+                    case Origin.Default _, Origin.Line _, Origin.Variable _, Origin.Profile _ -> "";
+                }
+                + " --write-staging " + ShellWord.of(staging.toString()) + options;
     }
 }

@@ -3,7 +3,6 @@ package io.penstock.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
@@ -196,12 +195,19 @@ record ServingMount(RunningMount mount) {
 
     /** The settings that it has now. */
     Configuration configuration(String bucket) throws ConfigurationException, RefusedException {
-        Configuration defaults = Configuration.of(
-                Host.current(), bucket, SettingSource.EMPTY, SettingSource.EMPTY, ConfigurationFile.NONE);
+        return configuration(Host.current(), bucket, ask("config", Map.of()));
+    }
+
+    /**
+     * The settings that a mount tells. What this process's environment and AWS's files set is not the mount's.
+     *
+     * @param told an array of objects with key and value
+     */
+    static Configuration configuration(Host host, String bucket, JsonNode told) throws ConfigurationException {
+        Configuration defaults = Configuration.defaults(host, bucket);
         Map<String, String> texts = new LinkedHashMap<>();
-        ask("config", Map.of())
-                .forEach(each ->
-                        texts.put(each.path("key").asText(), each.path("value").asText()));
+        told.forEach(
+                each -> texts.put(each.path("key").asText(), each.path("value").asText()));
         Map<Setting<?>, String> changed = new LinkedHashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             String text = texts.getOrDefault(setting.key(), "(");

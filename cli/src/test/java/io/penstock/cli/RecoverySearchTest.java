@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,15 +27,19 @@ class RecoverySearchTest {
     private Path folder;
 
     private static RecoverySearch search(Map<Setting<?>, String> options) throws Exception {
+        return search(Map.of(), options, null);
+    }
+
+    private static RecoverySearch search(
+            Map<String, String> environment, Map<Setting<?>, String> options, @Nullable Path file) throws Exception {
         Target target = Target.parse("data/a");
-        return new RecoverySearch(
-                target,
-                Configuration.of(
-                        new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30, 16),
-                        target.bucket(),
-                        SettingSource.ofOptions(options, Map.of()),
-                        SettingSource.EMPTY,
-                        ConfigurationFile.NONE));
+        Configuration configuration = Configuration.of(
+                new Host(environment, Path.of("/home/ann"), 1000, 1001, 48L << 30, 16),
+                target.bucket(),
+                SettingSource.ofOptions(options, Map.of()),
+                SettingSource.EMPTY,
+                file == null ? ConfigurationFile.NONE : ConfigurationFile.find(file, Host.current()));
+        return new RecoverySearch(target, configuration, file == null ? null : file.toString());
     }
 
     @Test
@@ -79,5 +84,42 @@ class RecoverySearchTest {
                                 + " '/nvme/it'\\''s', with --endpoint and the address of far:9000",
                         "2 files of minio:9000/other in /nvme/it's: penstock recover other --write-staging"
                                 + " '/nvme/it'\\''s' --endpoint http://minio:9000");
+    }
+
+    @Test
+    void others_filesOfAwsAndAnEndpointOfTheEnvironmentOrAProfile_leavesItOut() throws Exception {
+        List<StrandedFile> files = List.of(new StrandedFile("aws/data", "a", 1));
+        Map<Setting<?>, String> staging = Map.of(WriteSettings.STAGING, "/staging");
+        assertThat(search(Map.of("AWS_ENDPOINT_URL", "http://minio:9000"), staging, null)
+                        .others(files))
+                .containsExactly("1 file of aws/data in /staging: AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true penstock"
+                        + " recover data --write-staging /staging, which leaves out the endpoint of environment"
+                        + " variable AWS_ENDPOINT_URL");
+
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [profile minio]
+            endpoint_url = http://minio:9000
+            """);
+        assertThat(search(
+                                Map.of("AWS_CONFIG_FILE", profiles.toString()),
+                                Map.of(WriteSettings.STAGING, "/staging", Settings.PROFILE, "minio"),
+                                null)
+                        .others(files))
+                .containsExactly("1 file of aws/data in /staging: AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true penstock"
+                        + " recover data --profile minio --write-staging /staging, which leaves out the endpoint of"
+                        + " AWS profile minio");
+    }
+
+    @Test
+    void others_filesOfAwsAndAnEndpointOfAFile_asksForAnotherFile() throws Exception {
+        Path file = Files.writeString(folder.resolve("p.yaml"), "defaults: {s3: {endpoint: 'http://minio:9000'}}");
+        assertThat(search(Map.of(), Map.of(WriteSettings.STAGING, "/staging"), file)
+                        .others(List.of(
+                                new StrandedFile("aws/data", "a", 1), new StrandedFile("minio:9000/other", "b", 2))))
+                .containsExactly(
+                        "1 file of aws/data in /staging: penstock recover data --write-staging /staging, with --config"
+                                + " and a file without the endpoint of " + file + ":1 (defaults)",
+                        "1 file of minio:9000/other in /staging: penstock recover other --config " + file
+                                + " --write-staging /staging --endpoint http://minio:9000");
     }
 }

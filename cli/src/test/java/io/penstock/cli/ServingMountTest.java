@@ -3,6 +3,11 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Settings;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
@@ -10,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,5 +123,25 @@ class ServingMountTest {
     void silence_ofWhatIsUnmountedMeanwhile_saysOnlyThat() {
         assertThat(ServingMount.silence(mount(ProcessHandle.current().pid()), false, "no such file"))
                 .isEqualTo("/mnt/a is not served any more");
+    }
+
+    @Test
+    void configuration_environmentSetsWhatTheMountDoesNot_isTheMounts() throws Exception {
+        Host asking = new Host(
+                Map.of("AWS_ENDPOINT_URL", "http://a/tenant", "AWS_CA_BUNDLE", "/ca.pem"),
+                Path.of("/home/ann"),
+                1000,
+                1001,
+                48L << 30,
+                16);
+        JsonNode told = new ObjectMapper().readTree("""
+            [{"key": "s3.endpoint", "value": "(AWS)"}, {"key": "s3.region", "value": "eu-central-1"}]
+            """);
+
+        Configuration configuration = ServingMount.configuration(asking, "data", told);
+
+        assertThat(configuration.find(Settings.ENDPOINT)).isEmpty();
+        assertThat(configuration.find(Settings.CA_FILE)).isEmpty();
+        assertThat(configuration.find(Settings.REGION)).hasValue("eu-central-1");
     }
 }

@@ -57,6 +57,11 @@ public final class Configuration implements Setting.Context {
         return configuration;
     }
 
+    /** The built-in defaults alone, without what is set for other programs too. */
+    public static Configuration defaults(Host host, String bucket) {
+        return new Configuration(host, bucket, Map.of());
+    }
+
     /** What is set for other programs too, of the settings that are not assigned. */
     private SettingSource foundElsewhere() {
         SettingSource.Builder source = new SettingSource.Builder();
