@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CachedObject;
 import io.penstock.cache.Fill;
 import io.penstock.cache.PageCache;
@@ -16,76 +15,19 @@ import io.penstock.cli.control.JobStatus.PathResidency;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.AllowedUsers;
-import io.penstock.filesystem.FileSystem;
-import io.penstock.filesystem.FileSystemConfig;
-import io.penstock.filesystem.Passthrough;
-import io.penstock.metadata.MetadataConfig;
-import io.penstock.metadata.Tree;
-import io.penstock.metadata.attributes.DirectoryMarkers;
 import io.penstock.metadata.attributes.FileKind;
-import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
-import io.penstock.prefetch.PageFetcher;
-import io.penstock.prefetch.ReadaheadConfig;
-import io.penstock.testing.InMemoryObjectStore;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Commands about a mount's files, on its parts: without the mount. */
 @Timeout(60)
-class ContentsTest {
-    private static final Path MOUNT = Path.of("/mnt/data");
-    private static final String NAMESPACE = "memory/bucket";
-    private static final long MIB = 1 << 20;
-
-    @TempDir
-    private Path folder;
-
-    private final InMemoryObjectStore store = new InMemoryObjectStore();
-    private PageCache cache;
-    private PageFetcher fetcher;
-    private Tree tree;
-    private KeptAttributes kept;
-    private Contents contents;
-
-    @BeforeEach
-    void open() throws IOException {
-        cache = PageCache.open(new CacheConfig(folder.resolve("cache"), 64 * MIB, 0, 16 * MIB));
-        fetcher = new PageFetcher(store, cache, NAMESPACE, new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
-        tree = new Tree(store, "", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
-        kept = new KeptAttributes(
-                store, new DirectoryMarkers(store, tree, System::nanoTime), KeptAttributes.Keeping.ALL, null);
-        FileSystem files = new FileSystem(
-                tree,
-                fetcher,
-                kept,
-                new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.OFF, 0, false),
-                Instant.EPOCH,
-                null);
-        SymbolicLinks links = new SymbolicLinks(kept, tree.root(), MOUNT);
-        contents = new Contents(tree, cache, fetcher, files, links, NAMESPACE, null, null);
-    }
-
-    @AfterEach
-    void close() {
-        kept.close();
-        fetcher.close();
-        tree.close();
-        cache.close();
-    }
-
+class ContentsTest extends ContentsFixture {
     private void link(String key, String target) {
         kept.set(
                 store.put(key, ""),

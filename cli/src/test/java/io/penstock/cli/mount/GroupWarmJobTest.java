@@ -3,84 +3,26 @@ package io.penstock.cli.mount;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cache.CacheConfig;
-import io.penstock.cache.PageCache;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.Problem;
 import io.penstock.cli.control.JobStatus.State;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.AllowedUsers;
-import io.penstock.filesystem.FileSystem;
-import io.penstock.filesystem.FileSystemConfig;
-import io.penstock.filesystem.Passthrough;
-import io.penstock.metadata.MetadataConfig;
-import io.penstock.metadata.Tree;
-import io.penstock.metadata.attributes.DirectoryMarkers;
-import io.penstock.metadata.attributes.KeptAttributes;
-import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
-import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.share.ShareGroup;
 import io.penstock.share.ShareStatistics.Fallback;
-import io.penstock.testing.InMemoryObjectStore;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** With a group of which the test says what its owners do. */
 @Timeout(60)
-class GroupWarmJobTest {
-    private static final Path MOUNT = Path.of("/mnt/data");
-    private static final long MIB = 1 << 20;
-
-    @TempDir
-    private Path folder;
-
-    private final InMemoryObjectStore store = new InMemoryObjectStore();
-    private PageCache cache;
-    private PageFetcher fetcher;
-    private Tree tree;
-    private KeptAttributes kept;
-    private Contents contents;
-
-    @BeforeEach
-    void open() throws IOException {
-        cache = PageCache.open(new CacheConfig(folder.resolve("cache"), 64 * MIB, 0, 16 * MIB));
-        fetcher = new PageFetcher(store, cache, "memory/bucket", new ReadaheadConfig(8 * MIB, 2 * MIB, 8, MIB));
-        tree = new Tree(store, "", new MetadataConfig(Duration.ofMinutes(1), Duration.ofMinutes(1)), System::nanoTime);
-        kept = new KeptAttributes(
-                store, new DirectoryMarkers(store, tree, System::nanoTime), KeptAttributes.Keeping.ALL, null);
-        FileSystem files = new FileSystem(
-                tree,
-                fetcher,
-                kept,
-                new FileSystemConfig(0, 0, 0644, 0755, AllowedUsers.ALL, Long.MAX_VALUE, Passthrough.OFF, 0, false),
-                Instant.EPOCH,
-                null);
-        SymbolicLinks links = new SymbolicLinks(kept, tree.root(), MOUNT);
-        contents = new Contents(tree, cache, fetcher, files, links, "memory/bucket", null, null);
-    }
-
-    @AfterEach
-    void close() {
-        kept.close();
-        fetcher.close();
-        tree.close();
-        cache.close();
-    }
-
+class GroupWarmJobTest extends ContentsFixture {
     /** This node owns nothing. */
     private record Elsewhere(Supplier<@Nullable Fallback> failure) implements GroupWarmJob.Owners {
         @Override
