@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.process.ShellWord;
@@ -197,8 +198,7 @@ final class PathArguments {
                                 + " leave it out, or give fewer paths at once");
             }
         }
-        Path folder = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
-        Path list = write(folder, listed, isInput ? System.in : InputStream.nullInputStream());
+        Path list = write(Folders.temporary(), listed, isInput ? System.in : InputStream.nullInputStream());
         boolean isTaken = false;
         try {
             request.put("list", list.toAbsolutePath().toString());

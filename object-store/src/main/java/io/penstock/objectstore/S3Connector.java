@@ -263,7 +263,7 @@ final class S3Connector {
             client.close();
             throw new ObjectStoreException.Unavailable(
                     "the AWS SDK is set to the server " + found.get()
-                            + " in a way that is not known here; name it as the" + " endpoint",
+                            + " in a way that is not known here; name it as the endpoint",
                     null);
         }
     }

@@ -26,6 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A mount for the benchmark alone: {@code penstock mount} with the user's settings, but for its folders. A process of its own
@@ -39,19 +41,15 @@ final class OwnMount {
     private static final Duration LOOK = Duration.ofMillis(20);
 
     /** Others' ports, logs and place in a cache group, and settings about names that are not in the benchmark's folder. */
-    private static final Set<Setting<?>> LEFT_OUT = Set.of(
-            Settings.INDEX,
-            Settings.WARM_PATHS,
-            Settings.ACCESS_LOG,
-            MetricsSettings.PROMETHEUS,
-            MetricsSettings.OTLP,
-            ShareSettings.PEERS,
-            ShareSettings.LISTEN,
-            ShareSettings.TLS_CA,
-            ShareSettings.TLS_CERTIFICATE,
-            ShareSettings.TLS_KEY,
-            ShareSettings.INSECURE,
-            ShareSettings.BANDWIDTH);
+    private static final Set<Setting<?>> LEFT_OUT = Stream.concat(
+                    Stream.of(
+                            Settings.INDEX,
+                            Settings.WARM_PATHS,
+                            Settings.ACCESS_LOG,
+                            MetricsSettings.PROMETHEUS,
+                            MetricsSettings.OTLP),
+                    ShareSettings.GROUP.settings().stream())
+            .collect(Collectors.toUnmodifiableSet());
 
     private final Path folder;
     private final Path mountPoint;

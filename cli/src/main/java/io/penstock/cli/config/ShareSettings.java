@@ -56,7 +56,7 @@ public final class ShareSettings {
             .withDefault("0")
             .live();
 
-    static final Settings.Group GROUP = new Settings.Group(
+    public static final Settings.Group GROUP = new Settings.Group(
             "Sharing", List.of(PEERS, LISTEN, TLS_CA, TLS_CERTIFICATE, TLS_KEY, INSECURE, BANDWIDTH));
 
     private ShareSettings() {}

@@ -37,9 +37,7 @@ public final class ValueType<T> {
 
     private final String label;
     private final String allowed;
-
     private final String bounds;
-
     private final boolean flag;
     private final Function<String, @Nullable T> parser;
     private final Function<T, String> printer;

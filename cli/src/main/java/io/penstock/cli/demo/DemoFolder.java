@@ -1,5 +1,6 @@
 package io.penstock.cli.demo;
 
+import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
@@ -22,9 +23,9 @@ public final class DemoFolder {
      */
     public static Path create(String prefix) throws RefusedException {
         try {
-            return Files.createTempDirectory(parent(), prefix);
+            return Files.createTempDirectory(Folders.temporary(), prefix);
         } catch (IOException e) {
-            throw refused(parent(), e);
+            throw refused(Folders.temporary(), e);
         }
     }
 
@@ -40,11 +41,8 @@ public final class DemoFolder {
         String reason = Reason.of(e);
         return new RefusedException(
                 isOfFolder || FULL.stream().anyMatch(reason::contains)
-                        ? reason + " (temporary files are in " + parent() + "; name another folder with TMPDIR=…)"
+                        ? reason + " (temporary files are in " + Folders.temporary()
+                                + "; name another folder with TMPDIR=…)"
                         : reason);
-    }
-
-    private static Path parent() {
-        return Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
     }
 }

@@ -16,6 +16,11 @@ public final class Folders {
 
     private Folders() {}
 
+    /** The folder for temporary files: $TMPDIR, else /tmp. */
+    public static Path temporary() {
+        return Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+    }
+
     /** Deletes the folder with all its contents. */
     public static void delete(Path folder) throws IOException {
         try (Stream<Path> below = Files.walk(folder)) {
