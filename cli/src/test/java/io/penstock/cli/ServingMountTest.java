@@ -28,9 +28,13 @@ class ServingMountTest {
             List.of(new MountTable.Entry("0:2", MOUNT_POINT, "fuse.penstock", SOURCE));
 
     private static RunningMount mount(long pid) {
+        return mount(pid, MOUNT_POINT);
+    }
+
+    private static RunningMount mount(long pid, Path mountPoint) {
         return new RunningMount(
                 SOURCE,
-                MOUNT_POINT,
+                mountPoint,
                 pid,
                 "kernel (why)",
                 "how",
@@ -70,22 +74,19 @@ class ServingMountTest {
     }
 
     @Test
-    void resolve_aLinkToTheMountOrIntoIt_isThePathBelowTheMountPoint(@TempDir Path temporary) throws Exception {
+    void find_aLinkToTheMountPoint_isTheMount_andOneIntoTheMountIsNotLookedUpThere(@TempDir Path temporary)
+            throws Exception {
         Path folder = temporary.toRealPath();
-        Path mount = folder.resolve("mnt");
-        Files.createDirectories(mount.resolve("train"));
-        Files.createSymbolicLink(mount.resolve("link"), Path.of("train"));
-        Path data = Files.createSymbolicLink(folder.resolve("data"), mount);
-        Path train = Files.createSymbolicLink(folder.resolve("train"), Path.of("mnt/train"));
-        List<Path> mounts = List.of(mount);
+        Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
+        Files.createSymbolicLink(mountPoint.resolve("back"), mountPoint);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint);
+        Path inner = Files.createSymbolicLink(folder.resolve("inner"), mountPoint.resolve("back"));
+        RunningMount mount = mount(ProcessHandle.current().pid(), mountPoint);
+        ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(mount), List.of());
 
-        assertThat(ServingMount.resolve(data, mounts)).isEqualTo(mount);
-        assertThat(ServingMount.resolve(data.resolve("train/*.tar"), mounts)).isEqualTo(mount.resolve("train/*.tar"));
-        assertThat(ServingMount.resolve(train.resolve("a"), mounts)).isEqualTo(mount.resolve("train/a"));
-        assertThat(ServingMount.resolve(mount.resolve("link/a"), mounts))
-                .as("the mount looks up its own links")
-                .isEqualTo(mount.resolve("link/a"));
-        assertThat(ServingMount.resolve(folder.resolve("none/a"), mounts)).isEqualTo(folder.resolve("none/a"));
+        assertThat(ServingMount.find(mounts, mountPoint, "none").mount()).isEqualTo(mount);
+        assertThat(ServingMount.find(mounts, link, "none").mount()).isEqualTo(mount);
+        assertThatThrownBy(() -> ServingMount.find(mounts, inner, "none")).hasMessage("none");
     }
 
     @Test
