@@ -189,20 +189,21 @@ record ServingMount(RunningMount mount) {
      * The settings that a mount tells. What this process's environment and AWS's files set is not the mount's.
      *
      * @param told an array of objects with key and value
+     * @return its values; settings that have their defaults are not set
      */
     static Configuration configuration(Host host, String bucket, JsonNode told) throws ConfigurationException {
-        Configuration defaults = Configuration.defaults(host, bucket);
         Map<String, String> texts = new LinkedHashMap<>();
         told.forEach(
                 each -> texts.put(each.path("key").asText(), each.path("value").asText()));
-        Map<Setting<?>, String> changed = new LinkedHashMap<>();
+        Map<Setting<?>, String> values = new LinkedHashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             String text = texts.getOrDefault(setting.key(), "(");
-            boolean isSet = !text.startsWith("("); // otherwise it is the default, in words
-            if (isSet && !text.equals(defaults.show(setting))) {
-                changed.put(setting, text);
+            if (!text.startsWith("(")) { // otherwise it has no value: this is the default, in words
+                values.put(setting, text);
             }
         }
-        return defaults.with(SettingSource.ofOptions(changed, Map.of()));
+        return Configuration.defaults(host, bucket)
+                .with(SettingSource.ofOptions(values, Map.of()))
+                .withoutDefaults();
     }
 }
