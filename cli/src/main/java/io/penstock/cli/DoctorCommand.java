@@ -12,6 +12,7 @@ import io.penstock.cli.doctor.MountFacts;
 import io.penstock.cli.doctor.Report;
 import io.penstock.cli.doctor.Severity;
 import io.penstock.cli.log.Logging;
+import io.penstock.cli.mount.MountBoundary;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
@@ -124,8 +125,9 @@ final class DoctorCommand implements Callable<Integer> {
     private static Optional<MountTable.Entry> mounted(String text) throws IOException, RefusedException {
         Path path = Host.current().path(text);
         MountTable table = MountTable.read();
-        Optional<MountTable.Entry> mounted =
-                table.at(path).or(() -> table.at(UmountCommand.realPath(path))).filter(RunningMount::isPenstock);
+        Optional<MountTable.Entry> mounted = table.at(
+                        MountBoundary.resolve(path, RunningMount.mountPoints(table.entries())))
+                .filter(RunningMount::isPenstock);
         if (mounted.isEmpty() && text.matches("[/~.].*")) {
             throw new RefusedException("nothing is mounted on " + path + "; penstock mounts lists the mounts");
         }

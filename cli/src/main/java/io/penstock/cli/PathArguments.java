@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.mount.MountBoundary;
 import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
@@ -86,7 +87,7 @@ final class PathArguments {
     private @Nullable String expected(List<Path> mountPoints) {
         List<String> given = new ArrayList<>(paths);
         given.addFirst(mountPoint);
-        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
+        Path here = MountBoundary.resolve(Host.current().path("."), mountPoints);
         return expected(spec.commandLine(), given, here, mountPoints);
     }
 
@@ -96,10 +97,10 @@ final class PathArguments {
      *
      * @param command parsed
      * @param given all arguments but options
-     * @param here the current folder, {@linkplain ServingMount#resolve resolved}
+     * @param here the current folder, {@linkplain MountBoundary#resolve resolved}
      */
     static @Nullable String expected(CommandLine command, List<String> given, Path here, List<Path> mountPoints) {
-        Path first = ServingMount.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
+        Path first = MountBoundary.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
         Path mount = mountPoints.stream()
                 .filter(first::startsWith)
                 .max(Comparator.comparingInt(Path::getNameCount))
@@ -142,7 +143,7 @@ final class PathArguments {
             throws IOException, RefusedException {
         Map<String, Object> request = new HashMap<>(options);
         List<Path> mountPoints = ServingMount.Mounts.read().points();
-        Path here = ServingMount.resolve(Host.current().path("."), mountPoints);
+        Path here = MountBoundary.resolve(Host.current().path("."), mountPoints);
         List<String> named = paths.stream()
                 .map(path -> inMount(mount.mount().mountPoint(), mountPoints, here, path))
                 .toList();
@@ -168,7 +169,7 @@ final class PathArguments {
      * other as it is.
      *
      * @param mountPoints of all mounts: nothing is looked up in them
-     * @param here the current folder, {@linkplain ServingMount#resolve resolved}
+     * @param here the current folder, {@linkplain MountBoundary#resolve resolved}
      */
     static String inMount(Path mountPoint, List<Path> mountPoints, Path here, String path) {
         boolean isAbsolute = path.startsWith("/");
@@ -176,7 +177,7 @@ final class PathArguments {
             return path;
         }
         Path named = here.resolve(path).normalize();
-        Path resolved = named.startsWith(mountPoint) ? named : ServingMount.resolve(named, mountPoints);
+        Path resolved = named.startsWith(mountPoint) ? named : MountBoundary.resolve(named, mountPoints);
         if (!resolved.startsWith(mountPoint)) {
             return path;
         } else if (isAbsolute) {

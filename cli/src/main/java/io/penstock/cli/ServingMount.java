@@ -8,6 +8,7 @@ import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.ControlClient;
+import io.penstock.cli.mount.MountBoundary;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
@@ -52,8 +53,7 @@ record ServingMount(RunningMount mount) {
 
     /** @param none why it is refused if nothing is mounted there */
     static ServingMount find(Mounts mounts, Path given, String none) throws RefusedException {
-        Path real = UmountCommand.realPath(given);
-        return new ServingMount(mounts.newest(point -> point.equals(given) || point.equals(real), none));
+        return new ServingMount(mounts.newest(MountBoundary.resolve(given, mounts.points())::equals, none));
     }
 
     /**
@@ -66,21 +66,11 @@ record ServingMount(RunningMount mount) {
     /** Finds the process that serves the mount in which the file is. */
     static MountedFile around(Path file) throws IOException, RefusedException {
         Mounts mounts = Mounts.read();
-        Path path = resolve(file, mounts.points());
+        Path path = MountBoundary.resolve(file, mounts.points());
         RunningMount found = mounts.newest(
                 path::startsWith,
                 Printable.text(file.toString()) + " is in no mount of Penstock; penstock mounts lists the mounts");
         return new MountedFile(new ServingMount(found), path);
-    }
-
-    /** The same path, without symbolic links before the first of these mount points. Below it nothing is looked up. */
-    static Path resolve(Path path, List<Path> mountPoints) {
-        Path resolved = Path.of("/");
-        for (Path name : path) {
-            Path next = resolved.resolve(name);
-            resolved = mountPoints.stream().anyMatch(next::startsWith) ? next : UmountCommand.realPath(next);
-        }
-        return resolved;
     }
 
     /**
@@ -103,10 +93,7 @@ record ServingMount(RunningMount mount) {
         }
 
         static Mounts of(List<RunningMount> all, List<MountTable.Entry> table) {
-            Set<Path> mounted = table.stream()
-                    .filter(RunningMount::isPenstock)
-                    .map(MountTable.Entry::mountPoint)
-                    .collect(Collectors.toSet());
+            List<Path> mounted = RunningMount.mountPoints(table);
             List<RunningMount> present =
                     all.stream().filter(each -> !each.unmounted()).toList();
             Set<Path> known = present.stream().map(RunningMount::mountPoint).collect(Collectors.toSet());
@@ -202,20 +189,21 @@ record ServingMount(RunningMount mount) {
      * The settings that a mount tells. What this process's environment and AWS's files set is not the mount's.
      *
      * @param told an array of objects with key and value
+     * @return its values; settings that have their defaults are not set
      */
     static Configuration configuration(Host host, String bucket, JsonNode told) throws ConfigurationException {
-        Configuration defaults = Configuration.defaults(host, bucket);
         Map<String, String> texts = new LinkedHashMap<>();
         told.forEach(
                 each -> texts.put(each.path("key").asText(), each.path("value").asText()));
-        Map<Setting<?>, String> changed = new LinkedHashMap<>();
+        Map<Setting<?>, String> values = new LinkedHashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             String text = texts.getOrDefault(setting.key(), "(");
-            boolean isSet = !text.startsWith("("); // otherwise it is the default, in words
-            if (isSet && !text.equals(defaults.show(setting))) {
-                changed.put(setting, text);
+            if (!text.startsWith("(")) { // otherwise it has no value: this is the default, in words
+                values.put(setting, text);
             }
         }
-        return defaults.with(SettingSource.ofOptions(changed, Map.of()));
+        return Configuration.defaults(host, bucket)
+                .with(SettingSource.ofOptions(values, Map.of()))
+                .withoutDefaults();
     }
 }

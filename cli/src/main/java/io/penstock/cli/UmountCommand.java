@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.Json;
+import io.penstock.cli.mount.MountBoundary;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.KernelMount;
@@ -150,12 +151,14 @@ final class UmountCommand implements Callable<Integer> {
 
     /**
      * The mount point as the mount table has it. The path itself is resolved only if the table does not have it as
-     * given.
+     * given, and in mounts of Penstock nothing is looked up.
      */
     private Path find() throws IOException, RefusedException {
         Path given = Host.current().path(mountPoint);
         MountTable table = MountTable.read();
-        Path real = table.at(given).isPresent() ? given : realPath(given);
+        Path real = table.at(given).isPresent()
+                ? given
+                : MountBoundary.resolve(given, RunningMount.mountPoints(table.entries()));
         MountTable.Entry entry = table.at(real)
                 .orElseThrow(() ->
                         new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
@@ -164,13 +167,5 @@ final class UmountCommand implements Callable<Integer> {
                     + " (type " + entry.type() + ")");
         }
         return real;
-    }
-
-    static Path realPath(Path path) {
-        try {
-            return path.toRealPath();
-        } catch (IOException e) {
-            return path; // It is missing, or below a dead mount: then the table does not have it either.
-        }
     }
 }

@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,9 +31,13 @@ class ServingMountTest {
             List.of(new MountTable.Entry("0:2", MOUNT_POINT, "fuse.penstock", SOURCE));
 
     private static RunningMount mount(long pid) {
+        return mount(pid, MOUNT_POINT);
+    }
+
+    private static RunningMount mount(long pid, Path mountPoint) {
         return new RunningMount(
                 SOURCE,
-                MOUNT_POINT,
+                mountPoint,
                 pid,
                 "kernel (why)",
                 "how",
@@ -70,22 +77,19 @@ class ServingMountTest {
     }
 
     @Test
-    void resolve_aLinkToTheMountOrIntoIt_isThePathBelowTheMountPoint(@TempDir Path temporary) throws Exception {
+    void find_aLinkToTheMountPoint_isTheMount_andOneIntoTheMountIsNotLookedUpThere(@TempDir Path temporary)
+            throws Exception {
         Path folder = temporary.toRealPath();
-        Path mount = folder.resolve("mnt");
-        Files.createDirectories(mount.resolve("train"));
-        Files.createSymbolicLink(mount.resolve("link"), Path.of("train"));
-        Path data = Files.createSymbolicLink(folder.resolve("data"), mount);
-        Path train = Files.createSymbolicLink(folder.resolve("train"), Path.of("mnt/train"));
-        List<Path> mounts = List.of(mount);
+        Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
+        Files.createSymbolicLink(mountPoint.resolve("back"), mountPoint);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint);
+        Path inner = Files.createSymbolicLink(folder.resolve("inner"), mountPoint.resolve("back"));
+        RunningMount mount = mount(ProcessHandle.current().pid(), mountPoint);
+        ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(mount), List.of());
 
-        assertThat(ServingMount.resolve(data, mounts)).isEqualTo(mount);
-        assertThat(ServingMount.resolve(data.resolve("train/*.tar"), mounts)).isEqualTo(mount.resolve("train/*.tar"));
-        assertThat(ServingMount.resolve(train.resolve("a"), mounts)).isEqualTo(mount.resolve("train/a"));
-        assertThat(ServingMount.resolve(mount.resolve("link/a"), mounts))
-                .as("the mount looks up its own links")
-                .isEqualTo(mount.resolve("link/a"));
-        assertThat(ServingMount.resolve(folder.resolve("none/a"), mounts)).isEqualTo(folder.resolve("none/a"));
+        assertThat(ServingMount.find(mounts, mountPoint, "none").mount()).isEqualTo(mount);
+        assertThat(ServingMount.find(mounts, link, "none").mount()).isEqualTo(mount);
+        assertThatThrownBy(() -> ServingMount.find(mounts, inner, "none")).hasMessage("none");
     }
 
     @Test
@@ -143,5 +147,54 @@ class ServingMountTest {
         assertThat(configuration.find(Settings.ENDPOINT)).isEmpty();
         assertThat(configuration.find(Settings.CA_FILE)).isEmpty();
         assertThat(configuration.find(Settings.REGION)).hasValue("eu-central-1");
+    }
+
+    @Test
+    void configuration_ofTheMountHasDefaultsOfOtherSettings_isTheMounts() throws Exception {
+        assertThat(told("""
+            [{"key": "s3.endpoint", "value": "http://a:1"}, {"key": "s3.path-style", "value": "false"}]
+            """)).satisfies(configuration -> {
+            assertThat(configuration.get(Settings.PATH_STYLE)).isFalse();
+            assertThat(configuration.origin(Settings.PATH_STYLE)).isNotInstanceOf(Origin.Default.class);
+        });
+        assertThat(told("""
+            [{"key": "s3.connections", "value": "%d"}, {"key": "readahead.concurrency", "value": "1000"}]
+            """.formatted(Configuration.defaults(Host.current(), "data")
+                                .get(Settings.CONNECTIONS)))
+                        .get(Settings.CONNECTIONS))
+                .isEqualTo(Configuration.defaults(Host.current(), "data").get(Settings.CONNECTIONS));
+    }
+
+    /** Findings are about what is set. */
+    @Test
+    void configuration_valuesThatAreTheDefaults_areNotSet() throws Exception {
+        Configuration configuration = told("""
+            [{"key": "s3.endpoint", "value": "http://a:1"}, {"key": "s3.path-style", "value": "true"},
+             {"key": "read-only", "value": "true"}, {"key": "fuse.writeback-cache", "value": "false"}]
+            """);
+
+        assertThat(configuration.get(Settings.PATH_STYLE)).isTrue();
+        assertThat(configuration.origin(Settings.PATH_STYLE)).isInstanceOf(Origin.Default.class);
+        assertThat(configuration.origin(WriteSettings.WRITEBACK_CACHE)).isInstanceOf(Origin.Default.class);
+        assertThat(configuration.origin(Settings.READ_ONLY)).isInstanceOf(Origin.Option.class);
+    }
+
+    @Test
+    void configuration_ofAMountWithDefaultsOnly_setsNothing() throws Exception {
+        Configuration defaults = Configuration.defaults(Host.current(), "data");
+        String json = Settings.ALL.stream()
+                .map(setting -> "{\"key\": \"" + setting + "\", \"value\": \"" + defaults.show(setting) + "\"}")
+                .collect(Collectors.joining(",", "[", "]"));
+
+        Configuration configuration = told(json);
+
+        assertThat(Settings.ALL).allSatisfy(setting -> {
+            assertThat(configuration.show(setting)).isEqualTo(defaults.show(setting));
+            assertThat(configuration.origin(setting)).isInstanceOf(Origin.Default.class);
+        });
+    }
+
+    private static Configuration told(String json) throws Exception {
+        return ServingMount.configuration(Host.current(), "data", new ObjectMapper().readTree(json));
     }
 }

@@ -232,6 +232,33 @@ final class LifecycleIT {
         }
     }
 
+    /** A command that looked something up there would wait as long as the mount is stopped. */
+    @Tag("long")
+    @Test
+    @Timeout(300)
+    void commands_givenALinkIntoAStoppedMount_lookNothingUpThere() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            Path link = Files.createSymbolicLink(
+                    scratch.resolve("link"), mount.path().resolve("data/0.bin"));
+            long pid = mount.process().pid();
+            Program.shell(scratch, "kill -STOP $1", pid).orThrow();
+            try {
+                assertThat(penstock("why", link).out()).contains("is stopped");
+                assertThat(penstock("stats", link, "--once").out()).contains("nothing is mounted on " + link);
+                assertThat(penstock("umount", link).out()).contains("nothing is mounted on " + link);
+                assertThat(penstock("doctor", link).out()).contains("nothing is mounted on " + link);
+            } finally {
+                Program.shell(scratch, "kill -CONT $1", pid).orThrow();
+            }
+        }
+    }
+
+    private Program.Result penstock(Object... arguments) throws Exception {
+        List<String> command = new ArrayList<>(MountedBucket.penstock());
+        Stream.of(arguments).map(Object::toString).forEach(command::add);
+        return Program.run(scratch, command);
+    }
+
     @Tag("binding")
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "INT", "HUP"})

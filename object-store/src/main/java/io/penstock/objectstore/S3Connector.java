@@ -248,9 +248,14 @@ final class S3Connector {
         if (!config.integrity().signedPayloads()) {
             builder.putAuthScheme(new UnsignedPayloads());
         }
-        S3Client client = builder.build();
-        refuseOtherServer(client);
-        return client;
+        try {
+            S3Client client = builder.build();
+            refuseOtherServer(client);
+            return client;
+        } catch (SdkException | IllegalArgumentException | IllegalStateException e) {
+            throw new ObjectStoreException.Unavailable(
+                    "the AWS SDK refuses what is set for it in the environment or in profiles: " + e.getMessage(), e);
+        }
     }
 
     /**
@@ -258,13 +263,20 @@ final class S3Connector {
      * for their upload, belong to the bucket of {@link S3Config.Server#endpoint}: it must have such an endpoint too.
      */
     private void refuseOtherServer(S3Client client) throws ObjectStoreException {
-        Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
-        if (config.server().endpoint() == null && found.isPresent()) {
-            client.close();
-            throw new ObjectStoreException.Unavailable(
-                    "the AWS SDK is set to the server " + found.get()
-                            + " in a way that is not known here; name it as the endpoint",
-                    null);
+        boolean isRefused = true;
+        try {
+            Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
+            if (config.server().endpoint() == null && found.isPresent()) {
+                throw new ObjectStoreException.Unavailable(
+                        "the AWS SDK is set to the server " + found.get()
+                                + " in a way that is not known here; name it as the endpoint",
+                        null);
+            }
+            isRefused = false;
+        } finally {
+            if (isRefused) {
+                client.close();
+            }
         }
     }
 

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.core.SdkGlobalTime;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
@@ -175,6 +177,24 @@ final class S3ConnectTest {
                     .hasMessageContaining("is set to the server " + server.endpoint());
         } finally {
             System.clearProperty("aws.configFile");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "aws.ignoreConfiguredEndpointUrls, yes, aws.ignoreConfiguredEndpointUrls' was defined as 'yes'",
+        "aws.endpointUrl, http://a b, An invalid URI was configured in system property aws.endpointUrl",
+    })
+    void connect_theSdkCannotTellTheServer_saysWhatIsWrong(String property, String value, String message) {
+        S3Config config = as(new Credentials.Static("id", "secret"), new Server(null, "us-east-1", false, null, null));
+        System.setProperty(property, value);
+        try {
+            assertThatThrownBy(() -> S3ObjectStore.connect(config))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageStartingWith("the AWS SDK refuses what is set for it")
+                    .hasMessageContaining(message);
+        } finally {
+            System.clearProperty(property);
         }
     }
 

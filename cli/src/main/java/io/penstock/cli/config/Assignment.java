@@ -14,6 +14,12 @@ record Assignment<T>(Setting<T> setting, T value, Origin origin) {
         return new Assignment<>(setting, setting.type().forBucket(value, bucket), origin);
     }
 
+    /** Whether the setting would have this value if nothing set it. */
+    boolean isDefaultIn(Setting.Context context) {
+        Assignment<T> ofDefault = setting.defaultIn(context);
+        return ofDefault != null && ofDefault.print().equals(print());
+    }
+
     String print() {
         return setting.type().print(value);
     }

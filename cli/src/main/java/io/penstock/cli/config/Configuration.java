@@ -107,6 +107,13 @@ public final class Configuration implements Setting.Context {
         return configuration;
     }
 
+    /** The same values, in which a setting is not set if its default, beside the values of the others, is its value. */
+    public Configuration withoutDefaults() {
+        Map<Setting<?>, Assignment<?>> others = new HashMap<>(assigned);
+        others.values().removeIf(assignment -> assignment.isDefaultIn(this));
+        return new Configuration(host, bucket, Map.copyOf(others));
+    }
+
     private static void throwIfAny(List<String> problems) throws ConfigurationException {
         if (!problems.isEmpty()) {
             throw new ConfigurationException(problems);

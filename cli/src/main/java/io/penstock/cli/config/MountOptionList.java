@@ -3,6 +3,7 @@ package io.penstock.cli.config;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +20,8 @@ public record MountOptionList(
         SettingSource settings, @Nullable String configurationFile) {
     /**
      * mount(8)'s options that do not depend on the file system, those of fstab(5), and those that libmount leaves in
-     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default. {@code noexec}, which
-     * {@code user} brings with it, is a setting.
+     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default, in front.
+     * {@code noexec}, which {@code user} brings with it, is a setting.
      */
     private static final Set<String> PASSED_OVER = Set.of(
             "defaults",
@@ -59,6 +60,10 @@ public record MountOptionList(
             "silent",
             "loud");
 
+    /** mount(8)'s words for settings: the last word for a setting holds. {@code rw} and {@code exec} leave it unset. */
+    private static final Map<String, Setting<Boolean>> FLAGS = Map.of(
+            "ro", Settings.READ_ONLY, "rw", Settings.READ_ONLY, "noexec", Settings.NO_EXEC, "exec", Settings.NO_EXEC);
+
     /**
      * Parses the lists.
      *
@@ -75,6 +80,10 @@ public record MountOptionList(
             String value = option.contains("=")
                     ? option.substring(option.indexOf('=') + 1).strip()
                     : "true";
+            Setting<Boolean> flag = FLAGS.get(option.strip());
+            if (flag != null) {
+                source.unset(flag);
+            }
             if (key.isEmpty() || PASSED_OVER.contains(key) || key.startsWith("x-") || key.equals("comment")) {
                 continue;
             }

@@ -64,6 +64,11 @@ public final class SettingSource {
             }
         }
 
+        /** Takes the setting's value back, so that another may follow. */
+        void unset(Setting<?> setting) {
+            assignments.removeIf(assignment -> assignment.setting().equals(setting));
+        }
+
         void problem(Object where, String key, String what) {
             problems.add(where + ": " + key + ": " + what);
         }

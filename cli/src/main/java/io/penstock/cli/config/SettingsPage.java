@@ -48,7 +48,8 @@ public final class SettingsPage {
         ```
 
         This line needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
-        (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted.
+        (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted. Of `ro` and `rw`, and of
+        `noexec` and `exec`, the last one holds.
         With `s3://` in front, as mount tables show the bucket, `mount -a` sees that it is mounted already.
 
         ## Settings

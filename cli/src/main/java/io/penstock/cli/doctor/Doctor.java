@@ -81,11 +81,7 @@ public final class Doctor {
     }
 
     private static MountsCheck.Mounts mounts() throws IOException {
-        List<Path> all = MountTable.read().entries().stream()
-                .filter(RunningMount::isPenstock)
-                .map(MountTable.Entry::mountPoint)
-                .distinct()
-                .toList();
+        List<Path> all = RunningMount.mountPoints(MountTable.read().entries());
         return new MountsCheck.Mounts(
                 all, all.stream().filter(Preflight::isDead).toList());
     }

@@ -210,6 +210,15 @@ public record RunningMount(
         }
     }
 
+    /** Where Penstock has mounted something, whoever did so. */
+    public static List<Path> mountPoints(List<MountTable.Entry> table) {
+        return table.stream()
+                .filter(RunningMount::isPenstock)
+                .map(MountTable.Entry::mountPoint)
+                .distinct()
+                .toList();
+    }
+
     /** Whether a line of the mount table is a mount of Penstock. */
     public static boolean isPenstock(MountTable.Entry entry) {
         return entry.type().startsWith("fuse") && entry.source().startsWith("s3://");

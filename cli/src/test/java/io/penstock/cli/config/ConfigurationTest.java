@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ConfigurationTest {
     private static final long GIB = 1L << 30;
+    private static final String IGNORE = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS";
 
     @TempDir
     private Path folder;
@@ -138,7 +139,50 @@ class ConfigurationTest {
                 .isEmpty();
         Map<String, String> both = with(with(environment, "AWS_PROFILE", "minio"), "AWS_ENDPOINT_URL", "http://a:1");
         assertThat(inEnvironment(both).find(Settings.ENDPOINT)).hasValue(URI.create("http://a:1"));
-        assertThat(inEnvironment(with(both, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"))
+        assertThat(inEnvironment(with(both, IGNORE, "true")).find(Settings.ENDPOINT))
+                .isEmpty();
+    }
+
+    @Test
+    void endpoint_theProfileIgnoresConfiguredOnes_isNotTheEnvironmentsUnlessThatSaysOtherwise() throws Exception {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [default]
+            endpoint_url = http://profile:1
+            ignore_configured_endpoint_urls = true
+            [profile other]
+            region = eu-central-1
+            """);
+        Map<String, String> alone = Map.of("AWS_CONFIG_FILE", profiles.toString());
+        Map<String, String> set = with(alone, "AWS_ENDPOINT_URL_S3", "http://env:1");
+
+        assertThat(inEnvironment(set).find(Settings.ENDPOINT)).isEmpty();
+        assertThat(inEnvironment(with(set, "AWS_PROFILE", "other")).find(Settings.ENDPOINT))
+                .hasValue(URI.create("http://env:1"));
+        assertThat(inEnvironment(with(set, IGNORE, "false")).find(Settings.ENDPOINT))
+                .hasValue(URI.create("http://env:1"));
+        assertThat(inEnvironment(with(alone, IGNORE, "False ")).find(Settings.ENDPOINT))
+                .hasValue(URI.create("http://profile:1"));
+        System.setProperty("aws.ignoreConfiguredEndpointUrls", "true");
+        try {
+            assertThat(inEnvironment(with(set, IGNORE, "false")).find(Settings.ENDPOINT))
+                    .isEmpty();
+        } finally {
+            System.clearProperty("aws.ignoreConfiguredEndpointUrls");
+        }
+    }
+
+    /** The SDK's client, which is not given an endpoint then, refuses it. */
+    @Test
+    void endpoint_whetherToIgnoreConfiguredOnesIsNotKnown_isNotSet() throws Exception {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [default]
+            ignore_configured_endpoint_urls = yes
+            """);
+        Map<String, String> set = Map.of("AWS_ENDPOINT_URL", "http://env:1");
+
+        assertThat(inEnvironment(with(set, IGNORE, "yes")).find(Settings.ENDPOINT))
+                .isEmpty();
+        assertThat(inEnvironment(with(set, "AWS_CONFIG_FILE", profiles.toString()))
                         .find(Settings.ENDPOINT))
                 .isEmpty();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MountOptionListTest {
@@ -29,6 +30,31 @@ class MountOptionListTest {
     void parse_flags_needNoValue() {
         assertThat(parse("allow_other,path_style=false,ro,noexec"))
                 .containsExactly("fuse.allow-other=true", "s3.path-style=false", "read-only=true", "noexec=true");
+    }
+
+    /** As mount(8) has it. */
+    @ParameterizedTest
+    @CsvSource({
+        "'noexec,exec', ''",
+        "'exec,noexec', noexec=true",
+        "'noexec,exec,noexec', noexec=true",
+        "'noexec,noexec', noexec=true",
+        "'noexec=true,uid=1,exec', uid=1",
+        "'ro,rw', ''",
+        "'rw,ro', read-only=true",
+        "'ro,ro', read-only=true",
+        "'ro,nosuid,suid,nodev,dev,noatime,atime,rw', ''",
+    })
+    void parse_contradictingFlags_theLastHolds(String options, String settings) {
+        assertThat(String.join(",", parse(options))).isEqualTo(settings);
+    }
+
+    @Test
+    void parse_contradictingFlagsInTwoLists_theLastHolds() {
+        SettingSource source =
+                MountOptionList.parse(List.of("noexec,ro", "exec,rw"), "-o").settings();
+        assertThat(source.problems()).isEmpty();
+        assertThat(source.assignments()).isEmpty();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +55,53 @@ class MountBoundaryTest {
         Files.createSymbolicLink(folder.resolve("in"), mountPoint.resolve("out"));
         assertThat(leadsInto("mnt/out/file")).isTrue();
         assertThat(leadsInto("in/file")).isTrue();
+    }
+
+    /** A program that does it enters the mount. */
+    @Test
+    void leadsInto_andOutAgain_isTrue() throws IOException {
+        Files.createSymbolicLink(folder.resolve("through"), Path.of("mnt/../other"));
+        assertThat(leadsInto("mnt/../other")).isTrue();
+        assertThat(leadsInto("through/file")).isTrue();
+    }
+
+    private Path resolve(String path) {
+        return MountBoundary.resolve(folder.resolve(path), List.of(folder.resolve("unused"), mountPoint));
+    }
+
+    @Test
+    void resolve_aLinkToTheMountOrIntoIt_isThePathBelowTheMountPoint() throws IOException {
+        Files.createDirectory(mountPoint.resolve("train"));
+        Files.createSymbolicLink(mountPoint.resolve("link"), Path.of("train"));
+        Files.createSymbolicLink(folder.resolve("data"), mountPoint);
+        Files.createSymbolicLink(folder.resolve("train"), Path.of("mnt/train"));
+
+        assertThat(resolve("data")).isEqualTo(mountPoint);
+        assertThat(resolve("data/train/*.tar")).isEqualTo(mountPoint.resolve("train/*.tar"));
+        assertThat(resolve("train/a")).isEqualTo(mountPoint.resolve("train/a"));
+        assertThat(resolve("mnt/link/a"))
+                .as("the mount looks up its own links")
+                .isEqualTo(mountPoint.resolve("link/a"));
+        assertThat(resolve("none/a")).isEqualTo(folder.resolve("none/a"));
+    }
+
+    /** A mount that hangs would not answer. */
+    @Test
+    void resolve_aLinkToALinkInTheMount_isNotLookedUpThere() throws IOException {
+        Files.createSymbolicLink(mountPoint.resolve("out"), folder);
+        Files.createSymbolicLink(folder.resolve("in"), mountPoint.resolve("out"));
+        Files.createSymbolicLink(folder.resolve("up"), Path.of("mnt/out/../b"));
+
+        assertThat(resolve("in/file")).isEqualTo(mountPoint.resolve("out/file"));
+        assertThat(resolve("up")).isEqualTo(mountPoint.resolve("b"));
+    }
+
+    @Test
+    void resolve_inNoMount_hasNoLinks() throws IOException {
+        Files.createDirectory(folder.resolve("sub"));
+        Files.createSymbolicLink(folder.resolve("elsewhere"), folder.resolve("sub"));
+
+        assertThat(resolve("elsewhere/a")).isEqualTo(folder.resolve("sub/a"));
     }
 
     @Test
