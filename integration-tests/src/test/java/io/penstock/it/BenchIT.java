@@ -62,6 +62,16 @@ final class BenchIT {
     }
 
     private List<String> bench(String... arguments) {
+        List<String> all =
+                new ArrayList<>(List.of("--endpoint", SERVER.endpoint().toString()));
+        all.addAll(List.of(
+                "--region", "us-east-1", "--cache", scratch.resolve("cache").toString()));
+        all.addAll(List.of("--binding", MountedBucket.BINDING));
+        all.addAll(List.of(arguments));
+        return command(all);
+    }
+
+    private List<String> command(List<String> arguments) {
         // As a shell in the foreground starts programs: in the background SIGINT is ignored.
         List<String> command = new ArrayList<>(List.of(
                 "env",
@@ -70,14 +80,20 @@ final class BenchIT {
                 "AWS_SECRET_ACCESS_KEY=" + SERVER.secretKey()));
         command.addAll(MountedBucket.penstock());
         command.add("bench");
-        command.addAll(List.of("--endpoint", SERVER.endpoint().toString(), "--region", "us-east-1"));
-        command.addAll(List.of("--cache", scratch.resolve("cache").toString(), "--binding", MountedBucket.BINDING));
-        command.addAll(List.of(arguments));
+        command.addAll(arguments);
         return command;
     }
 
     private Program.Result run(String... arguments) {
-        List<String> command = bench(arguments);
+        return run(bench(arguments));
+    }
+
+    /** The mount has its own settings. */
+    private Program.Result run(MountedBucket mount) {
+        return run(command(List.of("--mount", mount.path().toString())));
+    }
+
+    private Program.Result run(List<String> command) {
         command.addAll(SMALL);
         Program.Result result = Program.run(scratch, command);
         assertThat(result.out()).doesNotContain("\tat ", "mistake in Penstock", "could not remove");
@@ -146,7 +162,7 @@ final class BenchIT {
     @Test
     void mount_isMeasuredThroughItsCache_beforeItsBucket() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
-            String said = run("--mount", mount.path().toString()).orThrow();
+            String said = run(mount).orThrow();
 
             assertThat(said)
                     .contains("bucket s3://" + bucket.name() + " at " + SERVER.endpoint())
@@ -163,7 +179,7 @@ final class BenchIT {
     @Test
     void mountReadOnly_isRefused() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "--read-only")) {
-            Program.Result result = run("--mount", mount.path().toString());
+            Program.Result result = run(mount);
             assertThat(result.out()).contains("penstock: read-only is set, and the benchmark writes\n");
             assertThat(result.exit()).isEqualTo(1);
         }

@@ -21,21 +21,24 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Python's programs for data write a data set and read it: on the local disk, on a mount, and from the next mount, whose
- * cache is empty. What they read has the same sums each time. Prints a table of what the mounts requested for it.
+ * cache is empty. What they read has the same sums each time. Prints a table of what the mounts requested for it, and of the
+ * time that it took, as a multiple of the time on the local disk.
  */
 @Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class PythonDataIT {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final String USED = "used ";
+    private static final String SECONDS = "seconds ";
     private static final double MIB = 1 << 20;
 
     @TempDir
     private static Path scratch;
 
     private final List<String> table = new ArrayList<>(List.of(
-            "| program | written MiB | uploaded ÷ kept | used MiB | GETs | all requests | fetched ÷ used |",
-            "|---|--:|--:|--:|--:|--:|--:|"));
+            "| program | written MiB | uploaded ÷ kept | used MiB | GETs | all requests | fetched ÷ used"
+                    + " | write: time of the disk's | read at once | read, cold |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"));
 
     private S3Front front;
     private WrittenBucket bucket;
@@ -84,7 +87,7 @@ final class PythonDataIT {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        private String run(String command, Path folder) throws Exception {
+        private Run run(String command, Path folder) throws Exception {
             // Outside of the folder, nothing of a run stays for the next.
             List<String> line = List.of(
                     "env",
@@ -94,7 +97,30 @@ final class PythonDataIT {
                     PythonEnvironment.resource(lowerCase() + ".py").toString(),
                     command,
                     folder.toString());
-            return Program.run(scratch, LIMIT, line).orThrow();
+            return Run.of(Program.run(scratch, LIMIT, line).orThrow());
+        }
+    }
+
+    /**
+     * What a program has printed.
+     *
+     * @param sums of what it has read
+     * @param used bytes; of a program whose runs write different bytes this may differ, too
+     * @param seconds that it took
+     */
+    private record Run(String sums, String used, double seconds) {
+        static Run of(String printed) {
+            int end = printed.lastIndexOf(SECONDS);
+            int sums = Math.max(0, printed.substring(0, end).lastIndexOf(USED));
+            return new Run(
+                    printed.substring(0, sums),
+                    printed.substring(sums, end),
+                    Double.parseDouble(printed.substring(end + SECONDS.length()).strip()));
+        }
+
+        /** How many times as long as another. */
+        double of(Run other) {
+            return seconds / other.seconds;
         }
     }
 
@@ -119,14 +145,16 @@ final class PythonDataIT {
     void program_onAMount_readsWhatItReadsOnDisk(Data data) throws Exception {
         String name = data.lowerCase();
         Path disk = bucket.onDisk(name);
-        data.run("write", disk);
-        String expected = data.run("read", disk);
+        Run writtenOnDisk = data.run("write", disk);
+        Run onDisk = data.run("read", disk);
 
         front.drainRequests();
         Path folder = bucket.folder(name);
-        data.run("write", folder);
-        assertThat(data.run("read", folder)).isEqualTo(expected);
+        Run written = data.run("write", folder);
+        Run atOnce = data.run("read", folder);
+        assertThat(atOnce.sums()).isEqualTo(onDisk.sums()).isNotEmpty();
         if (data.repeatable) {
+            assertThat(atOnce.used()).isEqualTo(onDisk.used());
             bucket.assertHolds(name, disk);
         } else {
             bucket.assertStored(name);
@@ -139,12 +167,13 @@ final class PythonDataIT {
         bucket.remountWithAnEmptyCache();
         front.drainRequests();
         front.drainBytes();
-        assertThat(data.run("read", folder)).isEqualTo(expected);
+        Run cold = data.run("read", folder);
+        assertThat(cold.sums()).isEqualTo(atOnce.sums());
+        assertThat(cold.used()).isEqualTo(atOnce.used());
         List<S3Front.Request> requests = front.drainRequests();
         long fetched = front.drainBytes();
-        long used = Long.parseLong(
-                expected.substring(expected.lastIndexOf(USED) + USED.length()).strip());
-        table.add("| %s | %.1f | %.2f | %.1f | %d | %d | %.2f |"
+        long used = Long.parseLong(cold.used().substring(USED.length()).strip());
+        table.add("| %s | %.1f | %.2f | %.1f | %d | %d | %.2f | %.1f | %.1f | %.1f |"
                 .formatted(
                         name.replace('_', ' '),
                         size(disk) / MIB,
@@ -152,7 +181,10 @@ final class PythonDataIT {
                         used / MIB,
                         requests.stream().filter(S3Front.Request::isRead).count(),
                         requests.size(),
-                        (double) fetched / used));
+                        (double) fetched / used,
+                        written.of(writtenOnDisk),
+                        atOnce.of(onDisk),
+                        cold.of(onDisk)));
     }
 
     private static long size(Path folder) throws IOException {

@@ -168,6 +168,8 @@ def map_write(r, slot):
         if size < at + 10 or not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
         with mmap.mmap(fd, size) as m:
+            if os.fstat(fd).st_nlink == 0:
+                os.pread(fd, PAGE, at - at % PAGE)  # what is not cached is an error here, and a signal there
             m[at:at + 10] = bytes_
             m.flush()
             return m[at:at + 10]

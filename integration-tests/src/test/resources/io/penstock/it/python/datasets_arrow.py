@@ -1,8 +1,15 @@
 """datasets: generated, kept in a cache of its own, saved and loaded; shuffled, mapped and filtered."""
 
 import os
+import sys
 
 import shared
+
+IS_WRITING = sys.argv[1] == "write"
+os.environ["HF_HOME"] = os.path.join(sys.argv[2], "hf") if IS_WRITING else "/nonexistent"  # read when it is imported
+os.environ["HF_DATASETS_OFFLINE"] = "0" if IS_WRITING else "1"
+
+from datasets import Dataset, disable_progress_bars, load_from_disk  # noqa: E402
 
 ROWS = 40_000
 
@@ -13,9 +20,6 @@ def rows():
 
 
 def write():
-    os.environ["HF_HOME"] = os.path.abspath("hf")
-    from datasets import Dataset, disable_progress_bars
-
     disable_progress_bars()
     data = Dataset.from_generator(rows, cache_dir="cache")
     data = data.map(lambda row: {"length": len(row["text"])}, num_proc=2)
@@ -23,10 +27,6 @@ def write():
 
 
 def read():
-    os.environ["HF_HOME"] = "/nonexistent"
-    os.environ["HF_DATASETS_OFFLINE"] = "1"
-    from datasets import load_from_disk
-
     data = load_from_disk("saved")
     for part in "train", "test":
         text = "".join(f"{row['id']} {row['text']} {row['length']}" for row in data[part])

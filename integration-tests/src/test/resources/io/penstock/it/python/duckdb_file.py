@@ -1,11 +1,10 @@
 """duckdb: a database file with transactions and a checkpoint, and Parquet files that it writes and reads."""
 
+import duckdb
 import shared
 
 
 def write():
-    import duckdb
-
     with duckdb.connect("t.duckdb") as db:
         db.execute("create table t as select i, hash(i) as h, repeat('x', i::int % 40) as s from range(600000) r(i)")
         db.execute("create index by_h on t(h)")
@@ -16,8 +15,6 @@ def write():
 
 
 def read():
-    import duckdb
-
     with duckdb.connect("t.duckdb", read_only=True) as db:
         print(db.execute("select count(*), sum(i), sum(h % 1000), sum(length(s)) from t").fetchall())
         print(db.execute("select * from t where i = 77003").fetchall())

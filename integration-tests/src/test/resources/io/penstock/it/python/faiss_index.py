@@ -1,11 +1,10 @@
 """faiss: an inverted index, loaded whole, and by its map with a search."""
 
+import faiss
 import shared
 
 
 def write():
-    import faiss
-
     faiss.omp_set_num_threads(1)
     vectors = shared.numbers(1, 40_000 * 128).reshape(-1, 128)
     index = faiss.index_factory(128, "IVF64,Flat")
@@ -15,8 +14,6 @@ def write():
 
 
 def read():
-    import faiss
-
     faiss.omp_set_num_threads(1)
     queries = shared.numbers(2, 20 * 128).reshape(-1, 128)
     for flags in 0, faiss.IO_FLAG_MMAP:

@@ -1,11 +1,10 @@
 """gguf: a model of 32 tensors, read by its map."""
 
+import gguf
 import shared
 
 
 def write():
-    import gguf
-
     writer = gguf.GGUFWriter("m.gguf", "llama")
     writer.add_block_count(32)
     for i in range(32):
@@ -17,8 +16,6 @@ def write():
 
 
 def read():
-    import gguf
-
     for tensor in gguf.GGUFReader("m.gguf").tensors:
         shared.show(tensor.name, tensor.data.copy())
     return shared.size("m.gguf")

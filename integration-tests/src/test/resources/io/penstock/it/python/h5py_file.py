@@ -1,11 +1,10 @@
 """h5py: chunked and contiguous data sets, written in several opens and grown; all of one, rows of the other."""
 
+import h5py
 import shared
 
 
 def write():
-    import h5py
-
     with h5py.File("t.h5", "w") as file:
         file.create_dataset("plain", data=shared.numbers(1, 6 * shared.MIB).reshape(-1, 1024))
         file.create_dataset("grown", (0, 1024), "f4", maxshape=(None, 1024), chunks=(64, 1024), compression="gzip")
@@ -18,8 +17,6 @@ def write():
 
 
 def read():
-    import h5py
-
     with h5py.File("t.h5", "r") as file:
         shared.show("grown", file["grown"][:])
         for i in shared.picked(1, 6144, 200):

@@ -5,6 +5,8 @@ import os
 import pathlib
 
 import shared
+from huggingface_hub import hf_hub_download, scan_cache_dir, snapshot_download
+from huggingface_hub.file_download import _chmod_and_move, _create_symlink, repo_folder_name
 
 REPOSITORY = "someone/model"
 REVISIONS = "a" * 40, "b" * 40
@@ -19,8 +21,6 @@ def files(revision):
 
 def write():
     """As file_download.py does once it has a response."""
-    from huggingface_hub.file_download import _chmod_and_move, _create_symlink, repo_folder_name
-
     storage = CACHE.resolve() / repo_folder_name(repo_id=REPOSITORY, repo_type="model")
     for revision in REVISIONS:
         for name, content in files(revision):
@@ -39,8 +39,6 @@ def write():
 
 
 def read():
-    from huggingface_hub import hf_hub_download, scan_cache_dir, snapshot_download
-
     info = scan_cache_dir(CACHE)
     print("on disk", info.size_on_disk, [str(warning) for warning in info.warnings])
     for revision in sorted(next(iter(info.repos)).revisions, key=lambda each: each.commit_hash):

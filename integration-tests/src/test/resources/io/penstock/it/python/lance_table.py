@@ -1,14 +1,13 @@
 """lance: a table of three versions, an index, a scan of one column and 200 rows taken at random."""
 
+import lance
+import pyarrow
 import shared
 
 ROWS = 20_000
 
 
 def write():
-    import lance
-    import pyarrow
-
     def table(first, count):
         vectors = pyarrow.FixedSizeListArray.from_arrays(shared.numbers(first, count * 256), 256)
         return pyarrow.table({"id": range(first, first + count), "vector": vectors})
@@ -21,8 +20,6 @@ def write():
 
 
 def read():
-    import lance
-
     data = lance.dataset("t.lance")
     print(len(data.versions()), data.count_rows())
     ids = data.to_table(columns=["id"])

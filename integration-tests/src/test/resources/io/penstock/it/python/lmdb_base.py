@@ -1,11 +1,10 @@
 """lmdb: transactions by a map that writes and one that does not, and random reads."""
 
+import lmdb
 import shared
 
 
 def write():
-    import lmdb
-
     for folder, mapped in ("written", False), ("mapped", True):
         with lmdb.open(folder, map_size=64 * shared.MIB, writemap=mapped) as base:
             for transaction in range(10):
@@ -19,8 +18,6 @@ def write():
 
 
 def read():
-    import lmdb
-
     used = 0
     for folder in "written", "mapped":
         with lmdb.open(folder, readonly=True, map_size=64 * shared.MIB) as base, base.begin() as reading:

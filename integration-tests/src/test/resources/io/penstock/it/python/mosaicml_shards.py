@@ -3,19 +3,17 @@
 import hashlib
 
 import shared
+from streaming import MDSWriter
+from streaming import StreamingDataset
 
 
 def write():
-    from streaming import MDSWriter
-
     with MDSWriter(out="shards", columns={"id": "int", "x": "bytes"}, size_limit=4 * shared.MIB) as shards:
         for i in range(4000):
             shards.write({"id": i, "x": shared.numbers(i, 1500 + i % 700).tobytes()})
 
 
 def read():
-    from streaming import StreamingDataset
-
     for shuffle in False, True:
         sum = hashlib.sha256()
         for sample in StreamingDataset(local="shards", shuffle=shuffle, batch_size=10, shuffle_seed=3):

@@ -1,11 +1,10 @@
 """polars: Parquet, Arrow and CSV, written and scanned, with a filter that skips row groups."""
 
+import polars
 import shared
 
 
 def write():
-    import polars
-
     data = polars.DataFrame({"id": range(600_000)}).with_columns(
         [polars.Series(f"c{i}", shared.numbers(i, 600_000)) for i in range(12)]
     )
@@ -16,8 +15,6 @@ def write():
 
 
 def read():
-    import polars
-
     some = polars.scan_parquet("t.parquet").filter(polars.col("id") >= 560_000).select("id", "c5").collect()
     shared.show("filtered", some["c5"].to_numpy())
     for name, scan in ("t.arrow", polars.scan_ipc), ("sunk.parquet", polars.scan_parquet), ("t.csv", polars.scan_csv):

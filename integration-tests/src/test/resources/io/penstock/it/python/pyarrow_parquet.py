@@ -3,20 +3,18 @@
 import os
 import sys
 
+import pyarrow
+import pyarrow.dataset
+import pyarrow.parquet
 import shared
 
 
 def table(rows, columns):
-    import pyarrow
-
     data = {f"c{i:02}": shared.numbers(i, rows) for i in range(columns)}
     return pyarrow.table({"part": [i * 4 // rows for i in range(rows)], **data})
 
 
 def write():
-    import pyarrow.dataset
-    import pyarrow.parquet
-
     pyarrow.parquet.write_table(table(400_000, 20), "t.parquet", row_group_size=50_000)
     # Without preserve_order its threads decide on the order of the rows, and rows with the same c00 sort by that.
     pyarrow.dataset.write_dataset(
@@ -30,9 +28,6 @@ def write():
 
 
 def read():
-    import pyarrow.dataset
-    import pyarrow.parquet
-
     some = pyarrow.parquet.read_table("t.parquet", columns=["c03", "c17"])
     shared.show("c03", some["c03"].to_numpy())
     shared.show("c17", some["c17"].to_numpy())

@@ -1,17 +1,15 @@
 """safetensors: 6 of 48 tensors, as a rank loads what it needs."""
 
 import shared
+from safetensors import safe_open
+from safetensors.numpy import save_file
 
 
 def write():
-    from safetensors.numpy import save_file
-
     save_file({f"layer.{i:02}": shared.numbers(i, 256 * 1024) for i in range(48)}, "m.safetensors")
 
 
 def read():
-    from safetensors import safe_open
-
     used = 0
     with safe_open("m.safetensors", framework="numpy") as file:
         for i in range(5, 48, 8):

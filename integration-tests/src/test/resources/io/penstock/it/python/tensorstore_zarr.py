@@ -3,18 +3,15 @@
 import os
 
 import shared
+import tensorstore
 
 
 def opened(**more):
-    import tensorstore
-
     spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": os.getcwd() + "/t.zarr/"}}
     return tensorstore.open(spec, **more).result()
 
 
 def write():
-    import tensorstore
-
     data = shared.numbers(1, 6 * shared.MIB).reshape(3072, 2048)
     layout = tensorstore.ChunkLayout(chunk_shape=[256, 256])
     array = opened(create=True, dtype=tensorstore.float32, shape=data.shape, chunk_layout=layout)

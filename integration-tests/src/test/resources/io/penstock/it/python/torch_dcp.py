@@ -3,11 +3,12 @@
 import os
 
 import shared
+import torch
+import torch.distributed
+import torch.distributed.checkpoint as dcp
 
 
 def state(fill):
-    import torch
-
     return {
         "model": {f"w{i}": torch.from_numpy(shared.numbers(i, 256 * 1024)) if fill else torch.zeros(256 * 1024) for i in range(32)},
         "step": 7 if fill else 0,
@@ -15,23 +16,17 @@ def state(fill):
 
 
 def started():
-    import torch.distributed
-
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
 
 
 def write():
-    import torch.distributed.checkpoint as dcp
-
     started()
     for _ in range(2):
         dcp.save(state(True), checkpoint_id="checkpoint")
 
 
 def read():
-    import torch.distributed.checkpoint as dcp
-
     started()
     into = state(False)
     dcp.load(into, checkpoint_id="checkpoint")

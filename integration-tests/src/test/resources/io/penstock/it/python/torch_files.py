@@ -1,11 +1,10 @@
 """torch: save, load, load by a map, and saved over the old file."""
 
 import shared
+import torch
 
 
 def write():
-    import torch
-
     model = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(24)])
     with torch.no_grad():
         for i, parameter in enumerate(model.parameters()):
@@ -15,8 +14,6 @@ def write():
 
 
 def read():
-    import torch
-
     for mapped in False, True:
         loaded = torch.load("m.pt", mmap=mapped, weights_only=True)
         print(loaded["step"])

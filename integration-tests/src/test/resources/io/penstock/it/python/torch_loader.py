@@ -3,6 +3,8 @@
 import os
 
 import shared
+import torch
+from torch.utils.data import DataLoader, Dataset
 
 
 def write():
@@ -13,9 +15,6 @@ def write():
 
 
 def read():
-    import torch
-    from torch.utils.data import DataLoader, Dataset
-
     class Folders(Dataset):
         def __init__(self):
             self.files = sorted(os.path.join(at, file) for at, _, files in os.walk(".") for file in files)

@@ -1,11 +1,10 @@
 """zarr: 256 chunks, a file each, and the same in shards; all of one, a slice of the other, some written anew."""
 
 import shared
+import zarr
 
 
 def write():
-    import zarr
-
     data = shared.numbers(1, 8 * shared.MIB).reshape(4096, 2048)
     chunks = zarr.create_array("chunks.zarr", shape=data.shape, chunks=(256, 128), dtype="f4")
     chunks[:] = data
@@ -15,8 +14,6 @@ def write():
 
 
 def read():
-    import zarr
-
     chunks = zarr.open_array("chunks.zarr", mode="r")
     shared.show("all", chunks[:])
     shards = zarr.open_array("shards.zarr", mode="r")
