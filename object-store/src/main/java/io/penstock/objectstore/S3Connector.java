@@ -249,12 +249,23 @@ final class S3Connector {
             builder.putAuthScheme(new UnsignedPayloads());
         }
         try {
-            S3Client client = builder.build();
-            refuseOtherServer(client);
-            return client;
+            return build(builder);
         } catch (SdkException | IllegalArgumentException | IllegalStateException e) {
             throw new ObjectStoreException.Unavailable(
-                    "the AWS SDK refuses what is set for it in the environment or in profiles: " + e.getMessage(), e);
+                    "the AWS SDK cannot make a client: " + e.getMessage()
+                            + "; see s3.region, and what AWS's variables and profiles set",
+                    e);
+        }
+    }
+
+    private S3Client build(S3ClientBuilder builder) throws ObjectStoreException {
+        S3Client client = builder.build();
+        try {
+            refuseOtherServer(client);
+            return client;
+        } catch (ObjectStoreException | RuntimeException e) {
+            client.close();
+            throw e;
         }
     }
 
@@ -263,20 +274,12 @@ final class S3Connector {
      * for their upload, belong to the bucket of {@link S3Config.Server#endpoint}: it must have such an endpoint too.
      */
     private void refuseOtherServer(S3Client client) throws ObjectStoreException {
-        boolean isRefused = true;
-        try {
-            Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
-            if (config.server().endpoint() == null && found.isPresent()) {
-                throw new ObjectStoreException.Unavailable(
-                        "the AWS SDK is set to the server " + found.get()
-                                + " in a way that is not known here; name it as the endpoint",
-                        null);
-            }
-            isRefused = false;
-        } finally {
-            if (isRefused) {
-                client.close();
-            }
+        Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
+        if (config.server().endpoint() == null && found.isPresent()) {
+            throw new ObjectStoreException.Unavailable(
+                    "the AWS SDK is set to the server " + found.get()
+                            + " in a way that is not known here; name it as the endpoint",
+                    null);
         }
     }
 

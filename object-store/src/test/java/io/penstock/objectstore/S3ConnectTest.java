@@ -183,19 +183,30 @@ final class S3ConnectTest {
     @ParameterizedTest
     @CsvSource({
         "aws.ignoreConfiguredEndpointUrls, yes, aws.ignoreConfiguredEndpointUrls' was defined as 'yes'",
+        "aws.ignoreConfiguredEndpointUrls, '', aws.ignoreConfiguredEndpointUrls' was defined as ''",
         "aws.endpointUrl, http://a b, An invalid URI was configured in system property aws.endpointUrl",
     })
     void connect_theSdkCannotTellTheServer_saysWhatIsWrong(String property, String value, String message) {
-        S3Config config = as(new Credentials.Static("id", "secret"), new Server(null, "us-east-1", false, null, null));
         System.setProperty(property, value);
         try {
-            assertThatThrownBy(() -> S3ObjectStore.connect(config))
-                    .isInstanceOf(ObjectStoreException.Unavailable.class)
-                    .hasMessageStartingWith("the AWS SDK refuses what is set for it")
-                    .hasMessageContaining(message);
+            assertThatTheSdkRefuses("us-east-1", message);
         } finally {
             System.clearProperty(property);
         }
+    }
+
+    @Test
+    void connect_regionThatCannotBePartOfAHost_namesTheSetting() {
+        assertThatTheSdkRefuses("eu-", "region (eu-)");
+    }
+
+    private static void assertThatTheSdkRefuses(String region, String message) {
+        S3Config config = config("bucket", new Server(null, region, false, null, null));
+        assertThatThrownBy(() -> S3ObjectStore.connect(config))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageStartingWith("the AWS SDK cannot make a client: ")
+                .hasMessageContaining(message)
+                .hasMessageEndingWith("; see s3.region, and what AWS's variables and profiles set");
     }
 
     @Test

@@ -222,6 +222,20 @@ class ConfigurationTest {
     }
 
     @Test
+    void region_beginsOrEndsWithADash_isAProblem() throws ConfigurationException {
+        for (String region : List.of("-eu", "eu-", "-")) {
+            assertThatThrownBy(() -> resolve(Map.of(), "region=" + region, ConfigurationFile.NONE))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageContaining("s3.region: found '" + region + "', allowed is a region's name");
+        }
+        for (String region : List.of("x", "eu-central-1")) {
+            assertThat(resolve(Map.of(), "region=" + region, ConfigurationFile.NONE)
+                            .find(Settings.REGION))
+                    .hasValue(region);
+        }
+    }
+
+    @Test
     void pathStyle_notSet_followsTheEndpoint() throws ConfigurationException {
         assertThat(resolve(Map.of(), "", ConfigurationFile.NONE).get(Settings.PATH_STYLE))
                 .isFalse();
