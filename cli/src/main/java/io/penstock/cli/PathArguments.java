@@ -16,7 +16,6 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -101,10 +100,7 @@ final class PathArguments {
      */
     static @Nullable String expected(CommandLine command, List<String> given, Path here, List<Path> mountPoints) {
         Path first = MountBoundary.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
-        Path mount = mountPoints.stream()
-                .filter(first::startsWith)
-                .max(Comparator.comparingInt(Path::getNameCount))
-                .orElse(first);
+        Path mount = MountBoundary.around(first, mountPoints).orElse(first);
         if (mount.equals(first)) {
             return null;
         }
