@@ -48,7 +48,16 @@ record ServingMount(RunningMount mount) {
             return new ServingMount(mounts.newest(_ -> true, "Penstock has nothing mounted"));
         }
         Path given = Host.current().path(mountPoint);
-        return find(mounts, given, "nothing is mounted on " + given + "; penstock mounts lists the mounts");
+        return find(mounts, given, notMounted(given, mounts.points()));
+    }
+
+    /** Why a path that is no mount point is refused. */
+    static String notMounted(Path given, List<Path> mountPoints) {
+        return "nothing is mounted on " + given
+                + MountBoundary.around(MountBoundary.resolve(given, mountPoints), mountPoints)
+                        .map(mount -> ": it lies in the mount " + mount
+                                + ", where links are not followed; name the mount point")
+                        .orElse("; penstock mounts lists the mounts");
     }
 
     /** @param none why it is refused if nothing is mounted there */

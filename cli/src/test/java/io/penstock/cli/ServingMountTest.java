@@ -93,6 +93,24 @@ class ServingMountTest {
     }
 
     @Test
+    void notMounted_aLinkInAMount_saysThatItIsNotFollowedAndWhere(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mountPoint = Files.createDirectory(folder.resolve("a"));
+        Path other = Files.createDirectory(folder.resolve("b"));
+        Path link = Files.createSymbolicLink(mountPoint.resolve("to-b"), other);
+        Path outside = Files.createSymbolicLink(folder.resolve("link"), link);
+        List<Path> mountPoints = List.of(mountPoint, other);
+
+        assertThat(ServingMount.notMounted(link, mountPoints))
+                .isEqualTo("nothing is mounted on " + link + ": it lies in the mount " + mountPoint
+                        + ", where links are not followed; name the mount point");
+        assertThat(ServingMount.notMounted(outside, mountPoints))
+                .startsWith("nothing is mounted on " + outside + ": it lies in the mount " + mountPoint + ",");
+        assertThat(ServingMount.notMounted(folder, mountPoints))
+                .isEqualTo("nothing is mounted on " + folder + "; penstock mounts lists the mounts");
+    }
+
+    @Test
     void newest_mountedAgainAfterThat_isTheLiving() throws Exception {
         Process process = new ProcessBuilder("sleep", "60").start();
         RunningMount killed = mount(process.pid());
