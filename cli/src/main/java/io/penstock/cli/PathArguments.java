@@ -152,12 +152,17 @@ final class PathArguments {
             return askByList(mount, command, request, isLong ? named : List.of(), isInput);
         } else if (manifest != null) {
             Path list = Host.current().path(manifest);
-            if (!Files.isReadable(list)) {
-                throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
-            }
+            requireReadable(list, mountPoints);
             request.put("list", list.toString());
         }
         return mount.ask(command, request);
+    }
+
+    /** What leads into a mount is not looked up, as that may hang: the process that is asked says whether it can read it. */
+    static void requireReadable(Path list, List<Path> mountPoints) throws RefusedException {
+        if (!MountBoundary.leadsInto(list, mountPoints) && !Files.isReadable(list)) {
+            throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
+        }
     }
 
     /**

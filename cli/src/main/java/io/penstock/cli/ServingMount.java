@@ -136,6 +136,20 @@ record ServingMount(RunningMount mount) {
                     .orElse(none));
         }
 
+        /**
+         * Refuses a path that leads into a mount whose process is stopped: to look it up would wait for that.
+         *
+         * @param path absolute; need not exist
+         */
+        void refuseIfStopped(Path path) throws RefusedException {
+            Path resolved = MountBoundary.resolve(path, points());
+            for (RunningMount each : served) {
+                if (resolved.startsWith(each.mountPoint()) && each.isStopped()) {
+                    throw new RefusedException(silence(each, true, ""));
+                }
+            }
+        }
+
         private static Optional<RunningMount> newest(List<RunningMount> mounts, Predicate<Path> meant) {
             return mounts.stream()
                     .filter(each -> meant.test(each.mountPoint()))

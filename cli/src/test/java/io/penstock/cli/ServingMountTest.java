@@ -128,16 +128,41 @@ class ServingMountTest {
             RunningMount mount = mount(process.pid());
             assertThat(ServingMount.silence(mount, true, "it broke"))
                     .contains("does not answer (it broke): it belongs to another user");
-            assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
-                            .start()
-                            .waitFor())
-                    .isZero();
-            while (!mount.isStopped()) {
-                Thread.onSpinWait();
-            }
+            stop(process, mount);
             assertThat(ServingMount.silence(mount, true, "it broke")).contains("is stopped", "kill -CONT");
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void refuseIfStopped_aLinkIntoAMountWhoseProcessIsStopped_isRefused(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mountPoint = folder.resolve("mnt");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint.resolve("data"));
+        Process process = new ProcessBuilder("sleep", "60").start();
+        try {
+            RunningMount mount = mount(process.pid(), mountPoint);
+            ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(mount), List.of());
+            mounts.refuseIfStopped(link);
+            stop(process, mount);
+
+            assertThatThrownBy(() -> mounts.refuseIfStopped(link))
+                    .isInstanceOf(RefusedException.class)
+                    .hasMessageContaining("which serves " + mountPoint + ", is stopped");
+            mounts.refuseIfStopped(folder);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void stop(Process process, RunningMount mount) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+        while (!mount.isStopped()) {
+            Thread.onSpinWait();
         }
     }
 
