@@ -40,8 +40,9 @@ record S3Target(
                     new S3Config.Server(endpoint, region, pathStyle, null, null),
                     new S3Config.Requester(
                             keys == null
-                                    ? new S3Config.Credentials.Chain(null)
+                                    ? new S3Config.Credentials.Chain()
                                     : new S3Config.Credentials.Static(keys.accessKeyId(), keys.secretAccessKey()),
+                            null,
                             false,
                             "penstock-bench"),
                     httpClient,

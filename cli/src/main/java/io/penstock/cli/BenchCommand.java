@@ -218,8 +218,9 @@ final class BenchCommand implements Callable<Integer> {
         return new Bench.Plan(target, configuration, List.copyOf(measured));
     }
 
-    private static Path folder(String text) throws RefusedException {
+    private static Path folder(String text) throws IOException, RefusedException {
         Path path = Host.current().path(text);
+        ServingMount.Mounts.read().refuseIfStopped(path);
         if (!Files.isDirectory(path)) {
             throw new RefusedException("--against " + path + ": there is no such folder");
         }

@@ -125,11 +125,11 @@ final class DoctorCommand implements Callable<Integer> {
     private static Optional<MountTable.Entry> mounted(String text) throws IOException, RefusedException {
         Path path = Host.current().path(text);
         MountTable table = MountTable.read();
-        Optional<MountTable.Entry> mounted = table.at(
-                        MountBoundary.resolve(path, RunningMount.mountPoints(table.entries())))
-                .filter(RunningMount::isPenstock);
+        List<Path> mountPoints = RunningMount.mountPoints(table.entries());
+        Optional<MountTable.Entry> mounted =
+                table.at(MountBoundary.resolve(path, mountPoints)).filter(RunningMount::isPenstock);
         if (mounted.isEmpty() && text.matches("[/~.].*")) {
-            throw new RefusedException("nothing is mounted on " + path + "; penstock mounts lists the mounts");
+            throw new RefusedException(ServingMount.notMounted(path, mountPoints));
         }
         return mounted;
     }

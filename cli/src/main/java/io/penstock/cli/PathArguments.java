@@ -16,7 +16,6 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -101,10 +100,7 @@ final class PathArguments {
      */
     static @Nullable String expected(CommandLine command, List<String> given, Path here, List<Path> mountPoints) {
         Path first = MountBoundary.resolve(here.resolve(given.getFirst()).normalize(), mountPoints);
-        Path mount = mountPoints.stream()
-                .filter(first::startsWith)
-                .max(Comparator.comparingInt(Path::getNameCount))
-                .orElse(first);
+        Path mount = MountBoundary.around(first, mountPoints).orElse(first);
         if (mount.equals(first)) {
             return null;
         }
@@ -156,12 +152,17 @@ final class PathArguments {
             return askByList(mount, command, request, isLong ? named : List.of(), isInput);
         } else if (manifest != null) {
             Path list = Host.current().path(manifest);
-            if (!Files.isReadable(list)) {
-                throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
-            }
+            requireReadable(list, mountPoints);
             request.put("list", list.toString());
         }
         return mount.ask(command, request);
+    }
+
+    /** What leads into a mount is not looked up, as that may hang: the process that is asked says whether it can read it. */
+    static void requireReadable(Path list, List<Path> mountPoints) throws RefusedException {
+        if (!MountBoundary.leadsInto(list, mountPoints) && !Files.isReadable(list)) {
+            throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
+        }
     }
 
     /**

@@ -48,7 +48,16 @@ record ServingMount(RunningMount mount) {
             return new ServingMount(mounts.newest(_ -> true, "Penstock has nothing mounted"));
         }
         Path given = Host.current().path(mountPoint);
-        return find(mounts, given, "nothing is mounted on " + given + "; penstock mounts lists the mounts");
+        return find(mounts, given, notMounted(given, mounts.points()));
+    }
+
+    /** Why a path that is no mount point is refused. */
+    static String notMounted(Path given, List<Path> mountPoints) {
+        return "nothing is mounted on " + given
+                + MountBoundary.around(MountBoundary.resolve(given, mountPoints), mountPoints)
+                        .map(mount -> ": it lies in the mount " + mount
+                                + ", where links are not followed; name the mount point")
+                        .orElse("; penstock mounts lists the mounts");
     }
 
     /** @param none why it is refused if nothing is mounted there */
@@ -125,6 +134,20 @@ record ServingMount(RunningMount mount) {
                             .map(point -> point + " is a mount of Penstock, but which process serves it is not known to"
                                     + " this user: it is another user's, or was mounted with another XDG_RUNTIME_DIR"))
                     .orElse(none));
+        }
+
+        /**
+         * Refuses a path that leads into a mount whose process is stopped: to look it up would wait for that.
+         *
+         * @param path absolute; need not exist
+         */
+        void refuseIfStopped(Path path) throws RefusedException {
+            Path resolved = MountBoundary.resolve(path, points());
+            for (RunningMount each : served) {
+                if (resolved.startsWith(each.mountPoint()) && each.isStopped()) {
+                    throw new RefusedException(silence(each, true, ""));
+                }
+            }
         }
 
         private static Optional<RunningMount> newest(List<RunningMount> mounts, Predicate<Path> meant) {

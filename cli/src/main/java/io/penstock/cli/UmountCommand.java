@@ -156,12 +156,10 @@ final class UmountCommand implements Callable<Integer> {
     private Path find() throws IOException, RefusedException {
         Path given = Host.current().path(mountPoint);
         MountTable table = MountTable.read();
-        Path real = table.at(given).isPresent()
-                ? given
-                : MountBoundary.resolve(given, RunningMount.mountPoints(table.entries()));
-        MountTable.Entry entry = table.at(real)
-                .orElseThrow(() ->
-                        new RefusedException("nothing is mounted on " + given + "; penstock mounts lists the mounts"));
+        List<Path> mountPoints = RunningMount.mountPoints(table.entries());
+        Path real = table.at(given).isPresent() ? given : MountBoundary.resolve(given, mountPoints);
+        MountTable.Entry entry =
+                table.at(real).orElseThrow(() -> new RefusedException(ServingMount.notMounted(given, mountPoints)));
         if (!RunningMount.isPenstock(entry)) {
             throw new RefusedException("the mount on " + given + " is not one of Penstock: " + entry.source()
                     + " (type " + entry.type() + ")");

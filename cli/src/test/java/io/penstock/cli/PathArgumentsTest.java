@@ -60,6 +60,18 @@ class PathArgumentsTest {
     }
 
     @Test
+    void requireReadable_aLinkIntoAMount_isNotLookedUp(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mount = folder.resolve("mount");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mount.resolve("list"));
+
+        PathArguments.requireReadable(link, List.of(mount));
+        assertThatThrownBy(() -> PathArguments.requireReadable(link, List.of()))
+                .isInstanceOf(RefusedException.class)
+                .hasMessage("--manifest " + link + ": there is no such file, or it cannot be read");
+    }
+
+    @Test
     void write_failsOrTheFolderIsMissing_isRefusedAndLeavesNothing(@TempDir Path folder) throws Exception {
         InputStream broken = new PipedInputStream();
         assertThatThrownBy(() -> PathArguments.write(folder, List.of("a"), broken))

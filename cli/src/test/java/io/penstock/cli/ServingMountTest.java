@@ -93,6 +93,24 @@ class ServingMountTest {
     }
 
     @Test
+    void notMounted_aLinkInAMount_saysThatItIsNotFollowedAndWhere(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mountPoint = Files.createDirectory(folder.resolve("a"));
+        Path other = Files.createDirectory(folder.resolve("b"));
+        Path link = Files.createSymbolicLink(mountPoint.resolve("to-b"), other);
+        Path outside = Files.createSymbolicLink(folder.resolve("link"), link);
+        List<Path> mountPoints = List.of(mountPoint, other);
+
+        assertThat(ServingMount.notMounted(link, mountPoints))
+                .isEqualTo("nothing is mounted on " + link + ": it lies in the mount " + mountPoint
+                        + ", where links are not followed; name the mount point");
+        assertThat(ServingMount.notMounted(outside, mountPoints))
+                .startsWith("nothing is mounted on " + outside + ": it lies in the mount " + mountPoint + ",");
+        assertThat(ServingMount.notMounted(folder, mountPoints))
+                .isEqualTo("nothing is mounted on " + folder + "; penstock mounts lists the mounts");
+    }
+
+    @Test
     void newest_mountedAgainAfterThat_isTheLiving() throws Exception {
         Process process = new ProcessBuilder("sleep", "60").start();
         RunningMount killed = mount(process.pid());
@@ -110,16 +128,41 @@ class ServingMountTest {
             RunningMount mount = mount(process.pid());
             assertThat(ServingMount.silence(mount, true, "it broke"))
                     .contains("does not answer (it broke): it belongs to another user");
-            assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
-                            .start()
-                            .waitFor())
-                    .isZero();
-            while (!mount.isStopped()) {
-                Thread.onSpinWait();
-            }
+            stop(process, mount);
             assertThat(ServingMount.silence(mount, true, "it broke")).contains("is stopped", "kill -CONT");
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void refuseIfStopped_aLinkIntoAMountWhoseProcessIsStopped_isRefused(@TempDir Path temporary) throws Exception {
+        Path folder = temporary.toRealPath();
+        Path mountPoint = folder.resolve("mnt");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint.resolve("data"));
+        Process process = new ProcessBuilder("sleep", "60").start();
+        try {
+            RunningMount mount = mount(process.pid(), mountPoint);
+            ServingMount.Mounts mounts = ServingMount.Mounts.of(List.of(mount), List.of());
+            mounts.refuseIfStopped(link);
+            stop(process, mount);
+
+            assertThatThrownBy(() -> mounts.refuseIfStopped(link))
+                    .isInstanceOf(RefusedException.class)
+                    .hasMessageContaining("which serves " + mountPoint + ", is stopped");
+            mounts.refuseIfStopped(folder);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void stop(Process process, RunningMount mount) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+        while (!mount.isStopped()) {
+            Thread.onSpinWait();
         }
     }
 

@@ -246,7 +246,11 @@ final class LifecycleIT {
                 assertThat(penstock("why", link).out()).contains("is stopped");
                 assertThat(penstock("stats", link, "--once").out()).contains("nothing is mounted on " + link);
                 assertThat(penstock("umount", link).out()).contains("nothing is mounted on " + link);
-                assertThat(penstock("doctor", link).out()).contains("nothing is mounted on " + link);
+                assertThat(penstock("doctor", link).out())
+                        .contains("nothing is mounted on " + link + ": it lies in the mount ");
+                assertThat(penstock("warm", mount.path(), "--manifest", link).out())
+                        .contains("is stopped");
+                assertThat(penstock("bench", "--against", link).out()).contains("is stopped");
             } finally {
                 Program.shell(scratch, "kill -CONT $1", pid).orThrow();
             }

@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -10,16 +11,13 @@ import software.amazon.awssdk.profiles.ProfileProperty;
 /**
  * What a profile of the AWS programs' files says of the endpoint for S3. Immutable.
  *
- * @param ignoresConfigured whether endpoints of the environment and of profiles do not count, if the environment does not say
+ * @param ignoresConfigured whether endpoints of the environment and of profiles do not count, if the environment does not say:
+ *     as it is written, which may be neither true nor false; false if it is not there
  * @param url as it is written, whether it counts or not; null if there is none
  */
 public record ProfileEndpoint(
-        boolean ignoresConfigured, @Nullable String url) {
-    private static final ProfileEndpoint NONE = new ProfileEndpoint(false, null);
-
-    /** No endpoint counts: the SDK's client, which is given none, tells what is wrong. */
-    private static final ProfileEndpoint UNREADABLE = new ProfileEndpoint(true, null);
-
+        String ignoresConfigured, @Nullable String url) {
+    private static final ProfileEndpoint NONE = new ProfileEndpoint("false", null);
     private static final String SERVICES = "services";
     private static final String OF_S3 = "s3." + ProfileProperty.ENDPOINT_URL;
 
@@ -29,32 +27,38 @@ public record ProfileEndpoint(
      * @param credentials such as ~/.aws/credentials; may be missing
      * @param configuration such as ~/.aws/config; may be missing
      * @param profile its name
+     * @throws IOException if one of them cannot be read, or is no file of profiles; the message names it and the reason
      */
-    public static ProfileEndpoint read(Path credentials, Path configuration, String profile) {
-        if (!Files.isReadable(credentials) && !Files.isReadable(configuration)) {
+    public static ProfileEndpoint read(Path credentials, Path configuration, String profile) throws IOException {
+        if (!isThere(credentials) && !isThere(configuration)) {
             return NONE; // without loading the SDK's classes
         }
-        try {
-            ProfileFile.Aggregator files = ProfileFile.aggregator();
-            add(files, credentials, ProfileFile.Type.CREDENTIALS);
-            add(files, configuration, ProfileFile.Type.CONFIGURATION);
-            ProfileFile all = files.build();
-            return all.profile(profile).map(found -> of(found, all)).orElse(NONE);
-        } catch (RuntimeException e) {
-            return UNREADABLE;
-        }
+        ProfileFile.Aggregator files = ProfileFile.aggregator();
+        add(files, credentials, ProfileFile.Type.CREDENTIALS);
+        add(files, configuration, ProfileFile.Type.CONFIGURATION);
+        ProfileFile all = files.build();
+        return all.profile(profile).map(found -> of(found, all)).orElse(NONE);
     }
 
-    private static void add(ProfileFile.Aggregator files, Path file, ProfileFile.Type type) {
-        if (Files.isReadable(file)) {
-            files.addFile(ProfileFile.builder().content(file).type(type).build());
+    /** The SDK takes all else for missing. */
+    private static boolean isThere(Path file) {
+        return Files.isRegularFile(file) && Files.isReadable(file);
+    }
+
+    private static void add(ProfileFile.Aggregator files, Path file, ProfileFile.Type type) throws IOException {
+        if (isThere(file)) {
+            try {
+                files.addFile(ProfileFile.builder().content(file).type(type).build());
+            } catch (RuntimeException e) {
+                throw new IOException(file + " cannot be read: " + e.getMessage(), e);
+            }
         }
     }
 
     private static ProfileEndpoint of(Profile profile, ProfileFile all) {
         return new ProfileEndpoint(
-                profile.booleanProperty(ProfileProperty.IGNORE_CONFIGURED_ENDPOINT_URLS)
-                        .orElse(false),
+                profile.property(ProfileProperty.IGNORE_CONFIGURED_ENDPOINT_URLS)
+                        .orElse("false"),
                 profile.property(SERVICES)
                         .flatMap(name -> all.getSection(SERVICES, name))
                         .flatMap(services -> services.property(OF_S3))

@@ -34,7 +34,7 @@ public record S3Config(
         return new S3Config(
                 bucket,
                 server,
-                new Requester(credentials, requester.pays(), requester.userAgent()),
+                new Requester(credentials, requester.profile(), requester.pays(), requester.userAgent()),
                 httpClient,
                 limits,
                 integrity,
@@ -99,15 +99,21 @@ public record S3Config(
      * The sender of the requests.
      *
      * @param credentials the identity to use
+     * @param profile of AWS's files, for the chain of credentials and for all else that the SDK takes from there; null for the
+     *     environment's
      * @param pays agree to pay for requests to another owner's bucket
      * @param userAgent the requests' User-Agent header
      */
-    public record Requester(Credentials credentials, boolean pays, String userAgent) {}
+    public record Requester(
+            Credentials credentials, @Nullable String profile, boolean pays, String userAgent) {}
 
     /** The identity to use. */
     public sealed interface Credentials {
-        /** The SDK's chain: environment, profile files, SSO, container and instance roles; or this one profile. */
-        record Chain(@Nullable String profile) implements Credentials {}
+        /**
+         * Those of {@link Requester#profile}; without one the SDK's chain: environment, profile files, SSO, container and
+         * instance roles.
+         */
+        record Chain() implements Credentials {}
 
         /** Unsigned requests, for public buckets. */
         record Anonymous() implements Credentials {}

@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Requester;
 import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
 import java.net.URI;
 import java.time.DateTimeException;
@@ -55,8 +56,7 @@ final class S3Connector {
     S3Connector(S3Config config) {
         this.config = config;
         this.errors = new ErrorMapper(config);
-        this.credentials =
-                new ExplainedCredentials(credentials(config.requester().credentials()));
+        this.credentials = new ExplainedCredentials(credentials(config.requester()));
     }
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
@@ -215,6 +215,7 @@ final class S3Connector {
     /** @param retries none for the store's requests: {@link RetryState} must see how each attempt ends */
     private S3Client client(SdkHttpClient http, String region, RetryStrategy retries) throws ObjectStoreException {
         boolean supported = config.integrity().checksums() == Checksums.SUPPORTED;
+        String profile = config.requester().profile();
         S3ClientBuilder builder = S3Client.builder()
                 .httpClient(http)
                 .credentialsProvider(credentials)
@@ -237,9 +238,8 @@ final class S3Connector {
                             .putAdvancedOption(
                                     SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                     config.requester().userAgent());
-                    if (config.requester().credentials() instanceof Credentials.Chain(String profile)
-                            && profile != null) {
-                        override.defaultProfileName(profile); // or an endpoint_url of the default one would hold
+                    if (profile != null) {
+                        override.defaultProfileName(profile); // or what the default one sets would hold
                     }
                 })
                 // Bodies have their checksum in a header and are sent as they are. Expecting 100-continue would cost a
@@ -249,12 +249,23 @@ final class S3Connector {
             builder.putAuthScheme(new UnsignedPayloads());
         }
         try {
-            S3Client client = builder.build();
-            refuseOtherServer(client);
-            return client;
+            return build(builder);
         } catch (SdkException | IllegalArgumentException | IllegalStateException e) {
             throw new ObjectStoreException.Unavailable(
-                    "the AWS SDK refuses what is set for it in the environment or in profiles: " + e.getMessage(), e);
+                    "the AWS SDK cannot make a client: " + e.getMessage()
+                            + "; see s3.region, and what AWS's variables and profiles set",
+                    e);
+        }
+    }
+
+    private S3Client build(S3ClientBuilder builder) throws ObjectStoreException {
+        S3Client client = builder.build();
+        try {
+            refuseOtherServer(client);
+            return client;
+        } catch (ObjectStoreException | RuntimeException e) {
+            client.close();
+            throw e;
         }
     }
 
@@ -263,20 +274,12 @@ final class S3Connector {
      * for their upload, belong to the bucket of {@link S3Config.Server#endpoint}: it must have such an endpoint too.
      */
     private void refuseOtherServer(S3Client client) throws ObjectStoreException {
-        boolean isRefused = true;
-        try {
-            Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
-            if (config.server().endpoint() == null && found.isPresent()) {
-                throw new ObjectStoreException.Unavailable(
-                        "the AWS SDK is set to the server " + found.get()
-                                + " in a way that is not known here; name it as the endpoint",
-                        null);
-            }
-            isRefused = false;
-        } finally {
-            if (isRefused) {
-                client.close();
-            }
+        Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
+        if (config.server().endpoint() == null && found.isPresent()) {
+            throw new ObjectStoreException.Unavailable(
+                    "the AWS SDK is set to the server " + found.get()
+                            + " in a way that is not known here; name it as the endpoint",
+                    null);
         }
     }
 
@@ -311,10 +314,11 @@ final class S3Connector {
     }
 
     private void requireCredentials() throws ObjectStoreException {
-        if (config.requester().credentials() instanceof Credentials.Chain(String profile)) {
+        if (config.requester().credentials() instanceof Credentials.Chain) {
             try {
                 credentials.resolveCredentials();
             } catch (SdkException | IllegalStateException e) {
+                String profile = config.requester().profile();
                 String where = profile == null
                         ? "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the default profile in"
                                 + " ~/.aws/credentials and ~/.aws/config, the container's role and the instance's role"
@@ -329,16 +333,16 @@ final class S3Connector {
         }
     }
 
-    private static AwsCredentialsProvider credentials(Credentials credentials) {
-        return switch (credentials) {
+    private static AwsCredentialsProvider credentials(Requester requester) {
+        return switch (requester.credentials()) {
             case Credentials.Anonymous() -> AnonymousCredentialsProvider.create();
             case Credentials.Static(String id, String secret) ->
                 StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret));
             // A named profile wins: the chain would prefer the environment's credentials.
-            case Credentials.Chain(String profile) ->
-                profile == null
+            case Credentials.Chain() ->
+                requester.profile() == null
                         ? DefaultCredentialsProvider.builder().build()
-                        : ProfileCredentialsProvider.create(profile);
+                        : ProfileCredentialsProvider.create(requester.profile());
         };
     }
 }

@@ -12,8 +12,6 @@ import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import io.penstock.core.ObjectVersion;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.S3Config.Credentials;
-import io.penstock.objectstore.S3Config.HttpClient;
-import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3Config.Server;
 import java.io.IOException;
@@ -152,7 +150,7 @@ final class S3ConnectTest {
 
     @Test
     void connect_profileWithoutCredentials_saysWhereItLooked() {
-        S3Config config = as(new Credentials.Chain("no-such-profile"));
+        S3Config config = config("bucket", at(server.endpoint()), requester("no-such-profile"));
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.AccessDenied.class)
@@ -169,7 +167,7 @@ final class S3ConnectTest {
             aws_secret_access_key = secret
             endpoint_url = %s
             """.formatted(server.endpoint()));
-        S3Config config = as(new Credentials.Chain("other"), new Server(null, "us-east-1", false, null, null));
+        S3Config config = config("bucket", new Server(null, "us-east-1", false, null, null), requester("other"));
         System.setProperty("aws.configFile", profiles.toString());
         try {
             assertThatThrownBy(() -> S3ObjectStore.connect(config))
@@ -183,19 +181,30 @@ final class S3ConnectTest {
     @ParameterizedTest
     @CsvSource({
         "aws.ignoreConfiguredEndpointUrls, yes, aws.ignoreConfiguredEndpointUrls' was defined as 'yes'",
+        "aws.ignoreConfiguredEndpointUrls, '', aws.ignoreConfiguredEndpointUrls' was defined as ''",
         "aws.endpointUrl, http://a b, An invalid URI was configured in system property aws.endpointUrl",
     })
     void connect_theSdkCannotTellTheServer_saysWhatIsWrong(String property, String value, String message) {
-        S3Config config = as(new Credentials.Static("id", "secret"), new Server(null, "us-east-1", false, null, null));
         System.setProperty(property, value);
         try {
-            assertThatThrownBy(() -> S3ObjectStore.connect(config))
-                    .isInstanceOf(ObjectStoreException.Unavailable.class)
-                    .hasMessageStartingWith("the AWS SDK refuses what is set for it")
-                    .hasMessageContaining(message);
+            assertThatTheSdkRefuses("us-east-1", message);
         } finally {
             System.clearProperty(property);
         }
+    }
+
+    @Test
+    void connect_regionThatCannotBePartOfAHost_namesTheSetting() {
+        assertThatTheSdkRefuses("eu-", "region (eu-)");
+    }
+
+    private static void assertThatTheSdkRefuses(String region, String message) {
+        S3Config config = config("bucket", new Server(null, region, false, null, null));
+        assertThatThrownBy(() -> S3ObjectStore.connect(config))
+                .isInstanceOf(ObjectStoreException.Unavailable.class)
+                .hasMessageStartingWith("the AWS SDK cannot make a client: ")
+                .hasMessageContaining(message)
+                .hasMessageEndingWith("; see s3.region, and what AWS's variables and profiles set");
     }
 
     @Test
@@ -293,17 +302,6 @@ final class S3ConnectTest {
     }
 
     private static S3Config as(Credentials credentials) {
-        return as(credentials, at(server.endpoint()));
-    }
-
-    private static S3Config as(Credentials credentials, Server at) {
-        return new S3Config(
-                "bucket",
-                at,
-                requester(credentials),
-                HttpClient.DIRECT,
-                Limits.DEFAULT,
-                Integrity.DEFAULT,
-                RetryPolicy.DEFAULT);
+        return config("bucket", at(server.endpoint()), requester(credentials));
     }
 }

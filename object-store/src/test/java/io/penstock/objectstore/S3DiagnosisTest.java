@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import static io.penstock.objectstore.TestConfigs.REQUESTER;
 import static io.penstock.objectstore.TestConfigs.at;
 import static io.penstock.objectstore.TestConfigs.config;
+import static io.penstock.objectstore.TestConfigs.requester;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -10,11 +11,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied.Reason;
-import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.S3Config.Server;
 import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,6 +76,27 @@ final class S3DiagnosisTest {
                 .hasMessageContaining("http://127.0.0.1:1 does not accept connections");
     }
 
+    /** The default profile does not ignore the endpoint, which is not the configuration's. */
+    @Test
+    void clockOffset_theProfileIgnoresConfiguredEndpoints_asksAws() throws IOException {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [profile x]
+            ignore_configured_endpoint_urls = true
+            """);
+        URI proxy = URI.create("http://127.0.0.1:1");
+        S3Config config = config("bucket", new Server(null, "us-east-1", false, proxy, null), requester("x"));
+        System.setProperty("aws.configFile", profiles.toString());
+        System.setProperty("aws.endpointUrl", "http://127.0.0.1:2");
+        try {
+            assertThatThrownBy(() -> S3ObjectStore.clockOffset(config))
+                    .isInstanceOf(ObjectStoreException.Unavailable.class)
+                    .hasMessageContaining("the proxy " + proxy + " does not accept connections");
+        } finally {
+            System.clearProperty("aws.configFile");
+            System.clearProperty("aws.endpointUrl");
+        }
+    }
+
     @Test
     void credentials_ofAKey_haveItsNameAndLast() throws Exception {
         FoundCredentials found = S3ObjectStore.credentials(config("bucket", at(URI.create("http://127.0.0.1:1"))));
@@ -85,8 +108,7 @@ final class S3DiagnosisTest {
 
     @Test
     void credentials_profileWithoutAny_areDeniedForThatReason() {
-        S3Config config = config("bucket", at(URI.create("http://127.0.0.1:1")))
-                .withCredentials(new Credentials.Chain("no-such-profile"));
+        S3Config config = config("bucket", at(URI.create("http://127.0.0.1:1")), requester("no-such-profile"));
 
         assertThat(catchThrowableOfType(AccessDenied.class, () -> S3ObjectStore.credentials(config)))
                 .extracting(AccessDenied::reason)

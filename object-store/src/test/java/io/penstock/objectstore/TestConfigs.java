@@ -27,7 +27,12 @@ final class TestConfigs {
     }
 
     static Requester requester(Credentials credentials) {
-        return new Requester(credentials, false, "penstock-test");
+        return new Requester(credentials, null, false, "penstock-test");
+    }
+
+    /** Of a profile of AWS's files. */
+    static Requester requester(String profile) {
+        return new Requester(new Credentials.Chain(), profile, false, "penstock-test");
     }
 
     static Limits readTimeout(Duration readTimeout) {
@@ -38,7 +43,16 @@ final class TestConfigs {
         return config(bucket, server, Limits.DEFAULT, RetryPolicy.DEFAULT);
     }
 
+    static S3Config config(String bucket, Server server, Requester requester) {
+        return config(bucket, server, requester, Limits.DEFAULT, RetryPolicy.DEFAULT);
+    }
+
     static S3Config config(String bucket, Server server, Limits limits, RetryPolicy retries) {
-        return new S3Config(bucket, server, REQUESTER, HttpClient.DIRECT, limits, Integrity.DEFAULT, retries);
+        return config(bucket, server, REQUESTER, limits, retries);
+    }
+
+    private static S3Config config(
+            String bucket, Server server, Requester requester, Limits limits, RetryPolicy retries) {
+        return new S3Config(bucket, server, requester, HttpClient.DIRECT, limits, Integrity.DEFAULT, retries);
     }
 }

@@ -67,7 +67,7 @@ public final class Configuration implements Setting.Context {
         SettingSource.Builder source = new SettingSource.Builder();
         for (Setting<?> setting : Settings.ALL) {
             if (!assigned.containsKey(setting)) {
-                setting.foundElsewhere(this).ifPresent(found -> source.read(setting, found.text(), found.origin()));
+                setting.foundElsewhere(this).ifPresent(found -> source.read(setting, found));
             }
         }
         return source.build();

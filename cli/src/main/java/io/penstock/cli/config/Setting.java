@@ -18,19 +18,25 @@ public final class Setting<T> {
     private final String help;
     private final List<String> names;
     private final String defaultText;
-    private final Function<Context, Optional<Found>> elsewhere;
+    private final Function<Context, Optional<? extends Found>> elsewhere;
     private final Function<Context, @Nullable T> defaultValue;
     private final boolean isLive;
 
-    /** A value as it is written where other programs read it too. */
-    record Found(String text, Origin origin) {
-        /** The first of these environment variables that is set. */
-        static Optional<Found> in(Host host, String... variables) {
-            return Stream.of(variables)
-                    .filter(variable -> !host.variable(variable, "").isEmpty())
-                    .findFirst()
-                    .map(variable -> new Found(host.variable(variable, ""), new Origin.Variable(variable)));
+    /** What is found where other programs read the setting too. */
+    sealed interface Found {
+        /** A value as it is written. */
+        record Text(String text, Origin origin) implements Found {
+            /** The first of these environment variables that is set. */
+            static Optional<Text> in(Host host, String... variables) {
+                return Stream.of(variables)
+                        .filter(variable -> !host.variable(variable, "").isEmpty())
+                        .findFirst()
+                        .map(variable -> new Text(host.variable(variable, ""), new Origin.Variable(variable)));
+            }
         }
+
+        /** Why the value is not known. */
+        record Problem(String what, Origin origin) implements Found {}
     }
 
     /** The values on which a default may depend: the machine, the bucket and other settings. */
@@ -52,7 +58,7 @@ public final class Setting<T> {
             String help,
             List<String> names,
             String defaultText,
-            Function<Context, Optional<Found>> elsewhere,
+            Function<Context, Optional<? extends Found>> elsewhere,
             Function<Context, @Nullable T> defaultValue,
             boolean isLive) {
         this.key = key;
@@ -99,7 +105,7 @@ public final class Setting<T> {
 
     /** The same setting, taken from the environment variable if nothing sets it. */
     Setting<T> fromEnvironment(String variable) {
-        return from("$" + variable, context -> Found.in(context.host(), variable));
+        return from("$" + variable, context -> Found.Text.in(context.host(), variable));
     }
 
     /**
@@ -108,7 +114,7 @@ public final class Setting<T> {
      * @param places in words
      * @param search finds it there; uses no setting that is taken from elsewhere itself
      */
-    Setting<T> from(String places, Function<Context, Optional<Found>> search) {
+    Setting<T> from(String places, Function<Context, Optional<? extends Found>> search) {
         return new Setting<>(key, type, help, names, places + ", else " + defaultText, search, defaultValue, isLive);
     }
 
@@ -159,7 +165,7 @@ public final class Setting<T> {
     }
 
     /** What is set for other programs too. */
-    Optional<Found> foundElsewhere(Context context) {
+    Optional<? extends Found> foundElsewhere(Context context) {
         return elsewhere.apply(context);
     }
 

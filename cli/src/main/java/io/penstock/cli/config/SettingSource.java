@@ -64,6 +64,14 @@ public final class SettingSource {
             }
         }
 
+        /** Sets the setting to what is found, or reports why that is not known. */
+        void read(Setting<?> setting, Setting.Found found) {
+            switch (found) {
+                case Setting.Found.Text(String text, Origin origin) -> read(setting, text, origin);
+                case Setting.Found.Problem(String what, Origin origin) -> problem(origin, setting.key(), what);
+            }
+        }
+
         /** Takes the setting's value back, so that another may follow. */
         void unset(Setting<?> setting) {
             assignments.removeIf(assignment -> assignment.setting().equals(setting));

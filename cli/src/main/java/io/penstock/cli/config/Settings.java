@@ -52,7 +52,10 @@ public final class Settings {
 
     public static final Setting<String> REGION = Setting.of(
                     "s3.region",
-                    word("<region>", "a region's name such as eu-central-1", Pattern.compile("[A-Za-z0-9-]+")),
+                    word(
+                            "<region>",
+                            "a region's name such as eu-central-1",
+                            Pattern.compile("[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?")),
                     "The bucket's region.")
             .alias("region")
             .withDefault("the bucket is asked", context -> null);

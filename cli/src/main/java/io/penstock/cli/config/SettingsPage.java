@@ -49,7 +49,7 @@ public final class SettingsPage {
 
         This line needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
         (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted. Of `ro` and `rw`, and of
-        `noexec` and `exec`, the last one holds.
+        `noexec` and `exec`, the last one holds; `rw` and `exec` set nothing: the file's value holds then.
         With `s3://` in front, as mount tables show the bucket, `mount -a` sees that it is mounted already.
 
         ## Settings

@@ -145,7 +145,7 @@ final class CacheCommands {
             return null;
         }
         Path list = Path.of(arguments.path("list").asText()).toAbsolutePath();
-        if (MountBoundary.leadsInto(list, mountPoint)) {
+        if (MountBoundary.leadsInto(list, List.of(mountPoint))) {
             throw new RefusedException(list + " lies in the mount itself: copy it to another place");
         } else if (!Files.isRegularFile(list) || !Files.isReadable(list)) {
             throw new RefusedException(list + " is no file that the mount can read");

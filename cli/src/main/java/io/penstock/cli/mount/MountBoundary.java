@@ -6,8 +6,10 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,49 +22,61 @@ public final class MountBoundary {
     private MountBoundary() {}
 
     /**
-     * The same path, without symbolic links before the first of these mount points. Names after it stay as they are, but
-     * {@code ..} takes off the name before it.
+     * The same path, without symbolic links outside of these mounts. In them names stay as they are, but {@code ..} takes off the name
+     * before it.
      *
      * @param path absolute; need not exist
      * @param mountPoints without symbolic links
      */
     public static Path resolve(Path path, Collection<Path> mountPoints) {
-        return walk(path, mountPoints).normalize();
+        return way(path, mountPoints).getLast();
     }
 
     /**
-     * Whether a path leads into the mount, by symbolic links too, even if it leads out again.
+     * The innermost of these mount points at or below which the path is.
      *
-     * @param path absolute; need not exist
-     * @param mountPoint without symbolic links
+     * @param path {@linkplain #resolve resolved}
      */
-    static boolean leadsInto(Path path, Path mountPoint) {
-        return walk(path, List.of(mountPoint)).startsWith(mountPoint);
+    public static Optional<Path> around(Path path, Collection<Path> mountPoints) {
+        return mountPoints.stream().filter(path::startsWith).max(Comparator.comparingInt(Path::getNameCount));
     }
 
-    /** Ends at the first mount point: the names after it may have {@code ..} among them. */
-    private static Path walk(Path path, Collection<Path> mountPoints) {
+    /**
+     * Whether a path leads into one of the mounts, by symbolic links too, even if it leads out again.
+     *
+     * @param path absolute; need not exist
+     * @param mountPoints without symbolic links
+     */
+    public static boolean leadsInto(Path path, Collection<Path> mountPoints) {
+        return way(path, mountPoints).stream().anyMatch(place -> isIn(place, mountPoints));
+    }
+
+    /** The places that the path passes; it ends at the last. */
+    private static List<Path> way(Path path, Collection<Path> mountPoints) {
         Deque<Path> ahead = new ArrayDeque<>();
         path.forEach(ahead::add);
-        Path at = ROOT;
+        List<Path> places = new ArrayList<>(List.of(ROOT));
         int followed = 0;
         while (!ahead.isEmpty()) {
-            Path next = at.resolve(ahead.removeFirst()).normalize();
-            if (mountPoints.stream().anyMatch(next::startsWith)) {
-                return ahead.stream().reduce(next, Path::resolve);
-            }
-            Path target = followed < SymbolicLinks.MOST ? target(next) : null;
+            Path next = places.getLast().resolve(ahead.removeFirst()).normalize();
+            Path target = isIn(next, mountPoints) || followed == SymbolicLinks.MOST ? null : target(next);
             if (target == null) {
-                at = next;
+                places.add(next);
             } else {
                 followed++;
                 List<Path> names = new ArrayList<>();
                 target.forEach(names::add);
                 names.reversed().forEach(ahead::addFirst);
-                at = target.isAbsolute() ? ROOT : at;
+                if (target.isAbsolute()) {
+                    places.add(ROOT);
+                }
             }
         }
-        return at;
+        return places;
+    }
+
+    private static boolean isIn(Path path, Collection<Path> mountPoints) {
+        return mountPoints.stream().anyMatch(path::startsWith);
     }
 
     /** Null if it is no link, or missing. */

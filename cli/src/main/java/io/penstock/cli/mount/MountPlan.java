@@ -184,7 +184,11 @@ public record MountPlan(
                         configuration.get(Settings.PATH_STYLE),
                         configuration.find(Settings.PROXY).orElse(null),
                         configuration.find(Settings.CA_FILE).orElse(null)),
-                new Requester(credentials, configuration.get(Settings.REQUESTER_PAYS), "penstock/" + Version.NUMBER),
+                new Requester(
+                        credentials,
+                        configuration.find(Settings.PROFILE).orElse(null),
+                        configuration.get(Settings.REQUESTER_PAYS),
+                        "penstock/" + Version.NUMBER),
                 configuration.get(Settings.HTTP_CLIENT),
                 new Limits(
                         configuration.get(Settings.CONNECTIONS),
@@ -199,8 +203,6 @@ public record MountPlan(
     }
 
     private static Credentials credentials(Configuration configuration) {
-        return configuration.get(Settings.ANONYMOUS)
-                ? new Credentials.Anonymous()
-                : new Credentials.Chain(configuration.find(Settings.PROFILE).orElse(null));
+        return configuration.get(Settings.ANONYMOUS) ? new Credentials.Anonymous() : new Credentials.Chain();
     }
 }

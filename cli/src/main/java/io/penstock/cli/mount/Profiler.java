@@ -99,7 +99,7 @@ final class Profiler implements AutoCloseable {
             Path output = Path.of(text);
             if (!output.isAbsolute()) {
                 throw new RefusedException("output: must be an absolute path, but is '" + text + "'");
-            } else if (MountBoundary.leadsInto(output, mountPoint)) {
+            } else if (MountBoundary.leadsInto(output, List.of(mountPoint))) {
                 throw new RefusedException(
                         "output: " + output + " lies inside the mount; choose a place outside of it");
             }

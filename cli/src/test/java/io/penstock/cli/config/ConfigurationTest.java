@@ -162,40 +162,45 @@ class ConfigurationTest {
                 .hasValue(URI.create("http://env:1"));
         assertThat(inEnvironment(with(alone, IGNORE, "False ")).find(Settings.ENDPOINT))
                 .hasValue(URI.create("http://profile:1"));
-        System.setProperty("aws.ignoreConfiguredEndpointUrls", "true");
-        try {
-            assertThat(inEnvironment(with(set, IGNORE, "false")).find(Settings.ENDPOINT))
-                    .isEmpty();
-        } finally {
-            System.clearProperty("aws.ignoreConfiguredEndpointUrls");
-        }
     }
 
-    /** The SDK's client, which is not given an endpoint then, refuses it. */
+    /** As all other variables that are empty. */
     @Test
-    void endpoint_whetherToIgnoreConfiguredOnesIsNotKnown_isNotSet() throws Exception {
+    void endpoint_theVariableThatIgnoresConfiguredOnesIsEmpty_isAsWithoutIt() throws Exception {
+        Path profiles = Files.writeString(folder.resolve("config"), """
+            [profile ignoring]
+            ignore_configured_endpoint_urls = true
+            """);
+        Map<String, String> set =
+                Map.of("AWS_ENDPOINT_URL", "http://env:1", IGNORE, "", "AWS_CONFIG_FILE", profiles.toString());
+
+        assertThat(inEnvironment(set).find(Settings.ENDPOINT)).hasValue(URI.create("http://env:1"));
+        assertThat(inEnvironment(with(set, "AWS_PROFILE", "ignoring")).find(Settings.ENDPOINT))
+                .isEmpty();
+    }
+
+    /** AWS must not be taken for the server: {@code penstock recover --discard} would remove files of its bucket. */
+    @Test
+    void endpoint_whetherToIgnoreConfiguredOnesIsNotKnown_isAProblemUnlessSet() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """
             [default]
             ignore_configured_endpoint_urls = yes
             """);
         Map<String, String> set = Map.of("AWS_ENDPOINT_URL", "http://env:1");
+        Map<String, String> byProfile = with(set, "AWS_CONFIG_FILE", profiles.toString());
 
-        assertThat(inEnvironment(with(set, IGNORE, "yes")).find(Settings.ENDPOINT))
-                .isEmpty();
-        assertThat(inEnvironment(with(set, "AWS_CONFIG_FILE", profiles.toString()))
-                        .find(Settings.ENDPOINT))
-                .isEmpty();
+        assertProblem(
+                with(set, IGNORE, "1"),
+                "environment variable " + IGNORE + ": s3.endpoint: found '1', allowed is true or false");
+        assertProblem(byProfile, "AWS profile default: s3.endpoint: found 'yes', allowed is true or false");
+        assertThat(inEnvironment(with(byProfile, IGNORE, "false")).find(Settings.ENDPOINT))
+                .hasValue(URI.create("http://env:1"));
     }
 
-    @Test
-    void endpoint_inTheEnvironmentAndNotAllowed_isAProblemUnlessSet() throws Exception {
-        Map<String, String> environment = Map.of("AWS_ENDPOINT_URL", "http://a:1/tenant");
-
+    private static void assertProblem(Map<String, String> environment, String problem) throws ConfigurationException {
         assertThatThrownBy(() -> inEnvironment(environment))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageStartingWith(
-                        "environment variable AWS_ENDPOINT_URL: s3.endpoint: found 'http://a:1/tenant', allowed is a"
-                                + " server's address");
+                .hasMessageStartingWith(problem);
         SettingSource option = SettingSource.ofOptions(Map.of(Settings.ENDPOINT, "http://c:3"), Map.of());
         Configuration set =
                 Configuration.of(Hosts.user(environment), "data", option, SettingSource.EMPTY, ConfigurationFile.NONE);
@@ -203,10 +208,22 @@ class ConfigurationTest {
     }
 
     @Test
-    void endpoint_filesOfProfilesThatAreNone_isNotSet() throws Exception {
+    void endpoint_inTheEnvironmentAndNotAllowed_isAProblemUnlessSet() throws Exception {
+        assertProblem(
+                Map.of("AWS_ENDPOINT_URL", "http://a:1/tenant"),
+                "environment variable AWS_ENDPOINT_URL: s3.endpoint: found 'http://a:1/tenant', allowed is a server's"
+                        + " address");
+    }
+
+    @Test
+    void endpoint_filesOfProfilesThatAreNone_isAProblemUnlessSet() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), "no profile");
 
-        assertThat(inEnvironment(Map.of("AWS_CONFIG_FILE", profiles.toString())).find(Settings.ENDPOINT))
+        assertProblem(
+                Map.of("AWS_CONFIG_FILE", profiles.toString()),
+                "AWS profile default: s3.endpoint: " + profiles + " cannot be read: ");
+        assertThat(inEnvironment(Map.of("AWS_CONFIG_FILE", folder.toString())).find(Settings.ENDPOINT))
+                .as("no file counts as missing, as for the SDK")
                 .isEmpty();
     }
 
@@ -219,6 +236,20 @@ class ConfigurationTest {
         Map<String, String> all = new HashMap<>(environment);
         all.put(name, value);
         return Map.copyOf(all);
+    }
+
+    @Test
+    void region_beginsOrEndsWithADash_isAProblem() throws ConfigurationException {
+        for (String region : List.of("-eu", "eu-", "-")) {
+            assertThatThrownBy(() -> resolve(Map.of(), "region=" + region, ConfigurationFile.NONE))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageContaining("s3.region: found '" + region + "', allowed is a region's name");
+        }
+        for (String region : List.of("x", "eu-central-1")) {
+            assertThat(resolve(Map.of(), "region=" + region, ConfigurationFile.NONE)
+                            .find(Settings.REGION))
+                    .hasValue(region);
+        }
     }
 
     @Test

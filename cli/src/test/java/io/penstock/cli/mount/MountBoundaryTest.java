@@ -24,7 +24,7 @@ class MountBoundaryTest {
     }
 
     private boolean leadsInto(String path) {
-        return MountBoundary.leadsInto(folder.resolve(path), mountPoint);
+        return MountBoundary.leadsInto(folder.resolve(path), List.of(mountPoint));
     }
 
     @Test
@@ -94,6 +94,31 @@ class MountBoundaryTest {
 
         assertThat(resolve("in/file")).isEqualTo(mountPoint.resolve("out/file"));
         assertThat(resolve("up")).isEqualTo(mountPoint.resolve("b"));
+    }
+
+    /** It may be a link to another mount. */
+    @Test
+    void resolve_outOfTheMountAgain_goesOnByTheLinksThere() throws IOException {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        Files.createSymbolicLink(folder.resolve("b"), other);
+        Files.createSymbolicLink(folder.resolve("through"), Path.of("mnt/../b"));
+        Files.createSymbolicLink(folder.resolve("circle"), Path.of("mnt/../circle"));
+
+        assertThat(resolve("through")).isEqualTo(other);
+        assertThat(resolve("mnt/a/../../b/c")).isEqualTo(other.resolve("c"));
+        assertThat(resolve("mnt/../b/../mnt/a")).isEqualTo(mountPoint.resolve("a"));
+        assertThat(resolve("circle/a")).isEqualTo(folder.resolve("circle/a"));
+    }
+
+    @Test
+    void around_mountsInMounts_isTheInnermost() {
+        Path inner = mountPoint.resolve("inner");
+        List<Path> mountPoints = List.of(mountPoint, inner);
+
+        assertThat(MountBoundary.around(inner, mountPoints)).hasValue(inner);
+        assertThat(MountBoundary.around(inner.resolve("a"), mountPoints)).hasValue(inner);
+        assertThat(MountBoundary.around(mountPoint.resolve("a"), mountPoints)).hasValue(mountPoint);
+        assertThat(MountBoundary.around(folder, mountPoints)).isEmpty();
     }
 
     @Test

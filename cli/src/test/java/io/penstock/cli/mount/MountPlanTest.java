@@ -36,7 +36,7 @@ class MountPlanTest {
                 .isEqualTo(new S3Config(
                         "data",
                         new Server(null, null, false, null, null),
-                        new Requester(new Credentials.Chain(null), false, "penstock/" + Version.NUMBER),
+                        new Requester(new Credentials.Chain(), null, false, "penstock/" + Version.NUMBER),
                         HttpClient.DIRECT,
                         Limits.DEFAULT,
                         Integrity.DEFAULT,
@@ -59,8 +59,10 @@ class MountPlanTest {
 
     @Test
     void of_credentials_oneKindOfThree() throws Exception {
-        assertThat(plan("").s3().requester().credentials()).isEqualTo(new Credentials.Chain(null));
-        assertThat(plan("profile=p").s3().requester().credentials()).isEqualTo(new Credentials.Chain("p"));
+        assertThat(plan("").s3().requester().credentials()).isEqualTo(new Credentials.Chain());
+        assertThat(plan("").s3().requester().profile()).isNull();
+        assertThat(plan("profile=p").s3().requester().credentials()).isEqualTo(new Credentials.Chain());
+        assertThat(plan("profile=p").s3().requester().profile()).isEqualTo("p");
         assertThat(plan("anonymous").s3().requester().credentials()).isEqualTo(new Credentials.Anonymous());
     }
 

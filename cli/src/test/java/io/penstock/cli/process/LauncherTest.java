@@ -116,6 +116,20 @@ class LauncherTest {
         }
     }
 
+    /** The SDK takes them for values, which Penstock does not. */
+    @Test
+    void variablesOfAws_thatAreEmpty_areNotSet() throws Exception {
+        java("env");
+        Map<String, String> variables = Map.of(
+                "JAVA_HOME", folder.resolve("jdk").toString(),
+                "AWS_ENDPOINT_URL", "",
+                "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "",
+                "AWS_PROFILE", "two words");
+        assertThat(launch(variables, "mounts").out().lines())
+                .contains("AWS_PROFILE=two words")
+                .noneMatch(line -> line.startsWith("AWS_ENDPOINT_URL") || line.startsWith("AWS_IGNORE"));
+    }
+
     @Test
     void memory_outsideTheHeap_hasRoomBesideAllThatSettingsMayName() throws Exception {
         java("echo \"$@\"");
