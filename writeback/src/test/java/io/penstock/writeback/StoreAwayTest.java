@@ -16,6 +16,9 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.FileScenario.DiskGate;
+import io.penstock.writeback.WatchedFiles.Operation;
+import io.penstock.writeback.staging.StagedFile;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -349,6 +352,27 @@ final class StoreAwayTest {
             silent.awaitHeld(1);
             content[5] ^= 1;
             s.write(5, new byte[] {content[5]}).then(WrittenFile::fsync);
+            assertThat(silent.held()).isEqualTo(1);
+        }
+        s.then(WrittenFile::commit);
+        assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
+        s.releases();
+    }
+
+    @Test
+    void fsync_ofABlockRewrittenWhileItIsStagedAndItsPartOnItsWay_returns() throws Exception {
+        byte[] content = new byte[3 * BLOCK_SIZE];
+        Seeded.random(8).nextBytes(content);
+        s.create("f");
+        try (Gate silent = s.delays.hold(Call.UploadPart.class::isInstance)) {
+            try (DiskGate disk = s.heldDisk(Operation.WRITE, StagedFile.DATA, Integer.MAX_VALUE)) {
+                s.write(0, content);
+                silent.awaitHeld(1);
+                disk.awaitHeld(3);
+                content[5] ^= 1;
+                s.write(5, new byte[] {content[5]}).behind(WrittenFile::fsync).awaitWaiter();
+            }
+            s.ends();
             assertThat(silent.held()).isEqualTo(1);
         }
         s.then(WrittenFile::commit);

@@ -61,7 +61,7 @@ public final class BlockStaging implements Reclaim.Source {
         List<ByteRange> runs;
         lock.lock();
         try {
-            while (block.isStaging()) {
+            while (block.isPlaceWritten()) {
                 live.progress().awaitUninterruptibly();
             }
             if (!block.isUnstaged() || !isPartOfTheFile(block)) {

@@ -239,6 +239,11 @@ public final class Block {
         return staging != null;
     }
 
+    /** Whether its place in the staging file is being written: by it, or by the block that it is a copy of. */
+    public boolean isPlaceWritten() {
+        return isStaging() || (original != null && original.isPlaceWritten());
+    }
+
     /** Whether something of it has yet to be staged. */
     public boolean isUnstaged() {
         return !unstaged.isEmpty() || staging != null;
