@@ -188,13 +188,17 @@ final class OpenFiles {
                 handles.add(handle), opened.policy(), backingId, file.content().isStreamed());
     }
 
+    /** Whether this open may be passed through. If only the cache lacks some of the file, a later one may be. */
     private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles reader) {
-        return reader != null
+        boolean isEligible = reader != null
                 && passthrough != Passthrough.OFF
                 && file.size() >= passthroughFrom
-                && PageCache.hasOwnFile(file.size()) // others have no file of their own
-                && kernel.mayPassThrough(file.inode())
-                && file.content().isWhole();
+                && PageCache.hasOwnFile(file.size()); // others have no file of their own
+        if (isEligible && !file.content().isWhole()) {
+            file.content().completeAtClose();
+            return false;
+        }
+        return isEligible && kernel.mayPassThrough(file.inode());
     }
 
     private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles reader) throws ErrnoException {

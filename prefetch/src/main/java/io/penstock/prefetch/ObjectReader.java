@@ -38,6 +38,7 @@ public final class ObjectReader implements AutoCloseable {
     private final Supplier<ReadaheadConfig> limits;
     private final long size;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean completes;
 
     ObjectReader(PageFetcher fetcher, OpenVersion object, Supplier<ReadaheadConfig> limits) {
         this.fetcher = fetcher;
@@ -261,6 +262,11 @@ public final class ObjectReader implements AutoCloseable {
         return cached.isWhole();
     }
 
+    /** Has the rest of the object fetched after the close, if little is missing by then: {@link Completion}. */
+    public void completeAtClose() {
+        completes = true;
+    }
+
     /** The object as one file of the cache: {@link CachedObject#wholeFile}. */
     public @Nullable WholeFile wholeFile(boolean verified) {
         return cached.wholeFile(verified);
@@ -279,7 +285,11 @@ public final class ObjectReader implements AutoCloseable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             object.noteShape(fetcher.siblings());
-            fetcher.closed(object);
+            if (completes) {
+                fetcher.closedToComplete(object);
+            } else {
+                fetcher.closed(object);
+            }
         }
     }
 }

@@ -229,6 +229,15 @@ final class OpenVersion {
         return false;
     }
 
+    /** How many pages are Missing: a snapshot. It counts no further than to one more than {@code most}. */
+    long missingPages(long most) {
+        long missing = 0;
+        for (long page = 0; page < pages(cached.version().size()) && missing <= most; page++) {
+            missing += cached.state(page) == PageState.MISSING ? 1 : 0;
+        }
+        return missing;
+    }
+
     /** The number of pages of the first {@code bytes} bytes. */
     static long pages(long bytes) {
         return (bytes + PAGE_SIZE - 1) / PAGE_SIZE;

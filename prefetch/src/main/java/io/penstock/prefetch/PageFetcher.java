@@ -59,6 +59,7 @@ public final class PageFetcher implements AutoCloseable {
             Thread.ofVirtual().name("fetch-", 0).factory());
 
     private final OpenVersionTable objects;
+    private final Completion completion = new Completion(this);
 
     /**
      * @param store the source of the pages; the caller closes it, after this
@@ -141,6 +142,15 @@ public final class PageFetcher implements AutoCloseable {
     /** A reader of this object has closed. */
     void closed(OpenVersion object) {
         objects.closed(object);
+    }
+
+    /** A reader of a file that may be passed through to the kernel has closed: if little of it is missing, that is fetched. */
+    void closedToComplete(OpenVersion object) {
+        boolean completes = completion.isWorthwhile(object);
+        closed(object);
+        if (completes) {
+            completion.add(object.cached.version());
+        }
     }
 
     /** Has other limits from now on. GETs that run and exceed them end by themselves. */
@@ -389,7 +399,7 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** False after {@link #close}. */
-    private boolean start(Runnable task) {
+    boolean start(Runnable task) {
         try {
             fetchThreads.execute(task);
             return true;

@@ -133,6 +133,14 @@ public final class SharedContent {
         return written == null && open != null && open.isWhole();
     }
 
+    /** {@link ObjectReader#completeAtClose}, unless it is being written. */
+    public void completeAtClose() {
+        ObjectReader open = reader;
+        if (written == null && open != null) {
+            open.completeAtClose();
+        }
+    }
+
     /** Whether it is not being written, and {@link ObjectReader#isStreamed}. */
     public boolean isStreamed() {
         ObjectReader open = reader;
