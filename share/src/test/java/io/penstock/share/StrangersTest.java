@@ -59,8 +59,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What strangers send to a node's two ports, which serves others meanwhile. */
 @Timeout(600)
 class StrangersTest {
-    private static final int INPUTS = TestTier.choose("penstock.inputs", 2_000, 10_000);
-    private static final int BETWEEN_CHECKS = 500;
+    private static final int INPUTS = TestTier.choose("penstock.inputs", 500, 10_000);
+    private static final int BETWEEN_CHECKS = 250;
 
     /** Connections of strangers that are left open, without a word more. */
     private static final int SILENT = 100;
