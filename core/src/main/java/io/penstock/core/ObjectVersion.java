@@ -12,6 +12,9 @@ import java.time.Instant;
  * @param lastModified the store's time of the write
  */
 public record ObjectVersion(String key, String etag, long size, Instant lastModified) {
+    /** The most bytes of one that can be read, 64 TiB: more than any store takes. A listing or a peer may claim more. */
+    public static final long LARGEST = 1L << 46;
+
     private static final int MD5_DIGITS = 32;
 
     public ObjectVersion {

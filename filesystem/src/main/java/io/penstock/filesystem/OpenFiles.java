@@ -103,7 +103,7 @@ final class OpenFiles {
         }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
-            case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
+            case FileEntry(StoredObject object) -> files.join(inode, readable(object.version()), write);
             case LiveFile live -> files.join(inode, live, write);
         };
         if (file == null) {
@@ -118,6 +118,13 @@ final class OpenFiles {
             }
         }
         return current ? file : null;
+    }
+
+    private static ObjectVersion readable(ObjectVersion version) throws ErrnoException {
+        if (version.size() > ObjectVersion.LARGEST) {
+            throw new ErrnoException(Errno.EFBIG, version.key() + " has " + version.size() + " bytes, by its listing");
+        }
+        return version;
     }
 
     /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */

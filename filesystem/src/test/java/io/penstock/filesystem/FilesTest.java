@@ -4,6 +4,7 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
 import io.penstock.objectstore.ObjectStoreException;
@@ -181,6 +182,17 @@ class FilesTest extends OverOneCache {
 
         assertErrno(Errno.EBADF, () -> m.read(file));
         assertErrno(Errno.EBADF, () -> m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(1), null));
+    }
+
+    /** A listing may claim any size. */
+    @Test
+    void open_moreThanAnyStoreTakes_isEfbig() throws Exception {
+        m.bucket.putTestData("huge", ObjectVersion.LARGEST + 1);
+        m.bucket.putTestData("absurd", Long.MAX_VALUE);
+        m.bucket.putTestData("large", ObjectVersion.LARGEST);
+        assertErrno(Errno.EFBIG, () -> m.open("huge"));
+        assertErrno(Errno.EFBIG, () -> m.open("absurd"));
+        m.fs.release(m.open("large").handle());
     }
 
     @Test

@@ -3,13 +3,19 @@ package io.penstock.objectstore;
 import static software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.AUTH_LOCATION;
 import static software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.EXPIRATION_DURATION;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.RequestCounters.Kind;
 import java.io.IOException;
 import java.net.URI;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
@@ -29,7 +35,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
  * letter but for upper case in the server's name, what this mount itself uses: so a proof can send a request nowhere else. The
  * query may have the parameters of such a request only, each once.
  */
-final class PresignedProof implements BucketProof {
+final class PresignedProof implements BucketProof, AutoCloseable {
     private static final Duration VALIDITY = Duration.ofMinutes(15);
 
     /** For the whole request. A peer waits for the answer, and goes to the store when this takes long. */
@@ -44,6 +50,17 @@ final class PresignedProof implements BucketProof {
 
     /** Decoded or not, no other characters are in a signed query. */
     private static final Pattern PARAMETER = Pattern.compile("[A-Za-z0-9%=._~-]+");
+
+    private static final Pattern SIGNATURE = Pattern.compile("[0-9a-f]{64}");
+
+    private static final DateTimeFormatter DATE =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
+
+    /** Characters of its day. */
+    private static final int DAY = 8;
+
+    /** By which two clocks may differ before stores refuse requests, and this node learns that its own is wrong. */
+    private static final Duration SKEW = Duration.ofMinutes(15);
 
     private static final Set<String> ALLOWED = Set.of(
             "list-type",
@@ -63,26 +80,36 @@ final class PresignedProof implements BucketProof {
     private final URI bucket;
     private final String region;
     private final AwsCredentialsProvider credentials;
-    private final SdkHttpClient http;
+    private final Supplier<SdkHttpClient> clients;
     private final RequestCounters counters;
     private final ErrorMapper errors;
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
 
-    /** @param base the address to which a key is appended */
+    /** Made when the first proof of another node is checked. */
+    @GuardedBy("this")
+    private @Nullable SdkHttpClient http;
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /**
+     * @param base the address to which a key is appended
+     * @param clients makes the client that checks proofs: what other nodes send must not take this mount's own connections
+     */
     PresignedProof(
             S3Config config,
             String prefix,
             URI base,
             String region,
             AwsCredentialsProvider credentials,
-            SdkHttpClient http,
+            Supplier<SdkHttpClient> clients,
             RequestCounters counters) {
         this.config = config;
         this.prefix = prefix;
         this.bucket = base;
         this.region = region;
         this.credentials = credentials;
-        this.http = http;
+        this.clients = clients;
         this.counters = counters;
         this.errors = new ErrorMapper(config);
     }
@@ -145,7 +172,7 @@ final class PresignedProof implements BucketProof {
     private int status(SdkHttpRequest request) throws ObjectStoreException, InterruptedException {
         counters.sent(Kind.LIST);
         try {
-            HttpExecuteResponse response = http.prepareRequest(
+            HttpExecuteResponse response = http().prepareRequest(
                             HttpExecuteRequest.builder().request(request).build())
                     .call();
             response.responseBody().ifPresent(AbortableInputStream::abort);
@@ -158,6 +185,25 @@ final class PresignedProof implements BucketProof {
         } catch (IOException | SdkException e) {
             RequestExecutor.checkInterrupt(e);
             throw unchecked(e.getMessage(), e);
+        }
+    }
+
+    private synchronized SdkHttpClient http() throws IOException {
+        if (closed) {
+            throw new IOException("the mount ends");
+        }
+        if (http == null) {
+            http = clients.get();
+        }
+        return http;
+    }
+
+    /** Aborts the checks under way. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (http != null) {
+            http.close();
         }
     }
 
@@ -183,7 +229,34 @@ final class PresignedProof implements BucketProof {
             }
         }
         boolean isList = query.containsKey("prefix") && query.entrySet().containsAll(REQUIRED.entrySet());
-        return isList ? query : null;
+        return isList && (isUnsigned(query) || isSignedForNow(query)) ? query : null;
+    }
+
+    private static boolean isUnsigned(Map<String, String> query) {
+        return query.keySet().stream().noneMatch(name -> name.startsWith("X-Amz-"));
+    }
+
+    /** Whether it looks as if it were signed and valid now; the signature is for the store to check. */
+    private static boolean isSignedForNow(Map<String, String> query) {
+        String date = query.getOrDefault("X-Amz-Date", "");
+        String expires = query.getOrDefault("X-Amz-Expires", "");
+        String day = date.substring(0, Math.min(DAY, date.length()));
+        if (!"AWS4-HMAC-SHA256".equals(query.get("X-Amz-Algorithm"))
+                || !SIGNATURE.matcher(query.getOrDefault("X-Amz-Signature", "")).matches()
+                || !query.getOrDefault("X-Amz-Credential", "")
+                        .matches(".+/" + Pattern.quote(day) + "/[^/]+/s3/aws4_request")
+                || !query.containsKey("X-Amz-SignedHeaders")
+                || !expires.matches("[0-9]{1,6}")) {
+            return false;
+        }
+        try {
+            Instant signed = DATE.parse(date, Instant::from);
+            Instant now = DirectRequests.storesClock().instant();
+            return now.isAfter(signed.minus(SKEW))
+                    && now.isBefore(signed.plusSeconds(Long.parseLong(expires)).plus(SKEW));
+        } catch (DateTimeException e) {
+            return false;
+        }
     }
 
     /** Addressed by path or by host: a peer may have the other setting. */

@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Credentials;
 import io.penstock.objectstore.S3Config.HttpClient;
+import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3Config.Requester;
 import io.penstock.objectstore.S3ObjectStore.FoundCredentials;
 import java.net.URI;
@@ -46,6 +47,9 @@ final class S3Connector {
      */
     private static final String ANY_REGION = "us-east-1";
 
+    /** As many proofs of other nodes as are checked at a time. */
+    private static final int PROOF_CONNECTIONS = 4;
+
     private static final String REGION_HEADER = "x-amz-bucket-region";
 
     private final S3Config config;
@@ -62,16 +66,20 @@ final class S3Connector {
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
         TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
-        SdkHttpClient http = new DeadlineHttpClient(
-                HttpClients.create(config.limits(), config.server(), trusted),
-                config.limits().readTimeout());
+        SdkHttpClient http = http(config.limits(), trusted);
         S3ObjectStore store = null;
         boolean usable = false;
         try {
             String region = region(http);
             S3Client client = client(http, region, AwsRetryStrategy.doNotRetry());
-            BucketProof proof = new PresignedProof(
-                    config, prefix, base(client, config.bucket()), region, credentials, http, counters);
+            PresignedProof proof = new PresignedProof(
+                    config,
+                    prefix,
+                    base(client, config.bucket()),
+                    region,
+                    credentials,
+                    () -> http(proofLimits(), trusted),
+                    counters);
             store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, proof, prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             if (store.tryList(new ListRequest(prefix, "", null, null, 1))
@@ -88,6 +96,15 @@ final class S3Connector {
                 store.close();
             }
         }
+    }
+
+    private SdkHttpClient http(Limits limits, TrustManager @Nullable [] trusted) {
+        return new DeadlineHttpClient(HttpClients.create(limits, config.server(), trusted), limits.readTimeout());
+    }
+
+    private Limits proofLimits() {
+        Limits own = config.limits();
+        return new Limits(PROOF_CONNECTIONS, own.connectTimeout(), own.readTimeout());
     }
 
     /** A prefix below which there is nothing, and which is the key of an object: a file was named for a folder. */

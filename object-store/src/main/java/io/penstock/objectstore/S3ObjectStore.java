@@ -34,7 +34,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final MultipartUploads uploads;
     private final ObjectCopier copier;
     private final BatchDeletions deletions;
-    private final BucketProof proof;
+    private final PresignedProof proof;
 
     /** Racy on purpose: whether the store refuses to delete several objects by one request. */
     private volatile boolean refusesBatches;
@@ -51,7 +51,7 @@ public final class S3ObjectStore implements ObjectStore {
             SdkHttpClient http,
             @Nullable DirectRequests direct,
             RequestCounters counters,
-            BucketProof proof,
+            PresignedProof proof,
             String prefix) {
         this.proof = proof;
         requests = new RequestExecutor(config, client, http, direct, counters);
@@ -352,6 +352,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public void close() {
+        proof.close();
         requests.close();
     }
 }

@@ -1,6 +1,9 @@
 package io.penstock.share;
 
+import java.io.DataInput;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
@@ -17,6 +20,7 @@ import org.jgroups.stack.IpAddress;
 import org.jgroups.util.ByteArray;
 import org.jgroups.util.NameCache;
 import org.jgroups.util.Responses;
+import org.jspecify.annotations.Nullable;
 
 /** JGroups' discovery at addresses from anywhere: at the start, and by MERGE3 again and again. */
 final class AddressDiscovery extends Discovery {
@@ -58,5 +62,23 @@ final class AddressDiscovery extends Discovery {
                 timer.execute(() -> down_prot.down(request), true);
             }
         }
+    }
+
+    /** As JGroups does it, which allocates a list as long as the first number says. */
+    @Override
+    protected @Nullable List<PingData> readPingData(byte @Nullable [] buffer, int offset, int length) {
+        List<PingData> members = new ArrayList<>();
+        try {
+            DataInput in = new GroupTransport.Frame(buffer == null ? new byte[0] : buffer, offset, length);
+            for (int left = in.readInt(); left > 0; left--) {
+                PingData member = new PingData();
+                member.readFrom(in);
+                members.add(member);
+            }
+        } catch (IOException | ClassNotFoundException | RuntimeException e) {
+            log.debug("a list of members that is none: %s", e);
+            return null;
+        }
+        return members.isEmpty() ? null : members;
     }
 }

@@ -3,20 +3,18 @@ package io.penstock.share;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Digests;
-import java.net.InetSocketAddress;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import javax.net.ssl.SSLContext;
 import org.jgroups.JChannel;
+import org.jgroups.Message;
 import org.jgroups.Receiver;
 import org.jgroups.View;
+import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.FD_ALL3;
-import org.jgroups.protocols.FRAG2;
 import org.jgroups.protocols.MERGE3;
-import org.jgroups.protocols.TCP;
 import org.jgroups.protocols.TP;
 import org.jgroups.protocols.UNICAST3;
 import org.jgroups.protocols.VERIFY_SUSPECT2;
@@ -25,7 +23,7 @@ import org.jgroups.protocols.pbcast.NAKACK2;
 import org.jgroups.protocols.pbcast.STABLE;
 import org.jgroups.stack.Protocol;
 import org.jgroups.util.ExtendedUUID;
-import org.jgroups.util.TLSClientAuth;
+import org.jgroups.util.Table;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +33,6 @@ import org.jspecify.annotations.Nullable;
 final class Membership implements AutoCloseable {
     private static final String ID = "id";
     private static final String ADDRESS = "at";
-
-    /** Bytes of each of a connection's two buffers: JGroups' default of 64 KiB would be 128 MiB for 1,000 members. */
-    private static final int BUFFER = 8 << 10;
 
     private final GroupMember self;
     private final Consumer<Owners> changed;
@@ -70,36 +65,39 @@ final class Membership implements AutoCloseable {
             new MERGE3().setMinInterval(1_000).setMaxInterval(5_000),
             new FD_ALL3().setTimeout(2_500).setInterval(500),
             new VERIFY_SUSPECT2().setTimeout(500),
-            new NAKACK2().useMcastXmit(false),
-            new UNICAST3(),
+            new BoundedMulticasts().useMcastXmit(false),
+            new BoundedUnicasts(),
             new STABLE().setDesiredAverageGossip(50_000),
-            new GMS().setJoinTimeout(3_000).setMaxJoinAttempts(3).printLocalAddress(false),
-            new FRAG2().setFragSize(60_000)
+            new GMS().setJoinTimeout(3_000).setMaxJoinAttempts(3).printLocalAddress(false)
         };
     }
 
-    /** @param tls null for connections in the clear */
-    static TP tcp(InetSocketAddress address, @Nullable SSLContext tls) {
-        TCP transport = new TCP();
-        transport
-                .setBindAddr(address.getAddress())
-                .setBindPort(address.getPort())
-                .setPortRange(0);
-        transport.useVirtualThreads(true);
-        transport.getThreadPool().setMinThreads(0);
-        transport.enableSuspectEvents(true);
-        transport.setSockConnTimeout(300).setPeerAddrReadTimeout(3_000);
-        transport.setBufferedInputStreamSize(BUFFER).setBufferedOutputStreamSize(BUFFER);
-        transport.logDetails(false);
-        if (tls != null) {
-            transport
-                    .tls()
-                    .enabled(true)
-                    .setSSLContext(tls)
-                    .setProtocols(new String[] {GroupTls.PROTOCOL})
-                    .setClientAuth(TLSClientAuth.NEED);
+    private static final class BoundedMulticasts extends NAKACK2 {
+        BoundedMulticasts() {
+            setId(ClassConfigurator.getProtocolId(NAKACK2.class)); // on the wire
         }
-        return transport;
+
+        @Override
+        protected Table<Message> createTable(long last) {
+            return new BoundedTable(last);
+        }
+    }
+
+    private static final class BoundedUnicasts extends UNICAST3 {
+        /** Anybody may send a first message, as a member that is about to join does; the table is dropped in two minutes. */
+        private static final int MOST_SENDERS = 4_096;
+
+        BoundedUnicasts() {
+            setId(ClassConfigurator.getProtocolId(UNICAST3.class));
+        }
+
+        @Override
+        protected Table<Message> createTable(long first) {
+            if (recv_table.size() >= MOST_SENDERS) {
+                throw new IllegalStateException("messages of " + MOST_SENDERS + " members");
+            }
+            return new BoundedTable(first - 1);
+        }
     }
 
     /** Groups of other buckets and of other versions of the protocol have other names, and nothing in common. */

@@ -47,7 +47,9 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
     static final int BUSY = 503;
 
     PeerRequest {
-        if (range.length() > OwnedSlabs.SIZE || range.end() > version.size()) {
+        if (range.length() > OwnedSlabs.SIZE
+                || range.end() > version.size()
+                || version.size() > ObjectVersion.LARGEST) {
             throw new IllegalArgumentException(range + " of " + version.size() + " bytes");
         }
         if (urgency == Urgency.LATER) {

@@ -64,6 +64,7 @@ final class PeerServer implements AutoCloseable {
     private final Bandwidth bandwidth;
     private final ScheduledExecutorService clock;
     private final ShareCounters counters;
+    private final OncePerMinute errors = new OncePerMinute(System::nanoTime);
     private final AtomicInteger running = new AtomicInteger();
     private final HttpServer server;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
@@ -133,7 +134,9 @@ final class PeerServer implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException();
         } catch (RuntimeException e) {
-            LOG.error("a request of another node failed unexpectedly", e);
+            if (errors.pass()) {
+                LOG.error("a request of another node failed unexpectedly", e);
+            }
             throw e;
         }
     }
@@ -158,6 +161,8 @@ final class PeerServer implements AutoCloseable {
             if (!proven.mayHave(name(exchange), proof, request.version().key())) {
                 return PeerRequest.FORBIDDEN;
             }
+        } catch (ProvenNodes.BusyException e) {
+            return PeerRequest.BUSY;
         } catch (ObjectStoreException e) {
             LOG.debug("the right of another node cannot be checked", e);
             return PeerRequest.STORE_FAILED;

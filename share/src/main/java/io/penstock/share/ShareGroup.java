@@ -81,7 +81,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         try {
             return new Membership(
                     new GroupMember(id, GroupMember.address(config.listen())),
-                    Membership.tcp(config.groupAddress(), tls),
+                    new GroupTransport(config.groupAddress(), tls),
                     new AddressDiscovery(addresses::now),
                     requester::changed);
         } catch (Exception e) { // JGroups declares no other

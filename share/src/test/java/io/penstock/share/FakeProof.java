@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import io.penstock.objectstore.BucketProof;
 import io.penstock.objectstore.ObjectStoreException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A bucket below one prefix, and who may read it. */
@@ -9,6 +10,9 @@ final class FakeProof implements BucketProof {
     volatile String text = "right";
     volatile boolean accepts = true;
     volatile boolean isUnreachable;
+
+    /** Until it is counted down, the store does not answer. */
+    volatile CountDownLatch hangs = new CountDownLatch(0);
 
     /** Requests to the store. */
     final AtomicInteger asked = new AtomicInteger();
@@ -24,8 +28,9 @@ final class FakeProof implements BucketProof {
     }
 
     @Override
-    public boolean holds(String proof) throws ObjectStoreException {
+    public boolean holds(String proof) throws ObjectStoreException, InterruptedException {
         asked.incrementAndGet();
+        hangs.await();
         if (isUnreachable) {
             throw new ObjectStoreException.Unavailable("the store is away", null);
         }

@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.cache.Urgency;
 import io.penstock.objectstore.ObjectStoreException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -209,18 +215,62 @@ class LimitsTest {
         assertThat(nodes.count()).isEqualTo(2);
     }
 
+    /** Its neighbour has been proven before, and a third node is proven meanwhile. */
     @Test
-    void proofs_moreThanAreRemembered_areRefusedWithoutAQuestionForAWhile() throws Exception {
+    void proofs_everNewOnesOfOneNode_areLeftUncheckedAndKeepNobodyElseOut() throws Exception {
         FakeProof bucket = new FakeProof();
         ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
-        for (int i = 1; i < ProvenNodes.MOST; i++) {
+        for (int i = 0; i < ProvenNodes.MOST_UNPROVEN; i++) {
             assertThat(nodes.mayHave("b", "wrong " + i, "key")).isFalse();
         }
-        assertThat(nodes.mayHave("c", "right", "key")).isFalse();
-        assertThat(bucket.asked).hasValue(ProvenNodes.MOST);
+        for (int i = 0; i < 20_000; i++) {
+            String proof = "new " + i;
+            assertThatThrownBy(() -> nodes.mayHave("b", proof, "key")).isInstanceOf(ProvenNodes.BusyException.class);
+        }
+        assertThat(bucket.asked).hasValue(1 + ProvenNodes.MOST_UNPROVEN);
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
-        pass(Duration.ofSeconds(10));
         assertThat(nodes.mayHave("c", "right", "key")).isTrue();
+        pass(Duration.ofSeconds(10));
+        assertThat(nodes.mayHave("b", "right", "key")).isTrue();
+    }
+
+    @Test
+    void proofs_ofMoreNodesThanAreRemembered_makeRoomForTheNext() throws Exception {
+        FakeProof bucket = new FakeProof();
+        ProvenNodes nodes = new ProvenNodes(bucket, () -> now);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+        pass(Duration.ofSeconds(2));
+        for (int i = 1; i < ProvenNodes.MOST_NAMES; i++) {
+            assertThat(nodes.mayHave("stranger " + i, "wrong", "key")).isFalse();
+        }
+        pass(Duration.ofSeconds(2)); // they are refused for 10 s
+        assertThat(nodes.mayHave("c", "right", "key")).isTrue();
+        assertThat(nodes.count()).isEqualTo(2);
+        assertThat(nodes.mayHave("a", "right", "key")).isTrue();
+    }
+
+    /** A stranger's check waits for the store; others fill all places. */
+    @Test
+    void proofs_whileTheStoreAnswersNone_fewAreAskedForAtATime() throws Exception {
+        FakeProof bucket = new FakeProof();
+        bucket.hangs = new CountDownLatch(1);
+        ProvenNodes nodes = new ProvenNodes(bucket, System::nanoTime);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> hanging = new ArrayList<>();
+            for (int i = 0; i < ProvenNodes.CHECKS; i++) {
+                String node = "stranger " + i;
+                hanging.add(threads.submit(() -> nodes.mayHave(node, "wrong", "key")));
+            }
+            TestNode.await("all places are taken", () -> bucket.asked.get() == ProvenNodes.CHECKS);
+            assertThatThrownBy(() -> nodes.mayHave("honest", "right", "key"))
+                    .isInstanceOf(ProvenNodes.BusyException.class);
+            assertThat(bucket.asked).hasValue(ProvenNodes.CHECKS);
+            bucket.hangs.countDown();
+            for (Future<?> each : hanging) {
+                each.get();
+            }
+            assertThat(nodes.mayHave("honest", "right", "key")).isTrue();
+        }
     }
 }

@@ -51,6 +51,9 @@ class PeerRequestTest {
                 .isThrownBy(() -> new PeerRequest("n", version, new ByteRange(0, OwnedSlabs.SIZE + 1), Urgency.DEMAND));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new PeerRequest("n", version, new ByteRange(version.size(), 1), Urgency.DEMAND));
+        ObjectVersion absurd = new ObjectVersion("k", "e", ObjectVersion.LARGEST + 1, version.lastModified());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new PeerRequest("n", absurd, new ByteRange(0, 1), Urgency.DEMAND));
     }
 
     @Test

@@ -149,7 +149,7 @@ class ShareGroupTest {
         String other = Membership.group(TestNode.NAMESPACE).replace("penstock-1-", "penstock-2-");
         try (Membership newer = new Membership(
                 new GroupMember("newer", GroupMember.address(listen)),
-                Membership.tcp(address, null),
+                new GroupTransport(address, null),
                 new AddressDiscovery(() -> Announcement.read(names.list())),
                 views::add)) {
             newer.join(other);

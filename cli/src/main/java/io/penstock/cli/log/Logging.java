@@ -39,7 +39,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
     private static final String HADOOP = "org.apache.hadoop";
 
     /** Members that come, go or are slow are its warnings and errors: the state of a cache group says the same. */
-    private static final String JGROUPS = "org.jgroups";
+    private static final List<String> JGROUPS =
+            List.of("org.jgroups", "io.penstock.share.GroupTransport", "io.penstock.share.Membership");
 
     /**
      * The SDK's debug messages about its requests: methods, keys, the names of headers, request IDs, retries. Other
@@ -151,7 +152,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
         context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(level);
         LIBRARIES.forEach(library -> context.getLogger(library).setLevel(Level.WARN));
         context.getLogger(HADOOP).setLevel(Level.ERROR);
-        context.getLogger(JGROUPS).setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.OFF : Level.WARN);
+        JGROUPS.forEach(library ->
+                context.getLogger(library).setLevel(level.isGreaterOrEqual(Level.INFO) ? Level.OFF : Level.WARN));
         Level requests = level == Level.TRACE ? Level.DEBUG : Level.WARN;
         REQUESTS.forEach(logger -> context.getLogger(logger).setLevel(requests));
     }

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers Prometheus' scrapes, at {@code /metrics}, one after the other. Nothing is read between them.
+ * Answers Prometheus' scrapes, at {@code /metrics}. Nothing is read between them.
  *
  * <pre>
  *   listens: 503 ──publish──▶ the mount's metrics ──close──▶ ended
@@ -36,14 +36,16 @@ final class PrometheusEndpoint implements Exporter {
     private static final String EXPOSITION = "text/plain; version=0.0.4; charset=utf-8";
 
     private final HttpServer server;
-    private final ExecutorService thread = Executors.newSingleThreadExecutor(
-            Thread.ofPlatform().daemon().name("metrics").factory());
+
+    /** One for each request, which may never be finished: the launcher's options end it. */
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("metrics-", 0).factory());
 
     /** Null before there is a mount. */
     private volatile @Nullable Scraped scraped;
 
     private record Scraped(PrometheusMeterRegistry registry, MountMeters meters) {
-        String text() {
+        synchronized String text() {
             meters.refresh();
             return registry.scrape(EXPOSITION);
         }
@@ -52,7 +54,7 @@ final class PrometheusEndpoint implements Exporter {
     private PrometheusEndpoint(HttpServer server) {
         this.server = server;
         server.createContext("/", this::answer);
-        server.setExecutor(thread);
+        server.setExecutor(threads);
         server.start();
     }
 
@@ -121,6 +123,6 @@ final class PrometheusEndpoint implements Exporter {
     @Override
     public void close() {
         server.stop(0);
-        thread.shutdownNow();
+        threads.shutdownNow();
     }
 }

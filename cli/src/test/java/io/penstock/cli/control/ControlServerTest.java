@@ -13,6 +13,8 @@ import io.penstock.cli.process.RefusedException;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.testing.Seeded;
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -23,7 +25,10 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -100,6 +105,55 @@ final class ControlServerTest {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             channel.write(ByteBuffer.wrap(line.getBytes(UTF_8)));
             return new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
+        }
+    }
+
+    /** Of this user's programs: nobody else may connect. */
+    @Test
+    @Timeout(300)
+    void ask_amongRequestsOfAllKinds_isAnswered() {
+        byte[] right = ("{\"version\":1,\"command\":\"echo\",\"arguments\":{\"a\":[" + "[".repeat(40)
+                        + "1e999999999,\"x\"]}}\n")
+                .getBytes(UTF_8);
+        byte[] deep = ("[".repeat(60_000) + "\n").getBytes(UTF_8);
+        byte[] number = ("{\"version\":" + "9".repeat(60_000) + "}\n").getBytes(UTF_8);
+        Seeded.check(3, random -> {
+            Deque<SocketChannel> silent = new ArrayDeque<>();
+            for (int i = 0; i < TestTier.choose("penstock.inputs", 1_000, 10_000); i++) {
+                byte[] whole = random.nextInt(50) > 0 ? right : random.nextBoolean() ? deep : number;
+                byte[] input =
+                        Arrays.copyOf(whole, random.nextInt(3) == 0 ? random.nextInt(whole.length) : whole.length);
+                for (int changes = random.nextInt(4); changes > 0 && input.length > 0; changes--) {
+                    input[random.nextInt(input.length)] = (byte) random.nextInt();
+                }
+                SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+                try {
+                    channel.write(ByteBuffer.wrap(input));
+                } catch (IOException e) {
+                    // it was refused
+                }
+                silent.add(channel);
+                if (silent.size() > random.nextInt(8)) {
+                    silent.removeFirst().close();
+                }
+                if (i % 100 == 0) {
+                    assertThat(MountStatistics.of(askOnceThereIsRoom())).isEqualTo(STATISTICS);
+                }
+            }
+            for (SocketChannel each : silent) {
+                each.close();
+            }
+        });
+    }
+
+    /** Connections that were closed a moment before still count for a moment. */
+    private JsonNode askOnceThereIsRoom() throws Exception {
+        while (true) {
+            try {
+                return ask("stats");
+            } catch (IOException | RefusedException e) {
+                Thread.onSpinWait();
+            }
         }
     }
 

@@ -1,12 +1,16 @@
 package io.penstock.cli.metrics;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.testing.Seeded;
+import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,6 +18,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -127,6 +136,60 @@ class PrometheusEndpointTest {
         isClosed.set(true);
 
         assertThat(get("/metrics").statusCode()).isEqualTo(503);
+    }
+
+    @Test
+    void scrape_whileOthersDoNotFinishTheirRequests_isServed() throws Exception {
+        endpoint.publish(statistics::get);
+        List<Socket> unfinished = new ArrayList<>();
+        try {
+            for (int i = 0; i < 40; i++) {
+                unfinished.add(send("GET /metrics HTTP/1.1\r\nHost"));
+            }
+            assertThat(scrape()).contains("penstock_uptime_seconds");
+        } finally {
+            for (Socket each : unfinished) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    @Timeout(300)
+    void scrape_amongRequestsOfAllKinds_isServed() {
+        endpoint.publish(statistics::get);
+        byte[] right = "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nAccept: */*\r\n\r\n0123456789"
+                .getBytes(ISO_8859_1);
+        Seeded.check(3, random -> {
+            Deque<Socket> silent = new ArrayDeque<>();
+            for (int i = 0; i < TestTier.choose("penstock.inputs", 1_000, 10_000); i++) {
+                byte[] input = Arrays.copyOf(right, random.nextInt(right.length) + 1);
+                for (int changes = random.nextInt(4); changes > 0; changes--) {
+                    input[random.nextInt(input.length)] = (byte) random.nextInt();
+                }
+                silent.add(send(new String(input, ISO_8859_1)));
+                if (silent.size() > random.nextInt(60)) {
+                    silent.removeFirst().close();
+                }
+                if (i % 200 == 0) {
+                    assertThat(scrape()).contains("penstock_uptime_seconds{" + LABELS + "} 1.0");
+                }
+            }
+            for (Socket each : silent) {
+                each.close();
+            }
+        });
+    }
+
+    private Socket send(String request) throws IOException {
+        Socket socket =
+                new Socket(endpoint.address().getAddress(), endpoint.address().getPort());
+        try {
+            socket.getOutputStream().write(request.getBytes(ISO_8859_1));
+        } catch (IOException e) {
+            // it was refused
+        }
+        return socket;
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.penstock.cli.process;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.objectstore.BucketProof;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -143,7 +144,10 @@ class LauncherTest {
         java("echo \"$@\"");
         String options = launch("mounts").out();
         long most = number(options, "-Djdk.httpserver.maxConnections=");
-        assertThat(most * (100 << 10)).isBetween(1L, (number(options, "-Xmx") << 20) / 4);
+        long head = number(options, "-Dsun.net.httpserver.maxReqHeaderSize=");
+        assertThat(head).isBetween(BucketProof.LONGEST + 7_000L, 16L << 10);
+        // the JDK's parser has four chars for one, and TLS its buffers
+        assertThat(most * ((100 << 10) + 4 * head)).isBetween(1L, (number(options, "-Xmx") << 20) * 3 / 8);
         assertThat(number(options, "-Dsun.net.httpserver.maxIdleConnections=")).isEqualTo(most / 2);
     }
 

@@ -1,0 +1,75 @@
+package io.penstock.share;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.testing.InMemoryObjectStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A node in a process of its own with a small heap and the launcher's options, so that it ends if a stranger makes it use up
+ * its memory. Its proof and its bucket are the test's.
+ */
+final class AttackedNode {
+    static final String KEY = "file";
+    static final long SIZE = 3L << 20;
+
+    final InetSocketAddress listen = FakeGroup.freeAddress();
+    final Process process;
+
+    /** @param folder is empty */
+    AttackedNode(Path folder) throws IOException {
+        process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx96m",
+                        "-XX:+UseSerialGC",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        "-Djdk.httpserver.maxConnections=192",
+                        "-Dsun.net.httpserver.maxIdleConnections=96",
+                        "-Dsun.net.httpserver.maxReqTime=10",
+                        "-Dsun.net.httpserver.maxRspTime=330",
+                        "-Dsun.net.httpserver.maxReqHeaderSize=16384",
+                        "-Dsun.net.httpserver.maxReqHeaders=20",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AttackedNode.class.getName(),
+                        folder.toString(),
+                        "" + listen.getPort())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        int ready = process.getInputStream().read();
+        if (ready != '.') {
+            throw new IOException("the node ended: " + process.onExit().join().exitValue());
+        }
+    }
+
+    /** Serves until its standard input ends. */
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Path.of(arguments[0]);
+        InetSocketAddress listen =
+                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), Integer.parseInt(arguments[1]));
+        InMemoryObjectStore bucket = new InMemoryObjectStore();
+        bucket.putTestData(KEY, SIZE);
+        TestNode node = new TestNode(folder, bucket);
+        ShareConfig config = new ShareConfig(
+                new Discovery.Addresses(List.of()), listen, folder.resolve("id"), null, 0, TestNode.NAMESPACE);
+        ShareGroup _ = ShareGroup.start(config, node.fetcher, new FakeProof());
+        System.out.print('.');
+        System.out.flush();
+        int _ = System.in.read();
+        Runtime.getRuntime().halt(0);
+    }
+
+    InetSocketAddress group() {
+        return new InetSocketAddress(requireNonNull(listen.getAddress()), listen.getPort() + 1);
+    }
+
+    void end() throws InterruptedException {
+        process.destroyForcibly();
+        process.waitFor(1, TimeUnit.MINUTES);
+    }
+}
