@@ -136,6 +136,7 @@ final class MultipartUploads {
                         list -> list.parts(known.stream().map(this::completed).toList()))
                 .requestPayer(requests.payer)
                 .build();
+        long size = known.stream().mapToLong(UploadedPart::size).sum();
         RetryState retryState = new RetryState();
         try {
             CompleteMultipartUploadResponse response = requests.change(subject(upload), retryState, () -> {
@@ -145,14 +146,19 @@ final class MultipartUploads {
             return new ObjectVersion(
                     upload.key(),
                     ResponseValues.etag(response.eTag()),
-                    known.stream().mapToLong(UploadedPart::size).sum(),
+                    size,
                     ResponseValues.timeOf(response));
         } catch (ObjectStoreException e) {
             // An upload that is gone was aborted, or completed by an attempt or call whose response was lost.
             boolean mayBeCompleted = retryState.isInDoubt()
                     || e instanceof ObjectStoreException.PreconditionFailed
                     || e instanceof ObjectStoreException.NotFound;
-            return reader.settle(upload.key(), upload.operation(), mayBeCompleted, precondition.explain(object, e));
+            ObjectStoreException failure = precondition.explain(object, e);
+            ObjectVersion made = reader.settle(upload.key(), upload.operation(), mayBeCompleted, failure);
+            if (made.size() != size) {
+                throw failure; // an earlier call has completed it, with other parts
+            }
+            return made;
         }
     }
 

@@ -1,13 +1,23 @@
 package io.penstock.writeback.upload;
 
-import java.util.OptionalInt;
+import io.penstock.objectstore.OperationId;
 
 /** Nobody calls the commit off. */
 enum NeverCalledOff implements FileUpload.Decision {
     INSTANCE;
 
+    private final OperationId operation = OperationId.random();
+
     @Override
-    public void begin(OptionalInt crc32c) {}
+    public OperationId operation() {
+        return operation;
+    }
+
+    @Override
+    public void begin(OperationId operation) {}
+
+    @Override
+    public void refused() {}
 
     @Override
     public void postpone() {}
