@@ -159,8 +159,8 @@ public interface ObjectStore extends AutoCloseable {
             throws ObjectStoreException, InterruptedException;
 
     /**
-     * Makes the object visible. An attempt whose response was lost, also one of an earlier call, is recognised as done
-     * if the upload is gone and the object has its operation.
+     * Makes the object visible. An attempt whose response was lost is recognised as done if the object has the upload's
+     * operation; one of an earlier call is, too, if the store says that the upload is gone.
      *
      * @param parts in the order of their numbers, at least one
      * @return the new version, its time as {@link #put} has it

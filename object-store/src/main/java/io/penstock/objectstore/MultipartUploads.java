@@ -150,9 +150,7 @@ final class MultipartUploads {
                     ResponseValues.timeOf(response));
         } catch (ObjectStoreException e) {
             // An upload that is gone was aborted, or completed by an attempt or call whose response was lost.
-            boolean mayBeCompleted = retryState.isInDoubt()
-                    || e instanceof ObjectStoreException.PreconditionFailed
-                    || e instanceof ObjectStoreException.NotFound;
+            boolean mayBeCompleted = retryState.isInDoubt() || e instanceof ObjectStoreException.NotFound;
             ObjectStoreException failure = precondition.explain(object, e);
             ObjectVersion made = reader.settle(upload.key(), upload.operation(), mayBeCompleted, failure);
             if (made.size() != size) {

@@ -79,7 +79,6 @@ final class CopyFaultTest {
         assertThat(copy).isEqualTo(new ObjectVersion("target", OTHER, 5, Instant.parse("2026-11-22T12:00:00Z")));
         List<String> request = server.requests().get(REQUESTS_TO_BEGIN);
         assertThat(request).contains("If-None-Match: *", OperationId.HEADER + ": " + OPERATION.text());
-        assertThat(server.requests().get(REQUESTS_TO_BEGIN + 1)).contains(OperationId.HEADER + ": " + OPERATION.text());
     }
 
     @Test
@@ -136,7 +135,8 @@ final class CopyFaultTest {
 
     @Test
     void copy_answerLostAndTheObjectMayNotBeRead_outcomeIsUnknown() {
-        server.answers(ANSWER_LOST, REFUSED, "HTTP/1.1 403 Forbidden\r\nx-amz-request-id: 1\r\n\r\n");
+        String denied = "HTTP/1.1 403 Forbidden\r\nx-amz-request-id: 1\r\n\r\n";
+        server.answers(ANSWER_LOST, REFUSED, denied, denied); // the SDK asks once more
 
         assertThatThrownBy(() -> copy(source(MD5), WriteCondition.ABSENT))
                 .isInstanceOf(ObjectStoreException.OutcomeUnknown.class);
@@ -151,7 +151,7 @@ final class CopyFaultTest {
         assertThatThrownBy(() -> store.duplicate(source, "target", UploadListener.NOBODY))
                 .isInstanceOf(ObjectStoreException.OutcomeUnknown.class)
                 .hasMessageContaining("target");
-        assertThat(server.requests()).hasSize(REQUESTS_TO_BEGIN + 2);
+        assertThat(server.requests()).hasSize(REQUESTS_TO_BEGIN + 1); // and the one whose answer was lost
     }
 
     @Test
