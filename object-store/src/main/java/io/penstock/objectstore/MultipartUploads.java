@@ -144,10 +144,7 @@ final class MultipartUploads {
                 return requests.client.completeMultipartUpload(request);
             });
             return new ObjectVersion(
-                    upload.key(),
-                    ResponseValues.etag(response.eTag()),
-                    size,
-                    ResponseValues.timeOf(response));
+                    upload.key(), ResponseValues.etag(response.eTag()), size, ResponseValues.timeOf(response));
         } catch (ObjectStoreException e) {
             // An upload that is gone was aborted, or completed by an attempt or call whose response was lost.
             boolean mayBeCompleted = retryState.isInDoubt() || e instanceof ObjectStoreException.NotFound;

@@ -275,10 +275,11 @@ public final class InMemoryObjectStore implements ObjectStore {
         checkUsable();
         synchronized (entries) {
             Entry there = entries.get(upload.key());
-            if (there != null && !uploads.isOpen(upload)
+            if (there != null
+                    && !uploads.isOpen(upload)
                     && there.object.version().size()
                             == parts.stream().mapToLong(UploadedPart::size).sum()
-                     && upload.operation().equals(there.properties.operation())) {
+                    && upload.operation().equals(there.properties.operation())) {
                 return there.object.version();
             }
             ObjectVersion version =

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
-import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.Refused;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;

@@ -6,11 +6,9 @@ import io.penstock.objectstore.OperationId;
 enum NeverCalledOff implements FileUpload.Decision {
     INSTANCE;
 
-    private final OperationId operation = OperationId.random();
-
     @Override
     public OperationId operation() {
-        return operation;
+        return OperationId.random();
     }
 
     @Override
