@@ -206,6 +206,19 @@ class WritingTest extends OverWritableMount {
         assertThat(m.cat("a")).isEqualTo("theirs");
     }
 
+    /** A lock file is empty, and workers write equal results. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "the same"})
+    void create_exclAndSomebodyElseWroteTheSame_isEstaleOnClose(String content) throws Exception {
+        OpenFile file = m.create("a", O_WRONLY | O_EXCL);
+        if (!content.isEmpty()) {
+            m.write(file, 0, content);
+        }
+        m.bucket.put("a", content);
+
+        assertErrno(Errno.ESTALE, () -> m.close(file));
+    }
+
     @Test
     void close_objectReplacedMeanwhile_isEstaleAndTheOtherStays() throws Exception {
         m.bucket.put("a", "before");

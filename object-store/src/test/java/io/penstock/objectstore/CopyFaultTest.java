@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ final class CopyFaultTest {
     private static final String OTHER = "\"7d793037a0760186574b0282f2f435e7\"";
     private static final String OF_PARTS = "\"5d41402abc4b2a76b9719d911017c592-2\"";
 
+    private static final OperationId OPERATION = OperationId.random();
     private static final ObjectProperties PROPERTIES = ObjectProperties.ofNew("target");
 
     /** To connect, to probe whether conditions on copies are honoured, and one copy. */
@@ -69,27 +71,28 @@ final class CopyFaultTest {
     }
 
     @Test
-    void copy_answerLost_isRecognisedByItsEtag() throws Exception {
-        server.answers(ANSWER_LOST, REFUSED, there(MD5, 5));
+    void copy_answerLost_isRecognisedByItsOperation() throws Exception {
+        server.answers(ANSWER_LOST, REFUSED, there(OTHER, 5, OPERATION));
 
         ObjectVersion copy = copy(source(MD5), WriteCondition.ABSENT);
 
-        assertThat(copy).isEqualTo(new ObjectVersion("target", MD5, 5, Instant.parse("2026-11-22T12:00:00Z")));
-        assertThat(server.requests().get(REQUESTS_TO_BEGIN)).contains("If-None-Match: *");
+        assertThat(copy).isEqualTo(new ObjectVersion("target", OTHER, 5, Instant.parse("2026-11-22T12:00:00Z")));
+        List<String> request = server.requests().get(REQUESTS_TO_BEGIN);
+        assertThat(request).contains("If-None-Match: *", OperationId.HEADER + ": " + OPERATION.text());
     }
 
     @Test
-    void copy_answerLostAndSourceGoneSince_isRecognisedByItsEtag() throws Exception {
-        server.answers(ANSWER_LOST, SOURCE_GONE, there(MD5, 5));
+    void copy_answerLostAndSourceGoneSince_isRecognisedByItsOperation() throws Exception {
+        server.answers(ANSWER_LOST, SOURCE_GONE, there(MD5, 5, OPERATION));
 
         assertThat(copy(source(MD5), WriteCondition.ABSENT).etag()).isEqualTo(MD5);
     }
 
     @Test
-    void copy_answerLostOntoAnOldVersion_isRecognisedByItsEtag() throws Exception {
-        server.answers(ANSWER_LOST, REFUSED, there(MD5, 5));
+    void copy_answerLostOntoAnOldVersion_isRecognisedByItsOperation() throws Exception {
+        server.answers(ANSWER_LOST, REFUSED, there(OF_PARTS, 5, OPERATION));
 
-        assertThat(copy(source(MD5), new Unchanged(OTHER)).etag()).isEqualTo(MD5);
+        assertThat(copy(source(OF_PARTS), new Unchanged(OTHER)).etag()).isEqualTo(OF_PARTS);
         assertThat(server.requests().get(REQUESTS_TO_BEGIN)).contains("If-Match: " + OTHER);
     }
 
@@ -112,10 +115,52 @@ final class CopyFaultTest {
     }
 
     @Test
-    void copy_answerLostAndOthersContentThere_failsThePrecondition() {
-        server.answers(ANSWER_LOST, REFUSED, there(OTHER, 5));
-
+    void copy_answerLostAndTheSameOfAnotherThere_failsThePrecondition() {
+        server.answers(ANSWER_LOST, REFUSED, there(MD5, 5, OperationId.random()));
         assertRefused(source(MD5), WriteCondition.ABSENT);
+
+        server.answers(ANSWER_LOST, REFUSED, there(MD5, 5, null));
+        assertRefused(source(MD5), WriteCondition.ABSENT);
+    }
+
+    @Test
+    void copy_answerLostThenDenied_isRecognisedOrDenied() throws Exception {
+        server.answers(ANSWER_LOST, SOURCE_DENIED, there(MD5, 5, OPERATION));
+        assertThat(copy(source(MD5), WriteCondition.ABSENT).etag()).isEqualTo(MD5);
+
+        server.answers(ANSWER_LOST, SOURCE_DENIED, there(MD5, 5, null));
+        assertThatThrownBy(() -> copy(source(MD5), WriteCondition.ABSENT))
+                .isInstanceOf(ObjectStoreException.AccessDenied.class);
+    }
+
+    @Test
+    void copy_answerLostAndTheObjectMayNotBeRead_outcomeIsUnknown() {
+        String denied = "HTTP/1.1 403 Forbidden\r\nx-amz-request-id: 1\r\n\r\n";
+        server.answers(ANSWER_LOST, REFUSED, denied, denied); // the SDK asks once more
+
+        assertThatThrownBy(() -> copy(source(MD5), WriteCondition.ABSENT))
+                .isInstanceOf(ObjectStoreException.OutcomeUnknown.class);
+    }
+
+    /** It has the metadata of its source, and with that no operation of its own. */
+    @Test
+    void duplicate_answerLostAndRefused_outcomeIsUnknown() {
+        server.answers(ANSWER_LOST, REFUSED);
+        StoredObject source = new StoredObject(source(MD5), "STANDARD");
+
+        assertThatThrownBy(() -> store.duplicate(source, "target", UploadListener.NOBODY))
+                .isInstanceOf(ObjectStoreException.OutcomeUnknown.class)
+                .hasMessageContaining("target");
+        assertThat(server.requests()).hasSize(REQUESTS_TO_BEGIN + 1); // and the one whose answer was lost
+    }
+
+    @Test
+    void duplicate_refusedAtOnce_failsThePrecondition() {
+        server.answers(REFUSED);
+        StoredObject source = new StoredObject(source(MD5), "STANDARD");
+
+        assertThatThrownBy(() -> store.duplicate(source, "target", UploadListener.NOBODY))
+                .isInstanceOf(PreconditionFailed.class);
     }
 
     @Test
@@ -123,21 +168,6 @@ final class CopyFaultTest {
         server.answers(ANSWER_LOST, REFUSED, NOTHING_THERE);
 
         assertRefused(source(MD5), WriteCondition.ABSENT);
-    }
-
-    @Test
-    void copy_sameContentThereBefore_isNotTakenForOurs() {
-        server.answers(ANSWER_LOST, REFUSED, there(MD5, 5));
-
-        assertRefused(source(MD5), new Unchanged(MD5));
-    }
-
-    /** Its copy has another ETag, or one that need not be of the content. */
-    @Test
-    void copy_sourceInParts_isNotTakenForOurs() {
-        server.answers(ANSWER_LOST, REFUSED, there(OF_PARTS, 5));
-
-        assertRefused(source(OF_PARTS), WriteCondition.ABSENT);
     }
 
     /** S3 says what time it is when it refuses a signature's, and the SDK takes that over. */
@@ -151,7 +181,7 @@ final class CopyFaultTest {
     }
 
     private ObjectVersion copy(ObjectVersion source, WriteCondition condition) throws Exception {
-        return store.copy(source, "target", ObjectProperties.ofNew("target"), condition);
+        return store.copy(source, "target", PROPERTIES.sentBy(OPERATION), condition);
     }
 
     @Test
@@ -204,8 +234,9 @@ final class CopyFaultTest {
     }
 
     /** The response to a HEAD. */
-    private static String there(String etag, long size) {
+    private static String there(String etag, long size, @Nullable OperationId operation) {
         return "HTTP/1.1 200 OK\r\nETag: " + etag + "\r\nContent-Length: " + size
+                + (operation == null ? "" : "\r\n" + OperationId.HEADER + ": " + operation.text())
                 + "\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
     }
 

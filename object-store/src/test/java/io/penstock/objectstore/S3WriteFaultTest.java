@@ -96,7 +96,7 @@ final class S3WriteFaultTest {
     }
 
     @Test
-    void put_answerLost_isRecognisedByItsContent() throws Exception {
+    void put_answerLost_isRecognisedByItsOperation() throws Exception {
         probe(store);
         proxy.breakAfter(10, 1, Break.RESET);
 
@@ -203,13 +203,18 @@ final class S3WriteFaultTest {
                 .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
-    /** A proxy that has lost the store's response. */
+    /** A proxy may have lost the store's response. Only an object of the same operation is the one that was put. */
     @Test
-    void put_unavailableByWhatIsOnTheWayAndTheSameIsThere_isRecognisedByItsContent() throws Exception {
-        ObjectVersion there = store.put(KEY, EMPTY, WriteCondition.ABSENT);
-        proxy.answerPage(1, 503, "upstream connect error or disconnect/reset before headers");
+    void put_unavailableByWhatIsOnTheWay_isRecognisedByItsOperation() throws Exception {
+        ObjectProperties ours = ObjectProperties.ofNew(KEY).sent();
+        ObjectVersion there = store.put(KEY, EMPTY, ours, WriteCondition.ABSENT);
 
-        assertThat(store.put(KEY, EMPTY, WriteCondition.ABSENT).etag()).isEqualTo(there.etag());
+        proxy.answerPage(1, 503, "upstream connect error or disconnect/reset before headers");
+        assertThat(store.put(KEY, EMPTY, ours, WriteCondition.ABSENT).etag()).isEqualTo(there.etag());
+
+        proxy.answerPage(1, 503, "upstream connect error or disconnect/reset before headers");
+        assertThatThrownBy(() -> store.put(KEY, EMPTY, WriteCondition.ABSENT))
+                .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
     @Test

@@ -249,10 +249,56 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
                 store.uploadPart(upload, 2, BytesBody.random(10, 9)));
         ObjectVersion version = store.complete(upload, parts, WriteCondition.ABSENT);
 
-        ObjectVersion again = store.complete(upload, parts, WriteCondition.ABSENT);
+        ObjectVersion again = store.complete(upload, parts, WriteCondition.ALWAYS);
 
         assertThat(again.etag()).isEqualTo(version.etag());
         assertThat(again.size()).isEqualTo(PART + 10);
+    }
+
+    @Test
+    void complete_againAfterAnotherClientWroteTheSame_isNotRecognised() throws Exception {
+        assumeAble(Ability.KNOWS_UPLOADS);
+        BytesBody body = BytesBody.random(1000, 8);
+        MultipartUpload ours = store.createUpload("object");
+        List<UploadedPart> parts = List.of(store.uploadPart(ours, 1, body));
+        store.complete(ours, parts, WriteCondition.ABSENT);
+        MultipartUpload others = store.createUpload("object");
+        ObjectVersion theirs =
+                store.complete(others, List.of(store.uploadPart(others, 1, body)), WriteCondition.ALWAYS);
+
+        assertThatThrownBy(() -> store.complete(ours, parts, WriteCondition.ALWAYS))
+                .isInstanceOf(NotFound.class);
+        assertIsNow(theirs, body.bytes());
+    }
+
+    /** The id is of one operation and one version: neither a property of the object, nor of what is written over it. */
+    @Test
+    void write_operation_isFoundByItAndNeverShown() throws Exception {
+        OperationId operation = OperationId.random();
+        ObjectProperties properties = ObjectProperties.ofNew("object").sentBy(operation);
+        ObjectVersion put = store.put("object", BytesBody.random(10, 1), properties, WriteCondition.ABSENT);
+
+        assertThat(store.find("object", operation)).matches(found -> found.hasIdentityOf(put));
+        assertThat(store.find("object", OperationId.random())).isNull();
+        assertThat(store.find("no such object", operation)).isNull();
+        assertThat(store.describe("object").headers()).doesNotContainKey(OperationId.HEADER);
+        assertThat(store.properties("object").headers()).doesNotContainKey(OperationId.HEADER);
+
+        ObjectVersion copy = store.copy(put, "copy", WriteCondition.ALWAYS);
+        assertThat(store.find(copy.key(), operation)).isNull();
+        store.put("object", BytesBody.random(10, 1), WriteCondition.ALWAYS);
+        assertThat(store.find("object", operation)).isNull();
+    }
+
+    @Test
+    void complete_operation_isThatOfTheUpload() throws Exception {
+        MultipartUpload upload = store.createUpload("object");
+        List<UploadedPart> parts = List.of(store.uploadPart(upload, 1, BytesBody.random(10, 1)));
+
+        ObjectVersion made = store.complete(upload, parts, WriteCondition.ALWAYS);
+
+        assertThat(store.find("object", upload.operation())).matches(found -> found.hasIdentityOf(made));
+        assertThat(store.properties("object").headers()).doesNotContainKey(OperationId.HEADER);
     }
 
     @Test

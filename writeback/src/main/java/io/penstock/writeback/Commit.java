@@ -4,13 +4,14 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.Pacing.Pace;
 import io.penstock.writeback.bytes.Snapshot;
+import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.util.Locale;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +44,11 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private volatile Deadline deadline;
 
     private volatile Mode mode;
+
+    private final OperationId operation = OperationId.random();
+
+    /** The last request that was to decide, unless an equal one is in doubt. Of the commit's thread. */
+    private JournalRecord.@Nullable Sent sent;
 
     @GuardedBy("this")
     private @Nullable Thread thread;
@@ -223,29 +229,19 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     private Made commitOnce() throws ObjectStoreException, IOException, InterruptedException {
-        boolean perhapsVisible = inDoubt.isAny();
-        try {
-            Made earlier = inDoubt.isRecovered() ? earlierCommit() : null;
-            return earlier == null ? landedOr(null) : earlier;
-        } catch (ObjectStoreException.PreconditionFailed e) {
-            Made earlier = perhapsVisible && !isLeft() ? earlierCommit() : null;
-            if (earlier == null && isLeft()) {
-                throw e; // its content is no more: the next commit finds out
-            }
-            return earlier == null ? landedOr(e) : earlier;
-        }
-    }
-
-    /** The version that a request in doubt has made; if none has, the commit is sent, or has failed for this reason. */
-    private Made landedOr(ObjectStoreException.@Nullable PreconditionFailed failure)
-            throws ObjectStoreException, IOException, InterruptedException {
         Made landed = landed();
         if (landed != null) {
             return landed;
-        } else if (failure != null) {
-            throw failure;
         }
-        return new Made(send(), true, true);
+        try {
+            return new Made(send(), true, true);
+        } catch (ObjectStoreException.PreconditionFailed e) {
+            landed = isLeft() ? null : landed(); // an earlier request came late; the next commit finds out
+            if (landed == null) {
+                throw e;
+            }
+            return landed;
+        }
     }
 
     private ObjectVersion send() throws ObjectStoreException, IOException, InterruptedException {
@@ -276,6 +272,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return switch (ofStore) {
             case ObjectStoreException.Away _ -> Outlook.PASSES;
             case ObjectStoreException.PreconditionFailed _,
+                    ObjectStoreException.OutcomeUnknown _,
                     ObjectStoreException.NotFound _,
                     ObjectStoreException.Refused _ -> Outlook.FINAL;
             case ObjectStoreException.AccessDenied _,
@@ -287,25 +284,11 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /**
-     * The object, if a request of this run or of an earlier one, whose response was lost, has made it this content; null if
-     * none has, or if the content was left while it was compared.
-     */
-    private @Nullable Made earlierCommit() throws ObjectStoreException, IOException, InterruptedException {
-        ObjectVersion found = context.lookup().earlierCommit(content);
-        if (found == null || isLeft()) {
-            return null;
-        }
-        log.info("'{}' was committed already, by a request whose response was lost", content.key());
-        upload.abandon();
-        return new Made(found, true, false);
-    }
-
-    /**
      * The object, if a request in doubt has made it this content; null if none has. If one has made it an earlier content of
      * the file, the file goes on over that version, and this commit ends.
      */
-    private @Nullable Made landed() throws ObjectStoreException, IOException, InterruptedException {
-        InDoubt.Landed landed = inDoubt.landed(content.key(), condition);
+    private @Nullable Made landed() throws ObjectStoreException, InterruptedException {
+        InDoubt.Landed landed = inDoubt.landed(content.key());
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
             return null; // or bytes that were not changed here are gone: a conflict as with another writer
@@ -329,11 +312,24 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     @Override
-    public void begin(OptionalInt crc32c) throws InterruptedException {
-        file.deciding(this, content.size(), crc32c);
+    public OperationId operation() {
+        return operation;
+    }
+
+    @Override
+    public void begin(OperationId operation) throws InterruptedException {
+        JournalRecord.Sent next = new JournalRecord.Sent(operation, content.size());
+        sent = file.deciding(this, next) ? next : null;
         synchronized (this) {
             prepare();
             enter(Step.DECIDING);
+        }
+    }
+
+    @Override
+    public void refused() {
+        if (sent != null) {
+            inDoubt.refused(sent);
         }
     }
 

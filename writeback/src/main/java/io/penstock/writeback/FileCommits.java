@@ -18,7 +18,6 @@ import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
-import java.util.OptionalInt;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -76,7 +75,7 @@ final class FileCommits implements FileBytes.Owner {
         this.lock = bytes.lock();
         this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
-        this.inDoubt = new InDoubt(context.lookup(), bytes);
+        this.inDoubt = new InDoubt(context.store(), bytes);
     }
 
     MountContext context() {
@@ -265,12 +264,17 @@ final class FileCommits implements FileBytes.Owner {
         bytes.locked(progress::signalAll);
     }
 
-    /** The request is about to be sent that makes the content visible; a crash from now on finds that. */
-    void deciding(Commit commit, long size, OptionalInt crc32c) {
-        JournalRecord.Sent sent = inDoubt.deciding(commit.changes(), size, crc32c);
-        if (sent != null) {
-            object.journal().amend(sent);
+    /**
+     * The request is about to be sent that makes the content visible; a crash from now on finds that.
+     *
+     * @return whether no equal request is in doubt
+     */
+    boolean deciding(Commit commit, JournalRecord.Sent sent) {
+        boolean isNew = inDoubt.sends(commit.changes(), sent);
+        if (isNew) {
+            boolean _ = object.journal().amend(sent);
         }
+        return isNew;
     }
 
     /**

@@ -1,15 +1,17 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectDescription;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class InDoubt {
     private static final Logger log = LoggerFactory.getLogger(InDoubt.class);
 
-    private final StoreLookup lookup;
+    private final ObjectStore store;
 
     /** Its lock guards all that follows. */
     private final FileBytes bytes;
@@ -65,8 +67,8 @@ final class InDoubt {
      */
     record Landed(ObjectVersion version, long changes, boolean more) {}
 
-    InDoubt(StoreLookup lookup, FileBytes bytes) {
-        this.lookup = lookup;
+    InDoubt(ObjectStore store, FileBytes bytes) {
+        this.store = store;
         this.bytes = bytes;
     }
 
@@ -87,16 +89,17 @@ final class InDoubt {
     /**
      * The request is about to be sent that makes the content visible.
      *
-     * @return the record that the journal must have first; null if it has it, because the request is repeated
+     * @return whether the journal must have this first: not if an equal one is in doubt already
      */
-    JournalRecord.@Nullable Sent deciding(long changes, long size, OptionalInt crc32c) {
-        Doubt doubt = new Doubt(changes, false, new JournalRecord.Sent(size, crc32c.isPresent(), crc32c.orElse(0)));
-        return bytes.<JournalRecord.@Nullable Sent>locked(() -> {
-            if (doubts.contains(doubt)) {
-                return null;
-            }
-            doubts.add(doubt);
-            return doubt.sent();
+    boolean sends(long changes, JournalRecord.Sent sent) {
+        Doubt doubt = new Doubt(changes, false, sent);
+        return bytes.locked(() -> !doubts.contains(doubt) && doubts.add(doubt));
+    }
+
+    /** The store has refused this request, and no attempt of it is in doubt. */
+    void refused(JournalRecord.Sent sent) {
+        bytes.locked(() -> {
+            doubts.removeIf(doubt -> doubt.sent().equals(sent));
         });
     }
 
@@ -105,7 +108,7 @@ final class InDoubt {
      * known before anything is staged over the version that they replace. With the lock held.
      */
     boolean isHarmless() {
-        return doubts.stream().allMatch(doubt -> doubt.sent().recognisable() && !doubt.more());
+        return doubts.stream().noneMatch(Doubt::more);
     }
 
     /**
@@ -118,30 +121,28 @@ final class InDoubt {
 
     /** The version that a request in doubt has made; null if none was carried out. */
     @Nullable
-    Landed landed(String key, WriteCondition condition) throws ObjectStoreException, IOException, InterruptedException {
+    Landed landed(String key) throws ObjectStoreException, InterruptedException {
         List<Doubt> all = bytes.locked(() -> List.copyOf(doubts.reversed()));
-        ObjectVersion found;
+        if (all.isEmpty()) {
+            return null;
+        }
+        ObjectDescription found;
         try {
-            found = all.isEmpty() ? null : lookup.other(key, condition);
+            found = store.describe(key);
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
         } catch (ObjectStoreException.AccessDenied e) {
             log.debug("The outcome of a commit of '{}' must not be read", key, e);
             return null; // a user with only the right to write loses nothing: the condition is still compared
         }
-        if (found == null || all.stream().noneMatch(doubt -> isOfSize(doubt, found.size()))) {
-            return null;
-        }
-        int crc32c = lookup.crc32c(found);
         for (Doubt doubt : all) {
-            if (doubt.sent().equals(new JournalRecord.Sent(found.size(), true, crc32c))) {
+            ObjectVersion made = found.madeBy(doubt.sent().operation());
+            if (made != null && made.size() == doubt.sent().size()) {
                 log.info("'{}' was committed by a request whose response was lost", key);
-                return new Landed(found, doubt.changes(), doubt.more());
+                return new Landed(made, doubt.changes(), doubt.more());
             }
         }
         return null;
-    }
-
-    private static boolean isOfSize(Doubt doubt, long size) {
-        return doubt.sent().recognisable() && doubt.sent().size() == size;
     }
 
     /** A commit has succeeded: all is known. With the lock held. */
@@ -197,7 +198,7 @@ final class InDoubt {
         }
         boolean replaced;
         try {
-            replaced = lookup.isReplaced(key, condition);
+            replaced = isReplaced(key, condition);
         } catch (ObjectStoreException e) {
             log.debug("Whether '{}' was removed or replaced is not known: it is kept", key, e);
             return;
@@ -207,5 +208,20 @@ final class InDoubt {
                 origin = Origin.SUPERSEDED;
             }
         });
+    }
+
+    /** Whether the store shows that the condition does not hold. */
+    private boolean isReplaced(String key, WriteCondition condition) throws ObjectStoreException, InterruptedException {
+        StoredObject found = store.find(key);
+        if (found == null) {
+            store.list(new ListRequest(
+                    key, "", null, null, 1)); // a HEAD does not tell a missing object from a missing bucket
+        }
+        return switch (condition) {
+            case WriteCondition.Always _ -> false;
+            case WriteCondition.Absent _ -> found != null;
+            case WriteCondition.Unchanged(String etag) ->
+                found == null || !etag.equals(found.version().etag());
+        };
     }
 }

@@ -14,7 +14,6 @@ import java.time.InstantSource;
  * The resources that the written files of one mount share. It knows no file.
  *
  * @param resources of the files' bytes
- * @param lookup settles commits in doubt
  * @param background runs commits
  */
 record MountContext(
@@ -23,7 +22,6 @@ record MountContext(
         FileResources resources,
         Uploads uploads,
         CommittedPages pages,
-        StoreLookup lookup,
         Background background,
         Pacing pacing,
         InstantSource clock) {

@@ -147,7 +147,6 @@ public final class Writeback implements AutoCloseable {
                 new FileResources(reclaim, staging, base),
                 uploads,
                 pages,
-                new StoreLookup(store, base),
                 new Background(),
                 pacing,
                 clock);

@@ -1,6 +1,7 @@
 package io.penstock.writeback;
 
 import static io.penstock.writeback.content.Block.BLOCK_SIZE;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -756,14 +757,35 @@ final class CrashWindowsTest {
         s.expectTold("committed a 4");
     }
 
+    /** Nothing of ours arrived, and another client writes the same: its object has not our operation. */
     @Test
-    void commit_ofAnEditAfterOneOfCopiedPartsWhoseAnswerWasLost_isAConflict() throws Exception {
+    void commit_afterOneWithoutAnAnswerAndAnotherClientWroteTheSame_isAConflict() throws Exception {
+        s.create("a").write(0, "same").fails(Call.Put.class, Fault.fail(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.bucket.put("a", "same");
+        s.failsWith(PreconditionFailed.class, WrittenFile::commit);
+    }
+
+    /** Killed between the request and its response, which the store had refused: the other's object is the same. */
+    @Test
+    void recover_refusedBeforeTheCrashAndTheSameIsThere_isAConflict() throws Exception {
+        s.create("a").write(0, "same").then(WrittenFile::fsync);
+        s.bucket.put("a", "same");
+        s.failsWith(PreconditionFailed.class, WrittenFile::commit);
+        s.crash(31).recover().expectTold("given up a").expect("a", "same");
+    }
+
+    @Test
+    void commit_ofAnEditAfterOneOfCopiedPartsWhoseAnswerWasLost_goesOnOverThat() throws Exception {
         s.open("a", new byte[8 * BLOCK_SIZE])
                 .write(5L * BLOCK_SIZE, "mine")
                 .fails(Call.Complete.class, Fault.failAfterwards(Unavailable::new));
         s.failsWith(Unavailable.class, WrittenFile::commit).write(6L * BLOCK_SIZE, "edited");
-        s.failsWith(ObjectStoreException.PreconditionFailed.class, WrittenFile::commit);
-        s.releases().expectFailed(1).expectOnDisk(true);
+        s.then(WrittenFile::commit).releases().expectOnDisk(false);
+        byte[] content = new byte[8 * BLOCK_SIZE];
+        System.arraycopy("mine".getBytes(UTF_8), 0, content, 5 * BLOCK_SIZE, 4);
+        System.arraycopy("edited".getBytes(UTF_8), 0, content, 6 * BLOCK_SIZE, 6);
+        assertThat(s.bytes("a")).isEqualTo(content);
     }
 
     @Test

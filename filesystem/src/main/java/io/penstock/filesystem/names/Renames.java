@@ -296,7 +296,8 @@ final class Renames {
 
     /** Whether the store may have done what it was asked, although it has not said so. */
     private static boolean mayBeDone(Exception failure) {
-        return failure instanceof InterruptedException || failure instanceof ObjectStoreException.Away;
+        return failure instanceof InterruptedException
+                || (failure instanceof ObjectStoreException ofStore && ofStore.mayBeDone());
     }
 
     /** Gives the inode and its open files the new name, before the old one goes: they read the copy from now on. */

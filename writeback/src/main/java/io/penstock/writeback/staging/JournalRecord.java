@@ -3,6 +3,7 @@ package io.penstock.writeback.staging;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.writeback.upload.PartLayout;
 import java.io.DataInputStream;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A record of a journal. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The
- * type 3 is that of the log's own marks.
+ * type 3 is that of the log's own marks; 4 and 10 had no operations.
  */
 public sealed interface JournalRecord {
     /**
@@ -80,12 +81,11 @@ public sealed interface JournalRecord {
     record Withdrawn() implements JournalRecord {}
 
     /**
-     * A request is about to be sent that makes an object of this size and CRC32C: if a commit finds that, it is not
-     * another writer's.
-     *
-     * @param recognisable whether the CRC32C is known; 0 stands for it if not
+     * A request is about to be sent, of this operation, that makes an object of this size: if a commit finds an object of
+     * that operation, it is not another writer's. One upload may be sent with several contents, of which each has another
+     * size if the store can have taken an earlier one unnoticed.
      */
-    record Sent(long size, boolean recognisable, int crc32c) implements JournalRecord {}
+    record Sent(OperationId operation, long size) implements JournalRecord {}
 
     /** It cannot be committed by itself. */
     record Kept(String reason) implements JournalRecord {}
@@ -119,9 +119,10 @@ public sealed interface JournalRecord {
                 }
             }
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
-                to.writeByte(4);
+                to.writeByte(14);
                 to.writeUTF(upload.key());
                 to.writeUTF(upload.id());
+                to.writeUTF(upload.operation().text());
                 to.writeLong(layout.baseEnd());
                 to.writeInt(layout.baseParts());
                 to.writeLong(layout.partBytes());
@@ -144,11 +145,10 @@ public sealed interface JournalRecord {
             }
             case Dropped() -> to.writeByte(8);
             case Withdrawn() -> to.writeByte(9);
-            case Sent(long size, boolean recognisable, int crc32c) -> {
-                to.writeByte(10);
+            case Sent(OperationId operation, long size) -> {
+                to.writeByte(15);
+                to.writeUTF(operation.text());
                 to.writeLong(size);
-                to.writeBoolean(recognisable);
-                to.writeInt(crc32c);
             }
             case InData(int generation) -> {
                 to.writeByte(11);
@@ -172,9 +172,9 @@ public sealed interface JournalRecord {
                         decodeRanges(from),
                         decodeRanges(from),
                         type == 2 ? Collections.emptySortedMap() : decodeHeaders(from));
-            case 4 ->
+            case 14 ->
                 new UploadCreated(
-                        new MultipartUpload(from.readUTF(), from.readUTF()),
+                        new MultipartUpload(from.readUTF(), from.readUTF(), new OperationId(from.readUTF())),
                         new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
             case 5 ->
                 new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
@@ -182,8 +182,8 @@ public sealed interface JournalRecord {
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
-            case 10 -> new Sent(from.readLong(), from.readBoolean(), from.readInt());
             case 11 -> new InData(from.readInt());
+            case 15 -> new Sent(new OperationId(from.readUTF()), from.readLong());
             default -> throw new IOException("no such record: " + type);
         };
     }

@@ -9,16 +9,15 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.content.Block;
-import io.penstock.writeback.content.Crc32cJoin;
 import io.penstock.writeback.content.Run;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,14 +53,22 @@ public final class FileUpload {
 
     /** The last moment at which a commit can be called off. */
     public interface Decision {
-        /**
-         * @param crc32c of all that the request makes the object; empty if that is not known
-         * @throws InterruptedException if it has been
-         */
-        void begin(OptionalInt crc32c) throws InterruptedException;
+        /** Of the commit, for a request that is not an upload's. */
+        OperationId operation();
 
         /**
-         * The store has refused the request, and another will follow: until then the commit can be called off again.
+         * The request is about to be sent.
+         *
+         * @param operation that the object will have
+         * @throws InterruptedException if it has been
+         */
+        void begin(OperationId operation) throws InterruptedException;
+
+        /** The store has refused the request: the object is not this operation's. */
+        void refused();
+
+        /**
+         * Another request will follow the refused one: until then the commit can be called off again.
          *
          * @throws InterruptedException if it has been
          */
@@ -140,13 +147,28 @@ public final class FileUpload {
         Deadline.standInLine(queue::acquire);
         try (FileContent.SnapshotBody held = size == 0 ? null : content.body(new ByteRange(0, size))) {
             UploadBody body = held == null ? UploadBody.EMPTY : held;
-            ObjectProperties kept = properties.ofNewContent(uploads.store());
-            decision.begin(body.crc32c());
-            ObjectVersion version = uploads.store().put(key, body, kept, condition);
+            ObjectProperties kept = properties.ofNewContent(uploads.store()).sentBy(decision.operation());
+            ObjectVersion version =
+                    decide(decision.operation(), decision, () -> uploads.store().put(key, body, kept, condition));
             uploads.uploaded(size);
             return version;
         } finally {
             queue.release();
+        }
+    }
+
+    /** Makes the one request that decides. */
+    private static <E extends Exception> ObjectVersion decide(
+            OperationId operation, Decision decision, Deadline.Work<ObjectVersion, E> request)
+            throws ObjectStoreException, InterruptedException, E {
+        decision.begin(operation);
+        try {
+            return request.run();
+        } catch (ObjectStoreException e) {
+            if (!e.mayBeDone()) {
+                decision.refused();
+            }
+            throw e;
         }
     }
 
@@ -175,8 +197,8 @@ public final class FileUpload {
         try {
             ObjectProperties copied =
                     original.key().equals(key) ? properties.get(uploads.store()) : propertiesOf(original);
-            decision.begin(OptionalInt.empty());
-            ObjectVersion version = copy(original, copied, condition);
+            ObjectProperties sent = copied.sentBy(decision.operation());
+            ObjectVersion version = decide(decision.operation(), decision, () -> copy(original, sent, condition));
             uploads.copied(version.size());
             return version;
         } finally {
@@ -219,10 +241,9 @@ public final class FileUpload {
         List<UploadedPart> uploaded = sender.bring(plan(size, layout));
         RemoteUpload to = sender.remote();
         MultipartUpload upload = to.open(layout);
-        decision.begin(joined(uploaded));
         ObjectVersion made = null;
         try {
-            made = to.complete(upload, uploaded, condition);
+            made = decide(upload.operation(), decision, () -> to.complete(upload, uploaded, condition));
         } catch (ObjectStoreException.Refused e) {
             if (areEqual(uploaded)) {
                 throw e;
@@ -230,7 +251,7 @@ public final class FileUpload {
             LOG.debug("'{}' goes up once more, in parts of one size: {}", key, e.getMessage());
         }
         if (made != null) {
-            return withProperties(made, to);
+            return withProperties(made, upload, to);
         }
         decision.postpone();
         sender.beginInEqualParts(size);
@@ -240,11 +261,13 @@ public final class FileUpload {
     }
 
     /** The object gets the properties that were set after its upload had begun: those are given with its first request. */
-    private ObjectVersion withProperties(ObjectVersion made, RemoteUpload by)
+    private ObjectVersion withProperties(ObjectVersion made, MultipartUpload upload, RemoteUpload by)
             throws ObjectStoreException, InterruptedException {
         asJoined = made;
         ObjectProperties wanted = properties.ofNewContent(uploads.store());
-        return by.has(wanted) ? made : copy(made, wanted, new WriteCondition.Unchanged(made.etag()));
+        return by.has(wanted)
+                ? made
+                : copy(made, wanted.sentBy(upload.operation()), new WriteCondition.Unchanged(made.etag()));
     }
 
     /** Whether the object, this version, may lack properties because a commit has failed after its parts were joined. */
@@ -258,17 +281,6 @@ public final class FileUpload {
         long size = parts.getFirst().size();
         return parts.getLast().size() <= size
                 && parts.stream().limit(parts.size() - 1).allMatch(part -> part.size() == size);
-    }
-
-    private static OptionalInt joined(List<UploadedPart> parts) {
-        int sum = 0;
-        for (UploadedPart part : parts) {
-            if (part.crc32c().isEmpty()) {
-                return OptionalInt.empty();
-            }
-            sum = Crc32cJoin.join(sum, part.crc32c().getAsInt(), part.size());
-        }
-        return OptionalInt.of(sum);
     }
 
     private List<PlannedPart> plan(long size, PartLayout layout) {

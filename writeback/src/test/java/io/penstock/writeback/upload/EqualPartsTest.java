@@ -8,6 +8,7 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.Refused;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.Call;
@@ -17,7 +18,6 @@ import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
 import java.util.Collections;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -83,7 +83,15 @@ final class EqualPartsTest {
     /** By somebody who comes too late for the first request, and in time for the second. */
     private static final class CalledOff implements FileUpload.Decision {
         @Override
-        public void begin(OptionalInt crc32c) {}
+        public OperationId operation() {
+            return NeverCalledOff.INSTANCE.operation();
+        }
+
+        @Override
+        public void begin(OperationId operation) {}
+
+        @Override
+        public void refused() {}
 
         @Override
         public void postpone() throws InterruptedException {

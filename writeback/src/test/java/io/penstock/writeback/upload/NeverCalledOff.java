@@ -1,13 +1,21 @@
 package io.penstock.writeback.upload;
 
-import java.util.OptionalInt;
+import io.penstock.objectstore.OperationId;
 
 /** Nobody calls the commit off. */
 enum NeverCalledOff implements FileUpload.Decision {
     INSTANCE;
 
     @Override
-    public void begin(OptionalInt crc32c) {}
+    public OperationId operation() {
+        return OperationId.random();
+    }
+
+    @Override
+    public void begin(OperationId operation) {}
+
+    @Override
+    public void refused() {}
 
     @Override
     public void postpone() {}
