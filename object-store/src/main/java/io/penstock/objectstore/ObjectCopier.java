@@ -2,11 +2,13 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
+import software.amazon.awssdk.services.s3.model.CopyObjectResult;
 import software.amazon.awssdk.services.s3.model.MetadataDirective;
 import software.amazon.awssdk.services.s3.model.StorageClass;
 import software.amazon.awssdk.services.s3.model.TaggingDirective;
@@ -81,11 +83,9 @@ final class ObjectCopier {
                 precondition.check(reader, key, requests.errors.object(key));
                 return requests.client.copyObject(request);
             });
-            return new ObjectVersion(
-                    key,
-                    ResponseValues.etag(response.copyObjectResult().eTag()),
-                    source.size(),
-                    ResponseValues.timeOf(response));
+            CopyObjectResult result = response.copyObjectResult();
+            Instant time = result.lastModified() == null ? ResponseValues.timeOf(response) : result.lastModified();
+            return new ObjectVersion(key, ResponseValues.etag(result.eTag()), source.size(), time);
         } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
                     ? requests.errors.explainCopy(source.key(), missing)

@@ -57,7 +57,6 @@ public final class RemovalBurst {
     private final InodeTable inodes;
     private final SharedFiles files;
     private final Removals removals;
-    private final Deletions deletions;
     private final MovingDirectories moving;
 
     @GuardedBy("this")
@@ -92,7 +91,6 @@ public final class RemovalBurst {
             InodeTable inodes,
             SharedFiles files,
             Removals removals,
-            Deletions deletions,
             MovingDirectories moving) {
         this.tree = files.tree();
         this.store = writing.store();
@@ -100,7 +98,6 @@ public final class RemovalBurst {
         this.inodes = inodes;
         this.files = files;
         this.removals = removals;
-        this.deletions = deletions;
         this.moving = moving;
     }
 
@@ -189,22 +186,22 @@ public final class RemovalBurst {
     }
 
     private void delete() {
-        try {
-            for (List<Removal> batch = take(); !batch.isEmpty(); batch = take()) {
-                delete(batch);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        for (List<Removal> batch = take(); !batch.isEmpty(); batch = take()) {
+            delete(batch);
         }
     }
 
-    /** The next to be deleted: empty if there are none, and the thread is to end. */
-    private synchronized List<Removal> take() throws InterruptedException {
+    /** The next to be deleted: empty if there are none, and the thread is to end. An interrupt ends the pause only. */
+    private synchronized List<Removal> take() {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
         for (long nanos = until - System.nanoTime();
                 nanos > 0 && !isAwaited && !queue.isEmpty() && queue.size() < ObjectStore.MOST_DELETED;
                 nanos = until - System.nanoTime()) {
-            wait(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            try {
+                wait(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            } catch (InterruptedException _) {
+                break;
+            }
         }
         List<Removal> batch = new ArrayList<>();
         while (!queue.isEmpty() && batch.size() < ObjectStore.MOST_DELETED) {
@@ -220,17 +217,23 @@ public final class RemovalBurst {
     }
 
     /** Each of the batch ends, whatever happens: calls wait for it, and renames of its directory. */
-    private void delete(List<Removal> batch) throws InterruptedException {
+    private void delete(List<Removal> batch) {
         Queue<Removal> left = new ArrayDeque<>(batch);
         try {
             Set<ObjectVersion> others = new HashSet<>(
                     store.deleteAll(batch.stream().map(Removal::version).toList()));
-            while (!left.isEmpty()) {
-                Removal removal = left.element();
-                boolean deleted = !others.contains(removal.version) || isDeletedSingly(removal);
-                end(left.remove(), deleted);
+            if (!others.isEmpty()) {
+                LOG.info(
+                        "{} files, '{}' among them, were removed here, and have been written by other nodes since this"
+                                + " one saw them: those stay, and are shown",
+                        others.size(),
+                        others.iterator().next().key());
             }
-        } catch (ObjectStoreException | RuntimeException | Error e) { // this thread goes on: no other may begin
+            while (!left.isEmpty()) {
+                Removal removal = left.remove();
+                end(removal, others.contains(removal.version) ? Outcome.REPLACED : Outcome.DELETED);
+            }
+        } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread goes on
             LOG.warn(
                     "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
                             + " left, '{}' perhaps, are shown again.",
@@ -238,44 +241,42 @@ public final class RemovalBurst {
                     e.getMessage(),
                     batch.getFirst().version.key());
         } finally {
-            left.forEach(removal -> end(removal, false));
+            left.forEach(removal -> end(removal, Outcome.FAILED));
         }
     }
 
-    /** Another node has written it since: its current version is removed, as by any other rm(1). */
-    private boolean isDeletedSingly(Removal removal) {
-        Place place = removal.place;
-        try {
-            deletions.deleteCurrent(place.parent(), place.name(), removal.version);
-            return true;
-        } catch (ErrnoException e) {
-            LOG.warn("'{}' could not be deleted, and is shown again: {}", place.key(), e.getMessage());
-            return false;
-        }
+    private enum Outcome {
+        DELETED,
+        /** The name has another object, which rm did not see: that stays. */
+        REPLACED,
+        FAILED
     }
 
-    private void end(Removal removal, boolean deleted) {
+    private void end(Removal removal, Outcome outcome) {
         Place place = removal.place;
+        boolean removed = outcome != Outcome.FAILED;
         try {
-            if (deleted) {
+            if (outcome == Outcome.DELETED) {
                 tree.changed(place.parent(), place.name(), Absent.ABSENT);
-                if (removal.inode != null) {
-                    inodes.detach(removal.inode); // before a new file may have the name
-                }
             } else {
                 tree.invalidate(place.parent(), place.name());
             }
-            removals.end(place, deleted);
-            moving.leave(place.parent());
+            if (removed && removal.inode != null) {
+                inodes.detach(removal.inode); // before a new file may have the name
+            }
+            removals.end(place, outcome == Outcome.DELETED);
+        } catch (RuntimeException | Error e) {
+            LOG.error("The removal of '{}' has failed: internal error; please report it", place.key(), e);
         } finally {
+            moving.leave(place.parent());
             synchronized (this) {
                 waiting.remove(removal);
-                if (!deleted) {
+                if (!removed) {
                     failed.add(place.parent());
                 }
                 notifyAll();
             }
-            removal.ended.complete(deleted);
+            removal.ended.complete(removed);
         }
     }
 }
