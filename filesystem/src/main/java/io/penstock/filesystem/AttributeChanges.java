@@ -103,7 +103,7 @@ final class AttributeChanges {
 
     ObjectAttributes ofLink(long parent, String target, Creator creator) throws ErrnoException {
         ObjectAttributes link = ofNew(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
-        if (AttributeHeaders.size(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
+        if (ObjectProperties.metadataBytes(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
             throw new ErrnoException(Errno.ENAMETOOLONG, "no object's metadata holds the target " + target);
         }
         return link;
@@ -309,7 +309,7 @@ final class AttributeChanges {
 
     /** @throws ErrnoException ENOSPC if no object's metadata holds them */
     private static ObjectAttributes checked(ObjectAttributes attributes) throws ErrnoException {
-        if (AttributeHeaders.size(AttributeHeaders.of(attributes)) > AttributeHeaders.MOST_BYTES) {
+        if (ObjectProperties.metadataBytes(AttributeHeaders.of(attributes)) > AttributeHeaders.MOST_BYTES) {
             throw new ErrnoException(
                     Errno.ENOSPC,
                     "an object's metadata holds " + AttributeHeaders.MOST_BYTES + " bytes: these are more");

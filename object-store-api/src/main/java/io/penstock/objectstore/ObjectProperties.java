@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The properties of an object beside its key and bytes that a write must repeat: a PUT that leaves one out makes an
@@ -19,6 +20,9 @@ import java.util.TreeMap;
 public record ObjectProperties(SortedMap<String, String> headers, Map<String, String> tags) {
     /** What the names of headers with user metadata begin with. */
     public static final String USER_METADATA = "x-amz-meta-";
+
+    /** The most bytes that S3 takes of all user metadata of an object: "Working with object metadata" of its manual. */
+    public static final int MOST_METADATA_BYTES = 2048;
 
     private static final Map<String, String> TIMES =
             Map.of(USER_METADATA + "file-mtime", "", USER_METADATA + "file-atime", "", USER_METADATA + "mtime", "");
@@ -72,9 +76,36 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         return new ObjectProperties(all, tags);
     }
 
+    /** The properties as this operation sends them. */
+    public ObjectProperties sentBy(OperationId operation) {
+        return with(Map.of(OperationId.HEADER, operation.text()));
+    }
+
+    /** The operation that sends them; null if they are those of an object. */
+    public @Nullable OperationId operation() {
+        String text = headers.get(OperationId.HEADER);
+        return text == null ? null : new OperationId(text);
+    }
+
+    /** The properties as a request sends them: of a new operation, unless the caller has given them one. */
+    public ObjectProperties sent() {
+        return operation() == null ? sentBy(OperationId.random()) : this;
+    }
+
     /** The properties without times of files, as DataSync, rclone and s3fs keep them: they were those of other content. */
     public ObjectProperties withoutTimes() {
         return with(TIMES);
+    }
+
+    /** The bytes of user metadata that S3 counts: names without their common beginning, and values. */
+    public static int metadataBytes(SortedMap<String, String> headers) {
+        return headers.entrySet().stream()
+                .filter(header ->
+                        !header.getValue().isEmpty() && header.getKey().startsWith(USER_METADATA))
+                .mapToInt(header -> header.getKey().length()
+                        - USER_METADATA.length()
+                        + header.getValue().length())
+                .sum();
     }
 
     /** S3's name of the class, such as {@code STANDARD} or {@code GLACIER}. */

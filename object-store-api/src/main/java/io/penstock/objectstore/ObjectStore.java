@@ -16,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  * the thread's {@link Deadline}, or within one that {@link #retries} makes for this call. An interrupt ends a call
  * early with {@link InterruptedException}.
  *
+ * <p>A PUT, the creation of an upload, and a copy carry the {@link OperationId} in their properties, or a new one. If the
+ * response to an attempt was lost and the next is refused, the object is the call's own if it has that id. Each call ends
+ * in one of three ways: the new version; a refusal, after which nothing of the call counts; or a failure that
+ * {@linkplain ObjectStoreException#mayBeDone may be done} all the same, as after an interrupt.
+ *
  * <p>The store checks a {@link WriteCondition} itself where it honours conditions on that kind of request. Otherwise,
  * which is logged once a kind, a HEAD before each attempt checks it. Then a write by another client between the HEAD
  * and the attempt is lost.
@@ -65,6 +70,19 @@ public interface ObjectStore extends AutoCloseable {
      * @throws ObjectStoreException.NotFound if there is none
      */
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException;
+
+    /**
+     * The version of the object with exactly this key, if this operation made it; null if it did not, or if there is none.
+     * One HEAD.
+     */
+    default @Nullable ObjectVersion find(String key, OperationId operation)
+            throws ObjectStoreException, InterruptedException {
+        try {
+            return describe(key).madeBy(operation);
+        } catch (ObjectStoreException.NotFound _) {
+            return null;
+        }
+    }
 
     /**
      * The checksums that the store keeps of exactly this version, by S3's names of the algorithms, such as {@code CRC32C}:
@@ -142,12 +160,12 @@ public interface ObjectStore extends AutoCloseable {
 
     /**
      * Makes the object visible. An attempt whose response was lost, also one of an earlier call, is recognised as done
-     * if the upload is gone and the object has the content of the parts.
+     * if the upload is gone and the object has its operation.
      *
      * @param parts in the order of their numbers, at least one
      * @return the new version, its time as {@link #put} has it
      * @throws ObjectStoreException.PreconditionFailed if the condition does not hold; the upload still exists
-     * @throws ObjectStoreException.NotFound if the upload is gone and the object has other content
+     * @throws ObjectStoreException.NotFound if the upload is gone and the object is another's
      */
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException;
@@ -163,8 +181,7 @@ public interface ObjectStore extends AutoCloseable {
     List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
-     * Copies exactly this version to another key, within the store, whatever its size. An attempt whose response was
-     * lost is recognised as done where the source's ETag is the MD5 of its content.
+     * Copies exactly this version to another key, within the store, whatever its size.
      *
      * @param properties of the copy
      * @param listener notified of the upload that a copy of a large object takes
@@ -203,10 +220,13 @@ public interface ObjectStore extends AutoCloseable {
      * metadata, tags and storage class. One request is enough for most objects. The copy is encrypted as the bucket
      * encrypts a new object. Another client's object at the key stays if the store {@linkplain #checksDuplicates checks}
      * that. Elsewhere it may be replaced: a look at each key would cost as much as the copy, so the caller lists many.
+     * A copy by one request has the metadata of its source, and so no operation of its own.
      *
      * @param listener notified of the upload that a copy of a large object takes
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the store
      *     says that there is an object at the key
+     * @throws ObjectStoreException.OutcomeUnknown if it says so after the response to an attempt was lost: the object at the
+     *     key may be the copy, or another client's
      */
     default ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
             throws ObjectStoreException, InterruptedException {

@@ -13,6 +13,23 @@ public abstract sealed class ObjectStoreException extends Exception {
         super(message, cause);
     }
 
+    /**
+     * Whether the store may have done, or may still do, what the request asks for. If not, it has refused, and nothing of
+     * the call counts: an object at the key is another's.
+     */
+    public final boolean mayBeDone() {
+        return switch (this) {
+            case Away _, OutcomeUnknown _, Corrupt _ -> true;
+            case NotFound _,
+                    PreconditionFailed _,
+                    AccessDenied _,
+                    InvalidState _,
+                    Refused _,
+                    QuotaExceeded _,
+                    OutOfSpace _ -> false;
+        };
+    }
+
     /** The object, upload or bucket does not exist (404, with one of S3's codes or in response to a HEAD). */
     public static final class NotFound extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
@@ -104,6 +121,19 @@ public abstract sealed class ObjectStoreException extends Exception {
         private static final long serialVersionUID = 1L;
 
         public Unavailable(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
+     * The response to one attempt was lost and the next was refused, and it cannot be found out which of the two counts: the
+     * object at the key may be the one that this call made or another client's. Both sides of a copy must stay. Thrown only
+     * where the request carries no {@link OperationId}, or where the object may not be asked for it.
+     */
+    public static final class OutcomeUnknown extends ObjectStoreException {
+        private static final long serialVersionUID = 1L;
+
+        public OutcomeUnknown(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }

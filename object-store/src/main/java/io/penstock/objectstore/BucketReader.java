@@ -104,7 +104,7 @@ final class BucketReader {
 
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         ObjectHead head = headers(key);
-        return new ObjectDescription(head.object(key), head.date(), properties.headers(key, head));
+        return new ObjectDescription(head.object(key), head.date(), properties.headers(key, head), head.operation());
     }
 
     SortedMap<String, String> checksums(ObjectVersion version) throws ObjectStoreException, InterruptedException {
@@ -236,15 +236,41 @@ final class BucketReader {
         }
     }
 
-    /** The object, if the fingerprint matches it. */
-    @Nullable
-    ObjectVersion find(String key, Fingerprint fingerprint) throws ObjectStoreException, InterruptedException {
-        try {
-            ObjectHead head = headers(key, fingerprint.crc32c() != null);
-            return fingerprint.isOf(head) ? head.version(key) : null;
-        } catch (ObjectStoreException.NotFound _) {
-            return null;
+    /**
+     * The version that a write has made whose last attempt has failed.
+     *
+     * @param operation of the write; null if its request carries none
+     * @param isInDoubt whether an earlier attempt may have succeeded, its response having been lost
+     * @throws ObjectStoreException the failure if the write has made nothing, as far as the store shows
+     */
+    ObjectVersion settle(String key, @Nullable OperationId operation, boolean isInDoubt, ObjectStoreException failure)
+            throws ObjectStoreException, InterruptedException {
+        if (failure.mayBeDone() || !isInDoubt) {
+            throw failure;
+        } else if (operation == null) {
+            throw unknown(key, failure);
         }
+        ObjectDescription there;
+        try {
+            there = describe(key);
+        } catch (ObjectStoreException.NotFound _) {
+            throw failure;
+        } catch (ObjectStoreException.AccessDenied e) {
+            e.addSuppressed(failure);
+            throw unknown(key, e);
+        }
+        ObjectVersion made = there.madeBy(operation);
+        if (made == null) {
+            throw failure;
+        }
+        return made;
+    }
+
+    private ObjectStoreException unknown(String key, ObjectStoreException cause) {
+        return new ObjectStoreException.OutcomeUnknown(
+                requests.errors.object(key) + " may be ours or another client's, because a response was lost: "
+                        + cause.getMessage(),
+                cause);
     }
 
     ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {

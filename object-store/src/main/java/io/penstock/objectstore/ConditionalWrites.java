@@ -182,7 +182,7 @@ final class ConditionalWrites {
     /** @param key the same for all mounts, so that a mount finds the upload of a killed one */
     private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
         abortLeftovers(key);
-        MultipartUpload upload = uploads.create(key, ObjectProperties.ofNew(key));
+        MultipartUpload upload = uploads.create(key, properties(key));
         boolean completed = false;
         try {
             List<UploadedPart> parts = List.of(uploads.send(upload, 1, SMALLEST));
@@ -212,8 +212,7 @@ final class ConditionalWrites {
         ObjectVersion source = put(key, Precondition.NONE);
         String target = key + "-copy";
         try {
-            return isWriteRefused(
-                    target, () -> copier.copyAtOnce(source, target, ObjectProperties.ofNew(target), NEVER_MET));
+            return isWriteRefused(target, () -> copier.copyAtOnce(source, target, properties(target), NEVER_MET));
         } finally {
             remove(key);
         }
@@ -249,7 +248,11 @@ final class ConditionalWrites {
 
     private ObjectVersion put(String key, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
-        return writer.put(key, SMALLEST, ObjectProperties.ofNew(key), precondition);
+        return writer.put(key, SMALLEST, properties(key), precondition);
+    }
+
+    private static ObjectProperties properties(String key) {
+        return ObjectProperties.ofNew(key).sent();
     }
 
     /** A request whose condition never holds. */
@@ -284,7 +287,7 @@ final class ConditionalWrites {
 
     private void abort(MultipartUpload upload) throws InterruptedException {
         try {
-            uploads.abort(upload);
+            uploads.abort(upload.key(), upload.id());
         } catch (ObjectStoreException e) {
             LOG.warn(
                     "The upload of {} was a probe and cannot be aborted: {}",

@@ -42,6 +42,7 @@ final class MultipartUploads {
         this.reader = reader;
     }
 
+    /** @param properties of an operation */
     MultipartUpload create(String key, ObjectProperties properties) throws ObjectStoreException, InterruptedException {
         CreateMultipartUploadRequest request = CreateMultipartUploadRequest.builder()
                 .bucket(requests.bucket())
@@ -50,10 +51,11 @@ final class MultipartUploads {
                 .requestPayer(requests.payer)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader))
                 .build();
+        OperationId operation = requireNonNull(properties.operation());
         return requests.change(
                 requests.errors.object(key),
                 () -> new MultipartUpload(
-                        key, requests.client.createMultipartUpload(request).uploadId()));
+                        key, requests.client.createMultipartUpload(request).uploadId(), operation));
     }
 
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
@@ -134,46 +136,35 @@ final class MultipartUploads {
                         list -> list.parts(known.stream().map(this::completed).toList()))
                 .requestPayer(requests.payer)
                 .build();
-        Fingerprint fingerprint = Fingerprint.ofParts(known);
+        RetryState retryState = new RetryState();
         try {
-            CompleteMultipartUploadResponse response = requests.change(subject(upload), () -> {
+            CompleteMultipartUploadResponse response = requests.change(subject(upload), retryState, () -> {
                 precondition.check(reader, upload.key(), object);
                 return requests.client.completeMultipartUpload(request);
             });
             return new ObjectVersion(
                     upload.key(),
                     ResponseValues.etag(response.eTag()),
-                    fingerprint.size(),
+                    known.stream().mapToLong(UploadedPart::size).sum(),
                     ResponseValues.timeOf(response));
-        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+        } catch (ObjectStoreException e) {
             // An upload that is gone was aborted, or completed by an attempt or call whose response was lost.
-            boolean isGone = e instanceof ObjectStoreException.NotFound || isGone(upload);
-            ObjectVersion done = isGone ? reader.find(upload.key(), fingerprint) : null;
-            if (done == null) {
-                throw precondition.explain(object, e);
-            }
-            return done;
+            boolean mayBeCompleted = retryState.isInDoubt()
+                    || e instanceof ObjectStoreException.PreconditionFailed
+                    || e instanceof ObjectStoreException.NotFound;
+            return reader.settle(upload.key(), upload.operation(), mayBeCompleted, precondition.explain(object, e));
         }
     }
 
-    /** Some servers list no parts for an unknown upload instead of reporting an error. */
-    private boolean isGone(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        try {
-            return parts(upload).isEmpty();
-        } catch (ObjectStoreException.NotFound _) {
-            return true;
-        }
-    }
-
-    void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
+    void abort(String key, String id) throws ObjectStoreException, InterruptedException {
         AbortMultipartUploadRequest request = AbortMultipartUploadRequest.builder()
                 .bucket(requests.bucket())
-                .key(upload.key())
-                .uploadId(upload.id())
+                .key(key)
+                .uploadId(id)
                 .requestPayer(requests.payer)
                 .build();
         try {
-            requests.change(subject(upload), () -> requests.client.abortMultipartUpload(request));
+            requests.change(subject(key), () -> requests.client.abortMultipartUpload(request));
         } catch (ObjectStoreException.NotFound _) {
             // Another client has aborted it, or it is completed.
         }
@@ -192,7 +183,7 @@ final class MultipartUploads {
         for (var upload : response.uploads()) {
             Instant begun = upload.initiated(); // null if the server does not send it
             if (key.equals(upload.key()) && begun != null && begun.isBefore(dayAgo)) {
-                abort(new MultipartUpload(key, upload.uploadId()));
+                abort(key, upload.uploadId());
             }
         }
     }
@@ -254,6 +245,10 @@ final class MultipartUploads {
     }
 
     private String subject(MultipartUpload upload) {
-        return "upload of " + requests.errors.object(upload.key());
+        return subject(upload.key());
+    }
+
+    private String subject(String key) {
+        return "upload of " + requests.errors.object(key);
     }
 }

@@ -46,7 +46,7 @@ final class ObjectCopier {
                 // Without tags at the source, the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader));
-        return copy(source, key, request.build(), precondition);
+        return copy(source, key, request.build(), properties.operation(), precondition, precondition);
     }
 
     /**
@@ -60,7 +60,9 @@ final class ObjectCopier {
         if (storageClass != StorageClass.STANDARD && storageClass != StorageClass.UNKNOWN_TO_SDK_VERSION) {
             request.storageClass(storageClass);
         }
-        return copy(source.version(), key, request.build(), precondition);
+        // An attempt after one whose response was lost would replace what another client has put there since.
+        Precondition again = new Precondition(WriteCondition.ABSENT, false);
+        return copy(source.version(), key, request.build(), null, precondition, again);
     }
 
     private CopyObjectRequest.Builder request(ObjectVersion source, String key, Precondition precondition) {
@@ -75,42 +77,29 @@ final class ObjectCopier {
                 .requestPayer(requests.payer);
     }
 
-    private ObjectVersion copy(ObjectVersion source, String key, CopyObjectRequest request, Precondition precondition)
+    private ObjectVersion copy(
+            ObjectVersion source,
+            String key,
+            CopyObjectRequest request,
+            @Nullable OperationId operation,
+            Precondition precondition,
+            Precondition again)
             throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
         try {
             CopyObjectResponse response = requests.change(requests.errors.object(source.key()), retryState, () -> {
-                precondition.check(reader, key, requests.errors.object(key));
+                (retryState.isInDoubt() ? again : precondition).check(reader, key, requests.errors.object(key));
                 return requests.client.copyObject(request);
             });
             CopyObjectResult result = response.copyObjectResult();
             Instant time = result.lastModified() == null ? ResponseValues.timeOf(response) : result.lastModified();
             return new ObjectVersion(key, ResponseValues.etag(result.eTag()), source.size(), time);
-        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+        } catch (ObjectStoreException e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
                     ? requests.errors.explainCopy(source.key(), missing)
                     : e;
-            boolean perhapsDone = failure instanceof ObjectStoreException.PreconditionFailed && retryState.isInDoubt();
-            ObjectVersion done = perhapsDone ? find(source, key, precondition.condition()) : null;
-            if (done == null) {
-                throw failure;
-            }
-            return done;
+            return reader.settle(key, operation, retryState.isInDoubt(), failure);
         }
-    }
-
-    /**
-     * The copy, if an attempt in doubt has made it. An earlier attempt whose response was lost may make the next one's
-     * condition fail. The object is that copy if it has the source's content and did not have it before.
-     */
-    private @Nullable ObjectVersion find(ObjectVersion source, String key, WriteCondition condition)
-            throws ObjectStoreException, InterruptedException {
-        boolean wasOther = switch (condition) {
-            case WriteCondition.Always() -> false; // the content before is unknown
-            case WriteCondition.Absent() -> true;
-            case WriteCondition.Unchanged(String etag) -> !etag.equals(source.etag());
-        };
-        return wasOther ? reader.find(key, Fingerprint.ofCopy(source)) : null;
     }
 
     /** Makes the object of all parts visible. */
@@ -158,7 +147,7 @@ final class ObjectCopier {
     private void abort(MultipartUpload upload, UploadListener listener) {
         boolean interrupted = Thread.interrupted();
         try {
-            uploads.abort(upload);
+            uploads.abort(upload.key(), upload.id());
             listener.ended(upload);
         } catch (ObjectStoreException _) {
             // The listener knows the upload: a later run aborts it.

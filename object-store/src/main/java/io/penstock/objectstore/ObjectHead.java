@@ -54,6 +54,13 @@ record ObjectHead(Map<String, String> headers, long size, Instant lastModified) 
         return ResponseValues.etag(header("ETag"));
     }
 
+    /** The operation that made it; null if another program did. */
+    @Nullable
+    OperationId operation() {
+        String text = header(OperationId.HEADER);
+        return text == null ? null : new OperationId(text);
+    }
+
     /** As {@link ObjectDescription} has it. */
     Instant date() {
         return ResponseValues.timeOf(header("Date"));

@@ -3,7 +3,6 @@ package io.penstock.objectstore;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
@@ -51,12 +50,8 @@ final class ObjectWriter {
             });
             return new ObjectVersion(
                     key, ResponseValues.etag(response.eTag()), body.length(), ResponseValues.timeOf(response));
-        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
-            ObjectVersion done = retryState.isInDoubt() ? find(key, body, sent) : null;
-            if (done == null) {
-                throw precondition.explain(object, e);
-            }
-            return done;
+        } catch (ObjectStoreException e) {
+            return reader.settle(key, properties.operation(), retryState.isInDoubt(), precondition.explain(object, e));
         }
     }
 
@@ -93,11 +88,5 @@ final class ObjectWriter {
                 throw precondition.explain(object, e);
             }
         }
-    }
-
-    /** The object, if an attempt in doubt has written it: a lost success makes the next attempt's condition fail. */
-    private @Nullable ObjectVersion find(String key, UploadBody body, SentBody sent)
-            throws ObjectStoreException, IOException, InterruptedException {
-        return reader.find(key, Fingerprint.ofWhole(body.length(), BodyChecksums.md5(body), sent.crc32c()));
     }
 }

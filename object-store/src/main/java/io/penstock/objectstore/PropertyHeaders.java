@@ -68,7 +68,7 @@ final class PropertyHeaders {
 
     private static @Nullable String kept(String header, String value) {
         if (header.startsWith(ObjectProperties.USER_METADATA)) {
-            return value;
+            return header.equals(OperationId.HEADER) ? null : value; // it is of that version only
         }
         return switch (header) {
             case ENCODING -> {
@@ -106,10 +106,16 @@ final class PropertyHeaders {
                 + Base64.getEncoder().encodeToString(isUtf8 ? bytes : value.getBytes(StandardCharsets.UTF_8)) + "?=";
     }
 
-    /** The headers of a request that makes an object with these properties. */
+    /**
+     * The headers of a request that makes an object with these properties. Where other metadata takes all the room there is,
+     * the operation goes without an id.
+     */
     static SortedMap<String, String> of(ObjectProperties properties) {
         SortedMap<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         all.putAll(properties.headers());
+        if (ObjectProperties.metadataBytes(properties.headers()) > ObjectProperties.MOST_METADATA_BYTES) {
+            all.remove(OperationId.HEADER);
+        }
         if (!properties.tags().isEmpty()) {
             all.put(TAGS, encoded(properties.tags()));
         }

@@ -214,14 +214,15 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
+        ObjectProperties sent = properties.sent();
         return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, IOException>make(
-                Kind.PUT, condition, precondition -> writer.put(key, body, properties, precondition))));
+                Kind.PUT, condition, precondition -> writer.put(key, body, sent, precondition))));
     }
 
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
-        return writing(() -> uploads.create(key, properties));
+        return writing(() -> uploads.create(key, properties.sent()));
     }
 
     @Override
@@ -246,7 +247,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
         writing(() -> {
-            uploads.abort(upload);
+            uploads.abort(upload.key(), upload.id());
             return null;
         });
     }
@@ -264,11 +265,12 @@ public final class S3ObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
+        ObjectProperties sent = properties.sent();
         return writing(() -> ObjectCopier.isAtOnce(source)
                 ? reader.asShown(conditionalWrites.make(
-                        Kind.COPY, condition, precondition -> copier.copyAtOnce(source, key, properties, precondition)))
+                        Kind.COPY, condition, precondition -> copier.copyAtOnce(source, key, sent, precondition)))
                 : copier.copyInParts(
-                        source, key, properties, (upload, parts) -> complete(upload, parts, condition), listener));
+                        source, key, sent, (upload, parts) -> complete(upload, parts, condition), listener));
     }
 
     @Override

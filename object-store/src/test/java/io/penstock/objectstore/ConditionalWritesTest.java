@@ -365,7 +365,7 @@ final class ConditionalWritesTest {
     }
 
     private static MultipartUpload upload() {
-        return new MultipartUpload("mounted/a", "mine");
+        return new MultipartUpload("mounted/a", "mine", OperationId.random());
     }
 
     private static List<UploadedPart> parts() {

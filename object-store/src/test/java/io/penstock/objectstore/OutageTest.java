@@ -48,7 +48,7 @@ final class OutageTest {
     private static final ObjectVersion VERSION =
             new ObjectVersion(KEY, "\"tag\"", CONTENT.length + 1, Instant.ofEpochSecond(1));
 
-    private static final MultipartUpload UPLOAD = new MultipartUpload(KEY, "upload");
+    private static final MultipartUpload UPLOAD = new MultipartUpload(KEY, "upload", OperationId.random());
     private static final UploadedPart PART = new UploadedPart(1, "\"tag\"", CONTENT.length, OptionalInt.empty());
 
     enum Kind {

@@ -11,6 +11,7 @@ import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadListener;
@@ -207,7 +208,8 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
         Entry entry = entry(key);
-        return new ObjectDescription(entry.object, clock.instant(), entry.properties.headers());
+        return new ObjectDescription(
+                entry.object, clock.instant(), shown(entry.properties).headers(), entry.properties.operation());
     }
 
     @Override
@@ -232,7 +234,11 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     @Override
     public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
-        return entry(key).properties;
+        return shown(entry(key).properties);
+    }
+
+    private static ObjectProperties shown(ObjectProperties properties) {
+        return properties.with(Map.of(OperationId.HEADER, ""));
     }
 
     @Override
@@ -245,14 +251,14 @@ public final class InMemoryObjectStore implements ObjectStore {
     public ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, IOException, InterruptedException {
         checkUsable();
-        return replace(key, contentOf(key, body), properties, condition);
+        return replace(key, contentOf(key, body), properties.sent(), condition);
     }
 
     @Override
     public MultipartUpload createUpload(String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
         checkUsable();
-        return uploads.create(key, properties);
+        return uploads.create(key, properties.sent());
     }
 
     @Override
@@ -275,7 +281,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         checkUsable();
         synchronized (entries) {
             Entry there = entries.get(upload.key());
-            if (there != null && !uploads.isOpen(upload) && there.isMadeOf(parts)) {
+            if (there != null && !uploads.isOpen(upload) && upload.operation().equals(there.properties.operation())) {
                 return there.object.version();
             }
             ObjectVersion version =
@@ -305,11 +311,16 @@ public final class InMemoryObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        Content content = toBeCopied(source);
+        return copied(toBeCopied(source), key, properties.sent(), condition, listener);
+    }
+
+    private ObjectVersion copied(
+            Content content, String key, ObjectProperties properties, WriteCondition condition, UploadListener listener)
+            throws ObjectStoreException {
         if (content.size() <= MOST_COPIED_AT_ONCE) {
             return replace(key, content, properties, condition);
         }
-        MultipartUpload upload = uploads.create(key, properties);
+        MultipartUpload upload = uploads.create(key, properties.sent());
         listener.began(upload);
         try {
             return replace(key, content, properties, condition);
@@ -322,10 +333,10 @@ public final class InMemoryObjectStore implements ObjectStore {
     @Override
     public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        Content _ = toBeCopied(source.version());
-        ObjectProperties properties = properties(source.version().key());
+        Content content = toBeCopied(source.version());
+        ObjectProperties properties = entry(source.version().key()).properties; // the operation among them
         WriteCondition condition = checksDuplicates ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
-        return copy(source.version(), key, properties, condition, listener);
+        return copied(content, key, properties, condition, listener);
     }
 
     @Override
@@ -437,12 +448,5 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /** An object and its bytes, replaced as a whole. */
-    record Entry(StoredObject object, Content content, ObjectProperties properties) {
-        private boolean isMadeOf(List<UploadedPart> parts) {
-            return object.version()
-                    .etag()
-                    .equals(Content.Composed.etagOf(
-                            parts.stream().map(UploadedPart::etag).toList()));
-        }
-    }
+    record Entry(StoredObject object, Content content, ObjectProperties properties) {}
 }

@@ -28,7 +28,8 @@ final class InMemoryUploads {
     private int created;
 
     synchronized MultipartUpload create(String key, ObjectProperties of) {
-        MultipartUpload upload = new MultipartUpload(key, "upload-%06d".formatted(++created));
+        MultipartUpload upload =
+                new MultipartUpload(key, "upload-%06d".formatted(++created), requireNonNull(of.operation()));
         uploads.put(upload, new TreeMap<>());
         properties.put(upload, of);
         return upload;

@@ -276,6 +276,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return switch (ofStore) {
             case ObjectStoreException.Away _ -> Outlook.PASSES;
             case ObjectStoreException.PreconditionFailed _,
+                    ObjectStoreException.OutcomeUnknown _,
                     ObjectStoreException.NotFound _,
                     ObjectStoreException.Refused _ -> Outlook.FINAL;
             case ObjectStoreException.AccessDenied _,

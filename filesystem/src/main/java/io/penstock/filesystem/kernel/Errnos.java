@@ -59,8 +59,10 @@ public final class Errnos {
             case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
             // An archived object cannot be read until it is restored: cat says "Permission denied".
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
-            case ObjectStoreException.Away _, ObjectStoreException.Refused _, ObjectStoreException.Corrupt _ ->
-                Errno.EIO;
+            case ObjectStoreException.Away _,
+                    ObjectStoreException.OutcomeUnknown _,
+                    ObjectStoreException.Refused _,
+                    ObjectStoreException.Corrupt _ -> Errno.EIO;
             case ObjectStoreException.QuotaExceeded _ -> Errno.EDQUOT;
             case ObjectStoreException.OutOfSpace _ -> Errno.ENOSPC;
         };

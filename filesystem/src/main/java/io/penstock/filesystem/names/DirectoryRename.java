@@ -51,6 +51,7 @@ final class DirectoryRename {
     private final ObjectStore store;
     private final Writeback writeback;
     private final long mostObjects;
+    private final boolean isBoundByHeap;
     private final SharedFiles files;
     private final MovingDirectories moving;
     private final ObjectMoves objects;
@@ -71,7 +72,8 @@ final class DirectoryRename {
         this.move = move;
         this.store = writing.store();
         this.writeback = writing.writeback();
-        this.mostObjects = writing.mostRenamed();
+        this.mostObjects = writing.mostRenamedIn(Runtime.getRuntime().maxMemory());
+        this.isBoundByHeap = mostObjects < writing.mostRenamed();
         this.files = files;
         this.moving = moving;
         this.objects = new ObjectMoves(store, writeback, progress);
@@ -133,7 +135,11 @@ final class DirectoryRename {
     private List<StoredObject> list() throws ErrnoException, ObjectStoreException, InterruptedException {
         List<StoredObject> all = objects.list(move.from(), mostObjects);
         if (all == null) {
-            throw refused(move, "it has more objects than rename.most-objects, which is " + mostObjects);
+            throw refused(
+                    move,
+                    isBoundByHeap
+                            ? "it has more than the " + mostObjects + " objects that the heap has room for"
+                            : "it has more objects than rename.most-objects, which is " + mostObjects);
         }
         for (StoredObject object : all) {
             String key = ObjectMoves.target(move, object.version().key());

@@ -37,6 +37,11 @@ public record Writing(
         }
     }
 
+    /** {@link #mostRenamed}, unless half of a heap of so many bytes has no room for so many: a KiB each. */
+    long mostRenamedIn(long heapBytes) {
+        return Math.min(mostRenamed, heapBytes / 2 / 1024);
+    }
+
     /** Whether programs go on with cached answers while the store cannot be reached. */
     public boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;

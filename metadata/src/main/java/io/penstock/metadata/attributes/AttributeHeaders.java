@@ -3,6 +3,7 @@ package io.penstock.metadata.attributes;
 import static io.penstock.objectstore.ObjectProperties.USER_METADATA;
 
 import io.penstock.objectstore.ObjectProperties;
+import io.penstock.objectstore.OperationId;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.net.URLDecoder;
@@ -28,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * missing. docs/SEMANTICS.md has the table.
  */
 public final class AttributeHeaders {
-    /** The most bytes that S3 takes of all user metadata of an object: "Working with object metadata" of its manual. */
-    public static final int MOST_BYTES = 2048;
+    /** The most bytes of attributes that all user metadata of an object holds, beside the id of an operation. */
+    public static final int MOST_BYTES = ObjectProperties.MOST_METADATA_BYTES - OperationId.BYTES;
 
     private static final Logger LOG = LoggerFactory.getLogger(AttributeHeaders.class);
 
@@ -92,17 +93,6 @@ public final class AttributeHeaders {
     /** Whether these are headers of an object with kept attributes. */
     static boolean areKept(ObjectProperties properties) {
         return properties.headers().keySet().stream().anyMatch(KEPT::contains);
-    }
-
-    /** The bytes that S3 counts: names without their common beginning, and values. */
-    public static int size(SortedMap<String, String> headers) {
-        return headers.entrySet().stream()
-                .filter(header ->
-                        !header.getValue().isEmpty() && header.getKey().startsWith(USER_METADATA))
-                .mapToInt(header -> header.getKey().length()
-                        - USER_METADATA.length()
-                        + header.getValue().length())
-                .sum();
     }
 
     /** What these headers keep, written here or by another program. */

@@ -3,6 +3,7 @@ package io.penstock.writeback.staging;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.writeback.upload.PartLayout;
 import java.io.DataInputStream;
@@ -119,9 +120,10 @@ public sealed interface JournalRecord {
                 }
             }
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
-                to.writeByte(4);
+                to.writeByte(14);
                 to.writeUTF(upload.key());
                 to.writeUTF(upload.id());
+                to.writeUTF(upload.operation().text());
                 to.writeLong(layout.baseEnd());
                 to.writeInt(layout.baseParts());
                 to.writeLong(layout.partBytes());
@@ -172,9 +174,9 @@ public sealed interface JournalRecord {
                         decodeRanges(from),
                         decodeRanges(from),
                         type == 2 ? Collections.emptySortedMap() : decodeHeaders(from));
-            case 4 ->
+            case 14 ->
                 new UploadCreated(
-                        new MultipartUpload(from.readUTF(), from.readUTF()),
+                        new MultipartUpload(from.readUTF(), from.readUTF(), new OperationId(from.readUTF())),
                         new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
             case 5 ->
                 new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());

@@ -9,6 +9,7 @@ import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
 import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles;
@@ -37,7 +38,7 @@ final class JournalTest {
     private static final List<JournalRecord> RECORDS = List.of(
             new JournalRecord.Opened("ns", "a/ü", BASE, null, false),
             new JournalRecord.UploadCreated(
-                    new MultipartUpload("key", "id"), new PartLayout(8 << 20, 3, 8 << 20, 1000)),
+                    new MultipartUpload("key", "id", new OperationId("1f")), new PartLayout(8 << 20, 3, 8 << 20, 1000)),
             new JournalRecord.PartUploaded(new UploadedPart(4, "\"p\"", 8 << 20), -5),
             new JournalRecord.Written(
                     100,
@@ -147,7 +148,7 @@ final class JournalTest {
     private static JournalRecord randomRecord(RandomGenerator random) {
         String id = String.valueOf(random.nextInt(3));
         return switch (random.nextInt(8)) {
-            case 0 -> new JournalRecord.UploadCreated(new MultipartUpload("a/ü", id), LAYOUT);
+            case 0 -> new JournalRecord.UploadCreated(new MultipartUpload("a/ü", id, OperationId.random()), LAYOUT);
             case 1 -> new JournalRecord.PartUploaded(new UploadedPart(1 + random.nextInt(9), id, 5), random.nextInt());
             case 2 -> new JournalRecord.UploadEnded(id);
             case 3 -> new JournalRecord.Opened("ns", random.nextInt(3) == 0 ? "b" : "a/ü", BASE, null, false);
@@ -230,8 +231,8 @@ final class JournalTest {
 
     @Test
     void uploads_beganBeforeTheLastHasEnded_areAllKnown() {
-        MultipartUpload first = new MultipartUpload("a", "1");
-        MultipartUpload second = new MultipartUpload("a", "2");
+        MultipartUpload first = new MultipartUpload("a", "1", OperationId.random());
+        MultipartUpload second = new MultipartUpload("a", "2", OperationId.random());
         JournalState both =
                 state(new JournalRecord.UploadCreated(first, LAYOUT), new JournalRecord.UploadCreated(second, LAYOUT));
         assertThat(both.uploads()).containsExactlyInAnyOrder(first, second);
@@ -248,7 +249,7 @@ final class JournalTest {
 
     @Test
     void upload_ofANameThatTheFileHadBefore_isToBeAbortedUnderThatName() {
-        MultipartUpload upload = new MultipartUpload("a", "1");
+        MultipartUpload upload = new MultipartUpload("a", "1", OperationId.random());
         JournalState moved = state(
                 new JournalRecord.UploadCreated(upload, LAYOUT),
                 new JournalRecord.Opened("ns", "b", null, null, false));
