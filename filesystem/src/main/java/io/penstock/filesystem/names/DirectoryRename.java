@@ -51,7 +51,6 @@ final class DirectoryRename {
     private final ObjectStore store;
     private final Writeback writeback;
     private final long mostObjects;
-    private final boolean isBoundByHeap;
     private final SharedFiles files;
     private final MovingDirectories moving;
     private final ObjectMoves objects;
@@ -72,8 +71,8 @@ final class DirectoryRename {
         this.move = move;
         this.store = writing.store();
         this.writeback = writing.writeback();
-        this.mostObjects = writing.mostRenamedIn(Runtime.getRuntime().maxMemory());
-        this.isBoundByHeap = mostObjects < writing.mostRenamed();
+        this.mostObjects = Math.min(
+                writing.mostRenamed(), Writing.mostRenamedIn(Runtime.getRuntime().maxMemory()));
         this.files = files;
         this.moving = moving;
         this.objects = new ObjectMoves(store, writeback, progress);
@@ -113,7 +112,10 @@ final class DirectoryRename {
         List<StoredObject> all = list();
         String key = Names.marker(move.from());
         boolean replacesMarker = store.find(Names.marker(move.to())) != null;
-        StoredObject marker = all.stream().filter(object -> object.version().key().equals(key)).findFirst().orElse(null);
+        StoredObject marker = all.stream()
+                .filter(object -> object.version().key().equals(key))
+                .findFirst()
+                .orElse(null);
         // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
         if (marker == null && (all.isEmpty() || replacesMarker)) {
             marker = makeMarker(key);
@@ -135,11 +137,7 @@ final class DirectoryRename {
     private List<StoredObject> list() throws ErrnoException, ObjectStoreException, InterruptedException {
         List<StoredObject> all = objects.list(move.from(), mostObjects);
         if (all == null) {
-            throw refused(
-                    move,
-                    isBoundByHeap
-                            ? "it has more than the " + mostObjects + " objects that the heap has room for"
-                            : "it has more objects than rename.most-objects, which is " + mostObjects);
+            throw refused(move, "it has more objects than rename.most-objects, or the heap, allows: " + mostObjects);
         }
         for (StoredObject object : all) {
             String key = ObjectMoves.target(move, object.version().key());

@@ -15,6 +15,7 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.RenameJournal;
 import io.penstock.writeback.RenameJournal.Copied;
@@ -104,12 +105,14 @@ final class ObjectMoves {
             Map<String, Moved> copies)
             throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         Map<Integer, List<StoredObject>> groups = objects.stream()
-                .collect(Collectors.groupingBy(object -> turn(move, object.version().key()), TreeMap::new, toList()));
+                .collect(Collectors.groupingBy(
+                        object -> turn(move, object.version().key()), TreeMap::new, toList()));
         int atOnce = store.checksDuplicates() ? Integer.MAX_VALUE : ObjectStore.MOST_DELETED;
         try (RenameProgress.Running running = progress.begin(move, Step.COPYING, objects.size())) {
             for (List<StoredObject> group : groups.values()) {
                 String last = null;
-                for (List<StoredObject> some : batches(group, atOnce, object -> object.version().key())) {
+                for (List<StoredObject> some :
+                        batches(group, atOnce, object -> object.version().key())) {
                     if (atOnce < Integer.MAX_VALUE) {
                         last = checkAbsent(move, last, some);
                     }
@@ -164,20 +167,28 @@ final class ObjectMoves {
         return new ErrnoException(Errno.ENOTEMPTY, "another client has made '" + Printable.text(key) + "'");
     }
 
+    /**
+     * With its properties: they show whether the directory that it gets into is to be marked. An empty one is made again, as
+     * more stores check conditions on PutObject than on copies.
+     */
+    private ObjectVersion copyMarker(StoredObject marker, String key)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion source = marker.version();
+        return source.size() > 0
+                ? store.copy(source, key, WriteCondition.ABSENT)
+                : store.put(key, UploadBody.EMPTY, store.properties(source.key()), WriteCondition.ABSENT);
+    }
+
     /** Null if the object is gone. */
     private @Nullable Moved copy(Move move, StoredObject object)
-            throws ErrnoException, ObjectStoreException, InterruptedException {
+            throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         String key = target(move, object.version().key());
         StoredObject source = object;
         for (int attempt = 1; ; attempt++) {
             try {
-                // The directory's own with its properties: they show whether the one that it gets into is to be marked.
-                return new Moved(
-                        source,
-                        key.equals(move.to().prefix())
-                                ? store.copy(source.version(), key, WriteCondition.ABSENT)
-                                : writeback.duplicate(source, key));
-            } catch (ObjectStoreException.PreconditionFailed e) {
+                boolean isOwn = key.equals(move.to().prefix());
+                return new Moved(source, isOwn ? copyMarker(source, key) : writeback.duplicate(source, key));
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
                 StoredObject now = store.find(source.version().key());
                 if (now == null) {
                     return null;
@@ -243,8 +254,7 @@ final class ObjectMoves {
      * Deletes the copies whose responses are known, each if it and its original are as they were then. Other objects at the
      * new name stay: they are other clients', or copies whose responses were lost.
      */
-    void undo(Move move, Collection<Copied> known)
-            throws ObjectStoreException, IOException, InterruptedException {
+    void undo(Move move, Collection<Copied> known) throws ObjectStoreException, IOException, InterruptedException {
         Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
         Map<String, ObjectVersion> there = byKey(list(move.to(), Long.MAX_VALUE));
         List<ObjectVersion> ours = known.stream()
@@ -254,7 +264,11 @@ final class ObjectMoves {
                 .toList();
         ours.forEach(copy -> there.remove(copy.key()));
         delete(move, ours).forEach(other -> there.put(other.key(), other));
-        there.keySet().retainAll(originals.keySet().stream().map(key -> target(move, key)).toList());
+        originals.remove(move.from().prefix()); // the new name's own, of an empty directory or of another rename
+        there.keySet()
+                .retainAll(originals.keySet().stream()
+                        .map(key -> target(move, key))
+                        .toList());
         warn(there.keySet(), move.to(), "they are other clients', or copies whose responses were lost");
     }
 
@@ -274,8 +288,7 @@ final class ObjectMoves {
      * Goes on with a rename that had copied all. An original is deleted if it is the version that was copied, and the new
      * name has that copy still.
      */
-    void finish(Move move, Collection<Copied> copied)
-            throws ObjectStoreException, IOException, InterruptedException {
+    void finish(Move move, Collection<Copied> copied) throws ObjectStoreException, IOException, InterruptedException {
         Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
         Map<String, ObjectVersion> there = byKey(list(move.to(), Long.MAX_VALUE));
         List<ObjectVersion> left = new ArrayList<>();

@@ -86,12 +86,7 @@ public final class RemovalBurst {
     private record Removal(
             Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<Boolean> ended) {}
 
-    RemovalBurst(
-            Writing writing,
-            InodeTable inodes,
-            SharedFiles files,
-            Removals removals,
-            MovingDirectories moving) {
+    RemovalBurst(Writing writing, InodeTable inodes, SharedFiles files, Removals removals, MovingDirectories moving) {
         this.tree = files.tree();
         this.store = writing.store();
         this.nanoClock = writing.nanoClock();
@@ -223,15 +218,11 @@ public final class RemovalBurst {
             Set<ObjectVersion> others = new HashSet<>(
                     store.deleteAll(batch.stream().map(Removal::version).toList()));
             if (!others.isEmpty()) {
-                LOG.info(
-                        "{} files, '{}' among them, were removed here, and have been written by other nodes since this"
-                                + " one saw them: those stay, and are shown",
-                        others.size(),
-                        others.iterator().next().key());
+                LOG.info("Files that were removed here have been written by others, and stay: {}", others.size());
             }
             while (!left.isEmpty()) {
                 Removal removal = left.remove();
-                end(removal, others.contains(removal.version) ? Outcome.REPLACED : Outcome.DELETED);
+                end(removal, others.contains(removal.version), true);
             }
         } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread goes on
             LOG.warn(
@@ -241,30 +232,25 @@ public final class RemovalBurst {
                     e.getMessage(),
                     batch.getFirst().version.key());
         } finally {
-            left.forEach(removal -> end(removal, Outcome.FAILED));
+            left.forEach(removal -> end(removal, true, false));
         }
     }
 
-    private enum Outcome {
-        DELETED,
-        /** The name has another object, which rm did not see: that stays. */
-        REPLACED,
-        FAILED
-    }
-
-    private void end(Removal removal, Outcome outcome) {
+    /**
+     * @param shows whether the name has an object: another node's if it was {@code removed}, as rm did not see that one
+     */
+    private void end(Removal removal, boolean shows, boolean removed) {
         Place place = removal.place;
-        boolean removed = outcome != Outcome.FAILED;
         try {
-            if (outcome == Outcome.DELETED) {
-                tree.changed(place.parent(), place.name(), Absent.ABSENT);
-            } else {
+            if (shows) {
                 tree.invalidate(place.parent(), place.name());
+            } else {
+                tree.changed(place.parent(), place.name(), Absent.ABSENT);
             }
             if (removed && removal.inode != null) {
                 inodes.detach(removal.inode); // before a new file may have the name
             }
-            removals.end(place, outcome == Outcome.DELETED);
+            removals.end(place, !shows);
         } catch (RuntimeException | Error e) {
             LOG.error("The removal of '{}' has failed: internal error; please report it", place.key(), e);
         } finally {

@@ -78,8 +78,8 @@ final class SideBySide {
         }
     }
 
-    private static <T, X extends Exception> boolean within(@Nullable Deadline deadline, List<T> items, AtomicInteger next, Work<T, X> work)
-            throws Exception {
+    private static <T, X extends Exception> boolean within(
+            @Nullable Deadline deadline, List<T> items, AtomicInteger next, Work<T, X> work) throws Exception {
         return deadline == null
                 ? run(items, next, work)
                 : deadline.<Boolean, Exception>call(() -> run(items, next, work));

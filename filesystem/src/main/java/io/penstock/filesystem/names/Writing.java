@@ -37,9 +37,9 @@ public record Writing(
         }
     }
 
-    /** {@link #mostRenamed}, unless half of a heap of so many bytes has no room for so many: a KiB each. */
-    long mostRenamedIn(long heapBytes) {
-        return Math.min(mostRenamed, heapBytes / 2 / 1024);
+    /** Objects that half of a heap of so many bytes has room for during a rename: a KiB each. */
+    static long mostRenamedIn(long heapBytes) {
+        return heapBytes / 2 / 1024;
     }
 
     /** Whether programs go on with cached answers while the store cannot be reached. */
