@@ -712,8 +712,8 @@ class DirectoryRenameTest extends OverOneCache {
     @Test
     void rename_objectChangedBeforeItsCopy_isMovedAsItIsNow() throws Exception {
         putTree();
-        Gate copying = m.delays.hold(
-                call -> call instanceof Call.Put put && put.key().equals("new/"));
+        Gate copying =
+                m.delays.hold(call -> call instanceof Call.Put put && put.key().equals("new/"));
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> rename = threads.submit(() -> {
                 m.rename("d", "new", 0);

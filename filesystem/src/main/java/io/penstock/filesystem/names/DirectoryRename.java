@@ -72,7 +72,8 @@ final class DirectoryRename {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.mostObjects = Math.min(
-                writing.mostRenamed(), Writing.mostRenamedIn(Runtime.getRuntime().maxMemory()));
+                writing.mostRenamed(),
+                Writing.mostRenamedIn(Runtime.getRuntime().maxMemory()));
         this.files = files;
         this.moving = moving;
         this.objects = new ObjectMoves(store, writeback, progress);
