@@ -23,6 +23,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -710,8 +712,8 @@ class DirectoryRenameTest extends OverOneCache {
     @Test
     void rename_objectChangedBeforeItsCopy_isMovedAsItIsNow() throws Exception {
         putTree();
-        Gate copying = m.delays.hold(
-                call -> call instanceof Call.Copy copy && copy.key().equals("new/"));
+        Gate copying =
+                m.delays.hold(call -> call instanceof Call.Put put && put.key().equals("new/"));
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> rename = threads.submit(() -> {
                 m.rename("d", "new", 0);
@@ -748,13 +750,13 @@ class DirectoryRenameTest extends OverOneCache {
         copying.awaitHeld(1);
         renaming.interrupt();
         renaming.join();
+        copying.open(); // the copy arrives after the call has ended
         m.drain();
 
         assertThat(ended).hasValue(Errno.EINTR);
         assertThat(bucket()).isEqualTo(tree("d"));
         assertThat(m.cat("d/sub/c")).isEqualTo("333");
         assertErrno(Errno.ENOENT, () -> m.lookup("new"));
-        copying.open();
     }
 
     @Test
@@ -855,7 +857,8 @@ class DirectoryRenameTest extends OverOneCache {
                 boolean succeeded = tryToRename();
                 m.faults.heal();
 
-                assertThat(bucket()).as("request " + i + ": " + fault).isEqualTo(tree(succeeded ? "new" : "d"));
+                Map<String, String> now = succeeded ? bucket() : bucketWithoutACopyInDoubt();
+                assertThat(now).as("request " + i + ": " + fault).isEqualTo(tree(succeeded ? "new" : "d"));
                 assertThat(m.cat((succeeded ? "new" : "d") + "/sub/c")).isEqualTo("333");
                 assertThat(staging).isDirectoryNotContaining("glob:**.rename");
                 moved[succeeded ? 1 : 0] = true;
@@ -878,8 +881,8 @@ class DirectoryRenameTest extends OverOneCache {
                 assertThat(tryToRename()).isFalse();
                 remount();
 
-                Map<String, String> now = bucket();
-                boolean isMoved = now.containsKey("new/a");
+                boolean isMoved = m.stored("d/a") == null;
+                Map<String, String> now = isMoved ? bucket() : bucketWithoutACopyInDoubt();
                 assertThat(now).as("request " + i).isEqualTo(tree(isMoved ? "new" : "d"));
                 assertThat(m.cat((isMoved ? "new" : "d") + "/sub/c")).isEqualTo("333");
                 assertThat(staging).isDirectoryNotContaining("glob:**.rename");
@@ -887,6 +890,16 @@ class DirectoryRenameTest extends OverOneCache {
             }
         }
         assertThat(moved).containsOnly(true);
+    }
+
+    /** The copy whose response was lost stays at the new name, as it may be another client's object. */
+    private Map<String, String> bucketWithoutACopyInDoubt() throws Exception {
+        Map<String, String> now = bucket();
+        List<String> copies =
+                now.keySet().stream().filter(key -> key.startsWith("new/")).toList();
+        assertThat(copies).hasSizeLessThan(2);
+        now.keySet().removeAll(copies);
+        return now;
     }
 
     @ParameterizedTest
@@ -930,8 +943,123 @@ class DirectoryRenameTest extends OverOneCache {
         Map<String, String> expected = tree("new");
         expected.put("d/a", "theirs");
         expected.put("new/b", "theirs");
+        expected.put("d/b", "22"); // its copy is gone
         expected.put("d/other", "theirs");
         assertThat(bucket()).isEqualTo(expected);
+    }
+
+    /** They write the same bytes, so that size and ETag are those of the copies. */
+    private void othersWrite(String key, String same) {
+        m.clock.advance(Duration.ofSeconds(1));
+        m.bucket.put(key, same);
+    }
+
+    @Test
+    void nextMount_copyMadeAgainByOthers_keepsTheOriginal() throws Exception {
+        putTree();
+        m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        m.bucket.delete("new/b");
+        othersWrite("new/b", "22");
+        remount();
+
+        Map<String, String> expected = tree("new");
+        expected.put("d/b", "22");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @Test
+    void nextMount_sameObjectsOfOthersAtTheNewName_stayAfterTheUndo() throws Exception {
+        failToUndo();
+        othersWrite("new/b", "22"); // in place of the copy
+        othersWrite("new/sub/c", "333"); // there is no copy
+        remount();
+
+        Map<String, String> expected = tree("d");
+        expected.put("new/b", "22");
+        expected.put("new/sub/c", "333");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @Test
+    void nextMount_oldNameMadeAgainByOthers_leavesThat() throws Exception {
+        putTree();
+        m.bucket.put("new/", "");
+        m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertThat(tryToRename()).isFalse();
+        othersWrite("d/", "");
+        remount();
+
+        Map<String, String> expected = tree("new");
+        expected.put("d/", "");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 0", "false, 0", "true, 1", "false, 1"})
+    void rename_keyOfACopyTakenMeanwhile_isRefusedAndUndone(boolean checks, int flags) throws Exception {
+        putTree();
+        if (!checks) {
+            m.bucket.ignoreConditionsOnCopies();
+        }
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate copying = m.delays.hold(
+                        call -> call instanceof Call.Copy copy && copy.key().equals("new/sub/"))) {
+            Future<?> rename = threads.submit(() -> {
+                assertErrno(flags == NOREPLACE ? Errno.EEXIST : Errno.ENOTEMPTY, () -> m.rename("d", "new", flags));
+                return true;
+            });
+            copying.awaitHeld(1);
+            othersWrite("new/b", "22");
+            copying.open();
+            rename.get();
+        }
+
+        Map<String, String> expected = tree("d");
+        expected.put("new/b", "22");
+        assertThat(bucket()).isEqualTo(expected);
+        assertThat(staging).isDirectoryNotContaining("glob:**.rename");
+    }
+
+    @Test
+    void rename_aCopyIsRefused_leavesTheSameObjectOfOthers() throws Exception {
+        putTree();
+        m.faults.next(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/sub/c"),
+                Fault.fail((message, cause) -> {
+                    while (!isStored("new/b")) {
+                        Thread.onSpinWait();
+                    }
+                    othersWrite("new/b", "22"); // in place of the copy
+                    return new ObjectStoreException.AccessDenied(message, cause);
+                }));
+        assertErrno(Errno.EACCES, () -> m.rename("d", "new", 0));
+
+        Map<String, String> expected = tree("d");
+        expected.put("new/b", "22");
+        assertThat(bucket()).isEqualTo(expected);
+    }
+
+    private boolean isStored(String key) {
+        try {
+            return m.stored(key) != null;
+        } catch (ObjectStoreException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void rename_outcomeOfACopyUnknown_leavesBothObjects() throws Exception {
+        putTree();
+        m.faults.next(
+                call -> call instanceof Call.Copy copy && copy.key().equals("new/b"),
+                Fault.failAfterwards(ObjectStoreException.OutcomeUnknown::new));
+        assertThat(tryToRename()).isFalse();
+
+        Map<String, String> expected = tree("d");
+        expected.put("new/b", "22");
+        assertThat(bucket()).isEqualTo(expected);
+        assertErrno(Errno.ENOTEMPTY, () -> m.rename("d", "new", 0));
     }
 
     /** A rename cannot copy all, nor delete what it has copied. */

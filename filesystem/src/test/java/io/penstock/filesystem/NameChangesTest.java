@@ -27,8 +27,12 @@ import io.penstock.writeback.WritebackConfig;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -887,18 +891,91 @@ class NameChangesTest extends OverWritableMount {
         m.rmdir("d");
     }
 
-    @Test
-    void unlink_ofABurstThatAnotherNodeHasWritten_removesThatToo() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unlink_ofABurstThatAnotherNodeWrites_leavesThat(boolean isBefore) throws Exception {
         m.mkdir("d");
         putMany("d", 20);
         unlinkMany("d", 10);
-        m.lookup("d/19");
-        m.bucket.put("d/19", "theirs");
-        for (int i = 10; i < 20; i++) {
+        m.lookup("d/19"); // what rm looks at
+        if (isBefore) {
+            m.bucket.put("d/19", "2");
+        }
+        try (Gate deleting = m.delays.hold(Call.Delete.class::isInstance)) {
+            for (int i = 10; i < 20; i++) {
+                m.unlink("d/" + i);
+            }
+            deleting.awaitHeld(1);
+            m.bucket.put("d/19", "2"); // rm has returned, and its request is late
+        }
+        assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
+        assertThat(m.ls(m.lookup("d").inode(), 10)).containsExactly("19");
+        assertThat(m.cat("d/19")).isEqualTo("2");
+        m.unlink("d/19");
+        m.rmdir("d");
+    }
+
+    @Test
+    @Timeout(60)
+    void unlink_ofABurstWhoseThreadsAreInterrupted_isDeletedByTheNext() throws Exception {
+        m.mkdir("d");
+        putMany("d", 40);
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle();
+        unlinkMany("d", 10);
+        m.fs.fsyncdir(handle);
+        AtomicReference<Thread> deletes = new AtomicReference<>();
+        m.faults.always(
+                call -> {
+                    if (call instanceof Call.Delete) {
+                        deletes.set(Thread.currentThread());
+                    }
+                    return false;
+                },
+                Fault.fail(ObjectStoreException.Unavailable::new));
+        for (int i = 10; i < 20; i++) { // more than the threads that may delete
+            try (Gate deleting = m.delays.hold(Call.Delete.class::isInstance)) {
+                m.unlink("d/" + i);
+                deleting.awaitHeld(1);
+                deletes.get().interrupt();
+                assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle));
+            }
+        }
+        for (int i = 10; i < 40; i++) {
             m.unlink("d/" + i);
         }
+        m.fs.fsyncdir(handle);
+        m.fs.releasedir(handle);
         m.rmdir("d");
-        assertThat(m.stored("d/19")).isNull();
+    }
+
+    /** By a path below /proc/self/fd, of a descriptor with O_PATH: the kernel looks no name up. */
+    @Test
+    void open_byDescriptorWhileABurstRemoves_isEstale() throws Exception {
+        m.mkdir("d");
+        putMany("d", 20);
+        long inode = m.lookup("d/19").inode();
+        unlinkMany("d", 10);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                Gate deleting = m.delays.hold(Call.Delete.class::isInstance);
+                Gate asking = m.delays.holdAnswer(
+                        call -> call instanceof Call.Head head && head.key().equals("d/19"))) {
+            Future<?> early = threads.submit(() -> {
+                assertErrno(Errno.ESTALE, () -> m.fs.open(inode, O_RDWR));
+                return true;
+            });
+            asking.awaitHeld(1); // it has seen the file
+            for (int i = 10; i < 20; i++) {
+                m.unlink("d/" + i);
+            }
+            deleting.awaitHeld(1);
+            asking.open();
+            early.get();
+            for (int flags : new int[] {0, O_RDWR}) {
+                assertErrno(Errno.ESTALE, () -> m.fs.open(inode, flags));
+            }
+        }
+        m.rmdir("d");
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, O_RDWR));
     }
 
     @Test

@@ -218,9 +218,9 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Copies exactly this version to a key where no object is known to be, within the store, and keeps its headers, user
      * metadata, tags and storage class. One request is enough for most objects. The copy is encrypted as the bucket
-     * encrypts a new object. Another client's object at the key stays where the store honours conditions on copies;
-     * elsewhere it is replaced, because a check of each key would cost as much as the copy. A copy by one request has the
-     * metadata of its source, and so no operation of its own.
+     * encrypts a new object. Another client's object at the key stays if the store {@linkplain #checksDuplicates checks}
+     * that. Elsewhere it may be replaced: a look at each key would cost as much as the copy, so the caller lists many.
+     * A copy by one request has the metadata of its source, and so no operation of its own.
      *
      * @param listener notified of the upload that a copy of a large object takes
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the store
@@ -238,6 +238,11 @@ public interface ObjectStore extends AutoCloseable {
             throw new ObjectStoreException.PreconditionFailed("'" + version.key() + "' is gone", e);
         }
         return copy(version, key, properties, WriteCondition.ABSENT, listener);
+    }
+
+    /** Whether the store refuses to {@link #duplicate} to a key that has an object. */
+    default boolean checksDuplicates() throws ObjectStoreException, InterruptedException {
+        return true;
     }
 
     /**

@@ -115,9 +115,11 @@ final class BucketReader {
 
     /** The version with the time that the store will show, if the ETag alone does not identify it. */
     ObjectVersion asShown(ObjectVersion written) {
-        if (written.hasContentEtag()) {
-            return written;
-        }
+        return written.hasContentEtag() ? written : asListed(written);
+    }
+
+    /** The version with the time that the store will show. */
+    ObjectVersion asListed(ObjectVersion written) {
         try {
             ObjectVersion there = head(written.key()).version();
             return there.etag().equals(written.etag()) && there.size() == written.size() ? there : written;

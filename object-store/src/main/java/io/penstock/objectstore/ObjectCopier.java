@@ -2,11 +2,13 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
+import software.amazon.awssdk.services.s3.model.CopyObjectResult;
 import software.amazon.awssdk.services.s3.model.MetadataDirective;
 import software.amazon.awssdk.services.s3.model.StorageClass;
 import software.amazon.awssdk.services.s3.model.TaggingDirective;
@@ -44,7 +46,7 @@ final class ObjectCopier {
                 // Without tags at the source, the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader));
-        return copy(source, key, request.build(), properties.operation(), precondition);
+        return copy(source, key, request.build(), properties.operation(), precondition, precondition);
     }
 
     /**
@@ -58,7 +60,9 @@ final class ObjectCopier {
         if (storageClass != StorageClass.STANDARD && storageClass != StorageClass.UNKNOWN_TO_SDK_VERSION) {
             request.storageClass(storageClass);
         }
-        return copy(source.version(), key, request.build(), null, precondition);
+        // An attempt after one whose response was lost would replace what another client has put there since.
+        Precondition again = new Precondition(WriteCondition.ABSENT, false);
+        return copy(source.version(), key, request.build(), null, precondition, again);
     }
 
     private CopyObjectRequest.Builder request(ObjectVersion source, String key, Precondition precondition) {
@@ -78,19 +82,18 @@ final class ObjectCopier {
             String key,
             CopyObjectRequest request,
             @Nullable OperationId operation,
-            Precondition precondition)
+            Precondition precondition,
+            Precondition again)
             throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
         try {
             CopyObjectResponse response = requests.change(requests.errors.object(source.key()), retryState, () -> {
-                precondition.check(reader, key, requests.errors.object(key));
+                (retryState.isInDoubt() ? again : precondition).check(reader, key, requests.errors.object(key));
                 return requests.client.copyObject(request);
             });
-            return new ObjectVersion(
-                    key,
-                    ResponseValues.etag(response.copyObjectResult().eTag()),
-                    source.size(),
-                    ResponseValues.timeOf(response));
+            CopyObjectResult result = response.copyObjectResult();
+            Instant time = result.lastModified() == null ? ResponseValues.timeOf(response) : result.lastModified();
+            return new ObjectVersion(key, ResponseValues.etag(result.eTag()), source.size(), time);
         } catch (ObjectStoreException e) {
             ObjectStoreException failure = e instanceof ObjectStoreException.NotFound missing
                     ? requests.errors.explainCopy(source.key(), missing)

@@ -296,10 +296,16 @@ public final class S3ObjectStore implements ObjectStore {
     public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         if (!ObjectCopier.isAtOnce(source.version())) {
-            return ObjectStore.super.duplicate(source, key, listener);
+            ObjectVersion copy = ObjectStore.super.duplicate(source, key, listener);
+            return reading(() -> reader.asListed(copy));
         }
         return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, RuntimeException>makeUnchecked(
                 Kind.COPY, WriteCondition.ABSENT, precondition -> copier.duplicateAtOnce(source, key, precondition))));
+    }
+
+    @Override
+    public boolean checksDuplicates() throws ObjectStoreException, InterruptedException {
+        return writing(() -> conditionalWrites.isHonoured(Kind.COPY));
     }
 
     /**

@@ -589,6 +589,34 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertHas("c d/ü+%", properties);
     }
 
+    /** A rename of a directory deletes its copies by their times, too. */
+    @Test
+    void duplicate_object_isTheVersionThatIsListed() throws Exception {
+        put("source", 1000);
+
+        ObjectVersion copy = store.duplicate(store.head("source"), "target", UploadListener.NOBODY);
+
+        ObjectVersion listed =
+                store.list(ListRequest.of("target", "")).objects().getFirst().version();
+        assertThat(listed.hasIdentityOf(copy)).isTrue();
+        assertThat(copy.lastModified().getEpochSecond())
+                .isEqualTo(listed.lastModified().getEpochSecond());
+    }
+
+    @Test
+    void duplicate_keyTaken_isRefusedWhereItIsChecked() throws Exception {
+        put("source", 1000);
+        put("target", 1000);
+
+        StoredObject source = store.head("source");
+        if (store.checksDuplicates()) {
+            assertThatThrownBy(() -> store.duplicate(source, "target", UploadListener.NOBODY))
+                    .isInstanceOf(PreconditionFailed.class);
+        } else {
+            ObjectVersion _ = store.duplicate(source, "target", UploadListener.NOBODY);
+        }
+    }
+
     @Test
     void duplicate_sourceChanged_failsThePrecondition() throws Exception {
         put("source", 1000);

@@ -171,6 +171,11 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
+    public boolean checksDuplicates() throws ObjectStoreException, InterruptedException {
+        return store.checksDuplicates();
+    }
+
+    @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         around(new Call.Delete(key), _ -> {
             store.delete(key);

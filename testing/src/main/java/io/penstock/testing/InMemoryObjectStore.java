@@ -73,6 +73,7 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     private final InMemoryUploads uploads = new InMemoryUploads();
     private volatile boolean closed;
+    private volatile boolean checksDuplicates = true;
 
     /** An ordinary bucket named {@code bucket}, with a clock that stands still. */
     public InMemoryObjectStore() {
@@ -109,6 +110,11 @@ public final class InMemoryObjectStore implements ObjectStore {
     /** Its ETags do not change with the content, like those of some gateways to file systems. */
     public static InMemoryObjectStore withOneEtag(InstantSource clock) {
         return new InMemoryObjectStore("bucket", clock, Order.UTF8, false, "\"gateway\"");
+    }
+
+    /** From now on a duplicate replaces whatever has its key, as MinIO has it. */
+    public void ignoreConditionsOnCopies() {
+        checksDuplicates = false;
     }
 
     /** Stores the object, in place of one with the same key. */
@@ -333,7 +339,13 @@ public final class InMemoryObjectStore implements ObjectStore {
             throws ObjectStoreException, InterruptedException {
         Content content = toBeCopied(source.version());
         ObjectProperties properties = entry(source.version().key()).properties; // the operation among them
-        return copied(content, key, properties, WriteCondition.ABSENT, listener);
+        WriteCondition condition = checksDuplicates ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
+        return copied(content, key, properties, condition, listener);
+    }
+
+    @Override
+    public boolean checksDuplicates() {
+        return checksDuplicates;
     }
 
     @Override

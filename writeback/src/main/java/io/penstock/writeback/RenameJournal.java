@@ -40,7 +40,7 @@ public final class RenameJournal implements AutoCloseable {
 
     /** It is never compacted: 200 bytes an object. */
     private static final RecordLog.Format<Entry> FORMAT = new RecordLog.Format<>(
-            0x50454e53_524e4d_01L, // "PENSRNM", version 1
+            0x50454e53_524e4d_02L, // "PENSRNM", version 2
             true,
             64L << 20,
             RenameJournal::encode,
@@ -61,11 +61,13 @@ public final class RenameJournal implements AutoCloseable {
      *
      * @param from the old prefix; ends in a slash
      * @param to the new one
-     * @param replacesMarker whether the new prefix had an object of its own, which the directory's own replaces last
      */
-    public record Begun(String namespace, String from, String to, boolean replacesMarker) implements Entry {}
+    public record Begun(String namespace, String from, String to) implements Entry {}
 
-    /** An object and its copy. */
+    /**
+     * An object and its copy, whose response is known. The same version twice is the directory's own object if that is copied
+     * last, in the place of the one that the new prefix had.
+     */
     public record Copied(ObjectVersion original, ObjectVersion copy) implements Entry {}
 
     private enum Decided implements Entry {
@@ -92,11 +94,10 @@ public final class RenameJournal implements AutoCloseable {
      *
      * @throws IOException if the staging folder cannot be written
      */
-    public static RenameJournal begin(Staging staging, String from, String to, boolean replacesMarker)
-            throws IOException {
+    public static RenameJournal begin(Staging staging, String from, String to) throws IOException {
         DataFolder files = staging.files();
         String name = String.format("%016x%s", ThreadLocalRandom.current().nextLong(), RENAME);
-        Begun begun = new Begun(staging.namespace(), from, to, replacesMarker);
+        Begun begun = new Begun(staging.namespace(), from, to);
         RecordLog<Entry> log = RecordLog.create(files, name, FORMAT);
         RenameJournal journal = new RenameJournal(files, name, log, begun, List.of(), false);
         boolean done = false;
@@ -212,12 +213,11 @@ public final class RenameJournal implements AutoCloseable {
     private static void encode(Entry entry, DataOutputStream to) throws IOException {
         // No record begins with RecordLog's mark.
         switch (entry) {
-            case Begun(String namespace, String from, String target, boolean replacesMarker) -> {
+            case Begun(String namespace, String from, String target) -> {
                 to.writeByte(BEGUN);
                 to.writeUTF(namespace);
                 to.writeUTF(from);
                 to.writeUTF(target);
-                to.writeBoolean(replacesMarker);
             }
             case Copied(ObjectVersion original, ObjectVersion copy) -> {
                 to.writeByte(COPIED);
@@ -238,7 +238,7 @@ public final class RenameJournal implements AutoCloseable {
     private static Entry decode(DataInputStream from) throws IOException {
         byte kind = from.readByte();
         return switch (kind) {
-            case BEGUN -> new Begun(from.readUTF(), from.readUTF(), from.readUTF(), from.readBoolean());
+            case BEGUN -> new Begun(from.readUTF(), from.readUTF(), from.readUTF());
             case COPIED -> new Copied(version(from), version(from));
             case DECIDED -> Decided.DECIDED;
             default -> throw new IOException("there is no record of kind " + kind);

@@ -313,11 +313,10 @@ public final class Writeback implements AutoCloseable {
      *
      * @param from the old prefix; ends in a slash
      * @param to the new one
-     * @param replacesMarker whether there is an object {@code to}
      * @throws IOException if the staging folder cannot be written
      */
-    public RenameJournal beginRename(String from, String to, boolean replacesMarker) throws IOException {
-        return RenameJournal.begin(context.staging(), from, to, replacesMarker);
+    public RenameJournal beginRename(String from, String to) throws IOException {
+        return RenameJournal.begin(context.staging(), from, to);
     }
 
     /** The renames of directories that earlier runs did not end. To be ended before {@link #start}. */

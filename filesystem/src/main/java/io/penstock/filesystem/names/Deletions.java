@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes objects, and corrects the cached answers about their names. Each request says which version it is meant for:
- * one that is repeated, or arrives late, does nothing to another. Safe for use by any number of threads.
+ * one that is repeated, or arrives late, does nothing to another. A refusal, as the key has another version, means that the
+ * meant one is gone: nobody deletes the other one, except rm(1) before it returns, which acts on whatever it finds then.
+ * Safe for use by any number of threads.
  */
 final class Deletions {
     private final Tree tree;
@@ -25,7 +27,7 @@ final class Deletions {
     }
 
     /**
-     * Deletes the version that the store has by now, as rm(1) does.
+     * Deletes the version that the store has by now, for rm(1), which waits for this.
      *
      * @param known the version it had when it was last asked
      */

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,11 +55,14 @@ final class DirectoryRename {
     private final MovingDirectories moving;
     private final ObjectMoves objects;
 
+    /** Runs the copies, which an interrupt does not end: what became of one that was sent is known by its response only. */
+    private final ExecutorService copying = SideBySide.threads();
+
     /** Null before the first copy. */
     private @Nullable RenameJournal journal;
 
-    /** Whether the new name had an object of its own, as an empty directory has. */
-    private boolean replacesMarker;
+    /** The directory's own object if the new name had one, as an empty directory has, which this replaces last. */
+    private @Nullable ObjectVersion replacing;
 
     /** By the keys of the originals. */
     private final Map<String, Moved> copies = new ConcurrentHashMap<>();
@@ -67,7 +71,9 @@ final class DirectoryRename {
         this.move = move;
         this.store = writing.store();
         this.writeback = writing.writeback();
-        this.mostObjects = writing.mostRenamed();
+        this.mostObjects = Math.min(
+                writing.mostRenamed(),
+                Writing.mostRenamedIn(Runtime.getRuntime().maxMemory()));
         this.files = files;
         this.moving = moving;
         this.objects = new ObjectMoves(store, writeback, progress);
@@ -91,8 +97,9 @@ final class DirectoryRename {
                 deadline.restart();
             }
             copyObjects();
-            names.open(move, copies, replacesMarker);
+            names.open(move, copies, replacing != null);
         } catch (RuntimeException | Error e) { // nothing is known to be as before, or to be complete
+            copying.close();
             if (journal != null) {
                 leave(journal, "is not finished", e);
             }
@@ -104,28 +111,34 @@ final class DirectoryRename {
 
     private void copyObjects() throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         List<StoredObject> all = list();
-        String marker = Names.marker(move.from());
-        replacesMarker = store.find(Names.marker(move.to())) != null;
+        String key = Names.marker(move.from());
+        boolean replacesMarker = store.find(Names.marker(move.to())) != null;
+        StoredObject marker = all.stream()
+                .filter(object -> object.version().key().equals(key))
+                .findFirst()
+                .orElse(null);
         // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
-        if (all.isEmpty() || (replacesMarker && all.stream().noneMatch(object -> isAt(object, marker)))) {
-            all.add(makeMarker(marker));
-        }
-        if (replacesMarker) {
-            files.kept().learn(move.from()); // until its marker is there, the new name shows what is known of it
+        if (marker == null && (all.isEmpty() || replacesMarker)) {
+            marker = makeMarker(key);
+            all.add(marker);
         }
         RenameJournal begun = begin();
         journal = begun;
-        List<StoredObject> copied = replacesMarker
-                ? all.stream().filter(object -> !isAt(object, marker)).toList()
-                : all;
-        objects.copy(move, copied, begun, copies);
+        if (marker != null && replacesMarker) {
+            files.kept().learn(move.from()); // until its marker is there, the new name shows what is known of it
+            all.remove(marker);
+            replacing = marker.version();
+            begun.copied(marker.version(), marker.version());
+        }
+        objects.copy(copying, move, all, begun, copies);
+        copying.close();
         begun.decide();
     }
 
     private List<StoredObject> list() throws ErrnoException, ObjectStoreException, InterruptedException {
         List<StoredObject> all = objects.list(move.from(), mostObjects);
         if (all == null) {
-            throw refused(move, "it has more objects than rename.most-objects, which is " + mostObjects);
+            throw refused(move, "it has more objects than rename.most-objects, or the heap, allows: " + mostObjects);
         }
         for (StoredObject object : all) {
             String key = ObjectMoves.target(move, object.version().key());
@@ -146,14 +159,10 @@ final class DirectoryRename {
 
     private RenameJournal begin() throws ErrnoException {
         try {
-            return writeback.beginRename(move.from().prefix(), move.to().prefix(), replacesMarker);
+            return writeback.beginRename(move.from().prefix(), move.to().prefix());
         } catch (IOException e) {
             throw refused(move, "its journal cannot be written to the staging folder: " + e.getMessage());
         }
-    }
-
-    private static boolean isAt(StoredObject object, String key) {
-        return object.version().key().equals(key);
     }
 
     private StoredObject makeMarker(String key) throws ObjectStoreException, IOException, InterruptedException {
@@ -165,13 +174,14 @@ final class DirectoryRename {
     /** Deletes the copies, as the rest could not be copied: nothing has changed then. */
     void undo() {
         RenameJournal begun = journal;
+        copying.close(); // awaits the responses to copies that were sent
         if (begun == null) {
             return;
         }
         List<Copied> known = copied();
         try {
             List<ObjectVersion> _ = persistently(() -> {
-                objects.undo(move, known, replacesMarker);
+                objects.undo(move, known);
                 return List.of();
             });
             begun.end();
@@ -227,13 +237,8 @@ final class DirectoryRename {
         try {
             List<ObjectVersion> others = persistently(this::deleteObjects);
             begun.end();
-            if (!others.isEmpty()) {
-                LOG.warn(
-                        "{} objects, '{}' among them, were changed by others while '{}' was renamed, and stay there",
-                        others.size(),
-                        Printable.text(others.getFirst().key()),
-                        Printable.text(move.from().prefix()));
-            }
+            List<String> keys = others.stream().map(ObjectVersion::key).toList();
+            ObjectMoves.warn(keys, move.from(), "other clients have changed them during the rename");
         } catch (ObjectStoreException | IOException | InterruptedException | RuntimeException | Error e) {
             leave(begun, "is not finished", e);
             throw e;
@@ -241,8 +246,8 @@ final class DirectoryRename {
     }
 
     private List<ObjectVersion> deleteObjects() throws ObjectStoreException, IOException, InterruptedException {
-        if (replacesMarker) {
-            objects.replaceMarker(move);
+        if (replacing != null) {
+            objects.replaceMarker(move, replacing);
             files.kept().markers().doubt(move.to()); // the other may have been asked for meanwhile
         }
         return objects.delete(

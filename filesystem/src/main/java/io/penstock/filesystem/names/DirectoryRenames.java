@@ -104,7 +104,13 @@ final class DirectoryRenames {
         writing.withinOneDeadline(() -> {
             check(move, mustBeNew);
             moving.abandon(move);
-            Errnos.run(() -> rename.copy(names));
+            try {
+                Errnos.run(() -> rename.copy(names));
+            } catch (ErrnoException e) {
+                throw mustBeNew && e.errno() == Errno.ENOTEMPTY
+                        ? new ErrnoException(Errno.EEXIST, String.valueOf(e.getMessage()))
+                        : e;
+            }
         });
         tree.overlay(from(move).parent(), from(move).name(), Absent.ABSENT); // whatever is left of it
     }

@@ -84,11 +84,10 @@ public final class LeftRenames {
     }
 
     private void end(RenameJournal journal, Move move) throws ObjectStoreException, IOException, InterruptedException {
-        boolean replacesMarker = journal.begun().replacesMarker();
         if (journal.isDecided()) {
-            objects.finish(move, journal.copied(), replacesMarker);
+            objects.finish(move, journal.copied());
         } else {
-            objects.undo(move, journal.copied(), replacesMarker);
+            objects.undo(move, journal.copied());
         }
     }
 

@@ -62,7 +62,7 @@ public final class NameChanges {
         this.files = files;
         this.removals = new Removals(inodes, files);
         this.deletions = new Deletions(tree, writing.store());
-        this.burst = new RemovalBurst(writing, inodes, files, removals, deletions, moving);
+        this.burst = new RemovalBurst(writing, inodes, files, removals, moving);
         this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
         this.moving = moving;
         this.directoryRenames = new DirectoryRenames(

@@ -1,14 +1,21 @@
 package io.penstock.filesystem.names;
 
+import static java.util.stream.Collectors.toList;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.core.Printable;
 import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.Directory;
+import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.RenameJournal;
 import io.penstock.writeback.RenameJournal.Copied;
@@ -17,16 +24,24 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.regex.Pattern;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The objects of directories that get another name: copies them, and deletes originals or copies. Thread-safe. */
 final class ObjectMoves {
+    private static final Logger LOG = LoggerFactory.getLogger(ObjectMoves.class);
+
     /** The maximum number of concurrent copies. */
     static final int CONCURRENCY = 64;
 
@@ -35,8 +50,6 @@ final class ObjectMoves {
 
     /** Another client that changes the same object again and again makes its copy fail. */
     private static final int ATTEMPTS = 4;
-
-    private static final Pattern MD5 = Pattern.compile("\"[0-9a-f]{32}\"");
 
     private final ObjectStore store;
     private final Writeback writeback;
@@ -73,61 +86,115 @@ final class ObjectMoves {
         }
     }
 
-    private List<StoredObject> listAll(Directory directory) throws ObjectStoreException, InterruptedException {
-        List<StoredObject> objects = list(directory, Long.MAX_VALUE);
-        return objects == null ? List.of() : objects;
-    }
-
     // ---- copies
 
     /**
-     * Copies the objects, those that mark directories first: they say whether other nodes ask the objects in there for
-     * their attributes. One that another client deletes before its copy is left out.
+     * Copies the objects: first the directory's own, which tells renames of several nodes to one name apart, then those that
+     * mark directories, as they say whether other nodes ask the objects in there for their attributes. One that another
+     * client deletes before its copy is left out. After a failure, copies that were sent arrive later.
      *
+     * @param copying runs the copies; they have ended once it is closed
      * @param copies takes the copies by the keys of the originals. Safe for use by several threads
+     * @throws ErrnoException ENOTEMPTY if an object of another client has the key of a copy
      */
-    void copy(Move move, List<StoredObject> objects, RenameJournal journal, Map<String, Moved> copies)
-            throws ObjectStoreException, IOException, InterruptedException {
+    void copy(
+            ExecutorService copying,
+            Move move,
+            List<StoredObject> objects,
+            RenameJournal journal,
+            Map<String, Moved> copies)
+            throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
+        Map<Integer, List<StoredObject>> groups = objects.stream()
+                .collect(Collectors.groupingBy(
+                        object -> turn(move, object.version().key()), TreeMap::new, toList()));
+        int atOnce = store.checksDuplicates() ? Integer.MAX_VALUE : ObjectStore.MOST_DELETED;
         try (RenameProgress.Running running = progress.begin(move, Step.COPYING, objects.size())) {
-            for (boolean marker : List.of(true, false)) {
-                List<StoredObject> some = objects.stream()
-                        .filter(object -> object.version().key().endsWith("/") == marker)
-                        .toList();
-                SideBySide.forEach(some, CONCURRENCY, object -> {
-                    String key = object.version().key();
-                    Moved moved = key.equals(move.from().prefix())
-                            ? copyMarker(move, object)
-                            : copy(object, target(move, key));
-                    if (moved != null) {
-                        journal.copied(moved.original.version(), moved.copy);
-                        copies.put(key, moved);
+            for (List<StoredObject> group : groups.values()) {
+                String last = null;
+                for (List<StoredObject> some :
+                        batches(group, atOnce, object -> object.version().key())) {
+                    if (atOnce < Integer.MAX_VALUE) {
+                        last = checkAbsent(move, last, some);
                     }
-                    running.done(1);
-                });
+                    SideBySide.forEach(copying, some, CONCURRENCY, object -> {
+                        Moved moved = copy(move, object);
+                        if (moved != null) {
+                            copies.put(moved.original.version().key(), moved);
+                            journal.copied(moved.original.version(), moved.copy);
+                        }
+                        running.done(1);
+                    });
+                }
             }
         }
     }
 
-    /** With its properties, from which the store sees whether the directory that it gets into is to be marked. */
-    private Moved copyMarker(Move move, StoredObject marker) throws ObjectStoreException, InterruptedException {
-        return new Moved(marker, store.copy(marker.version(), move.to().prefix(), WriteCondition.ABSENT));
+    private static int turn(Move move, String key) {
+        return key.equals(move.from().prefix()) ? 0 : key.endsWith("/") ? 1 : 2;
+    }
+
+    /**
+     * Looks for objects at the keys of the copies of a batch: mostly one page of a listing.
+     *
+     * @param after the last key of the batch before; null if there is none
+     * @return that of this batch
+     */
+    private String checkAbsent(Move move, @Nullable String after, List<StoredObject> batch)
+            throws ErrnoException, ObjectStoreException, InterruptedException {
+        Set<String> keys = batch.stream()
+                .map(object -> target(move, object.version().key()))
+                .collect(Collectors.toSet());
+        String last = target(move, batch.getLast().version().key());
+        ListRequest request = new ListRequest(move.to().prefix(), "", after, null, ListRequest.MAX_KEYS);
+        boolean isBehind = false;
+        while (!isBehind) {
+            ListPage page = store.list(request);
+            for (StoredObject there : page.objects()) {
+                if (keys.contains(there.version().key())) {
+                    throw taken(there.version().key());
+                }
+                isBehind |= KeyOrder.COMPARATOR.compare(there.version().key(), last) >= 0;
+            }
+            if (page.nextToken() == null) {
+                break;
+            }
+            request = request.next(page.nextToken());
+        }
+        return last;
+    }
+
+    private static ErrnoException taken(String key) {
+        return new ErrnoException(Errno.ENOTEMPTY, "another client has made '" + Printable.text(key) + "'");
+    }
+
+    /**
+     * With its properties: they show whether the directory that it gets into is to be marked. An empty one is made again, as
+     * more stores check conditions on PutObject than on copies.
+     */
+    private ObjectVersion copyMarker(StoredObject marker, String key)
+            throws ObjectStoreException, IOException, InterruptedException {
+        ObjectVersion source = marker.version();
+        return source.size() > 0
+                ? store.copy(source, key, WriteCondition.ABSENT)
+                : store.put(key, UploadBody.EMPTY, store.properties(source.key()), WriteCondition.ABSENT);
     }
 
     /** Null if the object is gone. */
-    private @Nullable Moved copy(StoredObject object, String key) throws ObjectStoreException, InterruptedException {
+    private @Nullable Moved copy(Move move, StoredObject object)
+            throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
+        String key = target(move, object.version().key());
         StoredObject source = object;
         for (int attempt = 1; ; attempt++) {
             try {
-                return new Moved(source, writeback.duplicate(source, key));
-            } catch (ObjectStoreException.PreconditionFailed e) {
+                boolean isOwn = key.equals(move.to().prefix());
+                return new Moved(source, isOwn ? copyMarker(source, key) : writeback.duplicate(source, key));
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
                 StoredObject now = store.find(source.version().key());
                 if (now == null) {
                     return null;
-                }
-                StoredObject there = store.find(key);
-                if (there != null && isCopy(now.version(), there.version(), true)) {
-                    return new Moved(now, there.version()); // an attempt whose response was lost
-                } else if (there != null || attempt == ATTEMPTS) {
+                } else if (isSame(source.version(), now.version()) && store.find(key) != null) {
+                    throw taken(key);
+                } else if (attempt == ATTEMPTS) {
                     throw e;
                 }
                 source = now;
@@ -135,20 +202,22 @@ final class ObjectMoves {
         }
     }
 
-    /** Puts the directory's own object in the place of the one that the new name had. */
-    void replaceMarker(Move move) throws ObjectStoreException, InterruptedException {
-        StoredObject marker = store.find(move.from().prefix());
-        if (marker != null) {
-            ObjectVersion _ = store.copy(marker.version(), move.to().prefix(), WriteCondition.ALWAYS);
-            List<ObjectVersion> _ = store.deleteAll(List.of(marker.version()));
+    /**
+     * Puts the directory's own object in the place of the one that the new name had. Does nothing if it has been replaced or
+     * removed since.
+     */
+    void replaceMarker(Move move, ObjectVersion marker) throws ObjectStoreException, InterruptedException {
+        StoredObject there = store.find(marker.key());
+        if (there != null && isSame(marker, there.version())) {
+            ObjectVersion _ = store.copy(marker, move.to().prefix(), WriteCondition.ALWAYS);
+            List<ObjectVersion> _ = store.deleteAll(List.of(marker));
         }
     }
 
     // ---- deletions
 
     /**
-     * Deletes these objects, each if it is still this version: those that mark directories last, and whatever they are, as
-     * rmdir does.
+     * Deletes these objects, each if it is still this version: those that mark directories last.
      *
      * @return those that another client has changed, and that stay
      */
@@ -159,17 +228,9 @@ final class ObjectMoves {
             for (boolean marker : List.of(false, true)) {
                 List<ObjectVersion> some = versions.stream()
                         .filter(version -> version.key().endsWith("/") == marker)
-                        .sorted(Comparator.comparing(ObjectVersion::key)) // a batch may have to be listed
                         .toList();
-                SideBySide.forEach(batches(some), BATCHES, batch -> {
-                    List<ObjectVersion> changed = store.deleteAll(batch);
-                    if (marker) {
-                        for (ObjectVersion version : changed) {
-                            store.delete(version.key());
-                        }
-                    } else {
-                        others.addAll(changed);
-                    }
+                SideBySide.forEach(batches(some, ObjectStore.MOST_DELETED, ObjectVersion::key), BATCHES, batch -> {
+                    others.addAll(store.deleteAll(batch));
                     running.done(batch.size());
                 });
             }
@@ -177,84 +238,89 @@ final class ObjectMoves {
         return List.copyOf(others);
     }
 
-    private static List<List<ObjectVersion>> batches(List<ObjectVersion> versions) {
-        int size = ObjectStore.MOST_DELETED;
-        List<List<ObjectVersion>> batches = new ArrayList<>();
-        for (int i = 0; i < versions.size(); i += size) {
-            batches.add(versions.subList(i, Math.min(versions.size(), i + size)));
+    /** In the order of the keys: a batch may have to be listed. */
+    private static <T> List<List<T>> batches(List<T> items, int size, Function<T, String> key) {
+        List<T> inOrder = items.stream()
+                .sorted(Comparator.comparing(key, KeyOrder.COMPARATOR))
+                .toList();
+        List<List<T>> batches = new ArrayList<>();
+        for (int i = 0; i < inOrder.size(); i += size) {
+            batches.add(inOrder.subList(i, Math.min(inOrder.size(), i + size)));
         }
         return batches;
     }
 
     /**
-     * Deletes the copies: those that are known, and those that look like one. A copy whose response was lost is of the second
-     * kind. One whose original is gone stays, as nothing else has that content.
-     *
-     * @param keepsMarker whether the object of the new name itself is no copy
+     * Deletes the copies whose responses are known, each if it and its original are as they were then. Other objects at the
+     * new name stay: they are other clients', or copies whose responses were lost.
      */
-    void undo(Move move, Collection<Copied> known, boolean keepsMarker)
-            throws ObjectStoreException, IOException, InterruptedException {
-        Map<String, ObjectVersion> originals = byKey(listAll(move.from()));
-        Map<String, Copied> copies = new HashMap<>();
-        known.forEach(copied -> copies.put(copied.copy().key(), copied));
-        boolean etagsStay = known.stream().allMatch(copied -> isCopy(copied.original(), copied.copy(), true));
-        List<ObjectVersion> ours = new ArrayList<>();
-        for (StoredObject object : listAll(move.to())) {
-            ObjectVersion there = object.version();
-            ObjectVersion original = originals.get(move.from().prefix()
-                    + there.key().substring(move.to().prefix().length()));
-            Copied copied = copies.get(there.key());
-            boolean isOurs = copied == null
-                    ? original != null && isCopy(original, there, etagsStay)
-                    : copied.copy().hasIdentityOf(there) && isSame(copied.original(), original);
-            if (isOurs && !(keepsMarker && there.key().equals(move.to().prefix()))) {
-                ours.add(there);
+    void undo(Move move, Collection<Copied> known) throws ObjectStoreException, IOException, InterruptedException {
+        Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
+        Map<String, ObjectVersion> there = byKey(list(move.to(), Long.MAX_VALUE));
+        List<ObjectVersion> ours = known.stream()
+                .filter(each -> isSame(each.copy(), there.get(each.copy().key()))
+                        && isSame(each.original(), originals.get(each.original().key())))
+                .map(Copied::copy)
+                .toList();
+        ours.forEach(copy -> there.remove(copy.key()));
+        delete(move, ours).forEach(other -> there.put(other.key(), other));
+        originals.remove(move.from().prefix()); // the new name's own, of an empty directory or of another rename
+        there.keySet()
+                .retainAll(originals.keySet().stream()
+                        .map(key -> target(move, key))
+                        .toList());
+        warn(there.keySet(), move.to(), "they are other clients', or copies whose responses were lost");
+    }
+
+    /** Tells of objects that a rename leaves where they are. */
+    static void warn(Collection<String> keys, Directory directory, String why) {
+        if (!keys.isEmpty()) {
+            LOG.warn(
+                    "{} objects, '{}' among them, stay in '{}': {}",
+                    keys.size(),
+                    Printable.text(keys.iterator().next()),
+                    Printable.text(directory.prefix()),
+                    why);
+        }
+    }
+
+    /**
+     * Goes on with a rename that had copied all. An original is deleted if it is the version that was copied, and the new
+     * name has that copy still.
+     */
+    void finish(Move move, Collection<Copied> copied) throws ObjectStoreException, IOException, InterruptedException {
+        Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
+        Map<String, ObjectVersion> there = byKey(list(move.to(), Long.MAX_VALUE));
+        List<ObjectVersion> left = new ArrayList<>();
+        Set<String> others = new TreeSet<>();
+        for (Copied each : copied) {
+            ObjectVersion original = each.original();
+            if (each.copy().equals(original)) {
+                replaceMarker(move, original);
+            } else if (isSame(each.copy(), there.get(each.copy().key()))
+                    && isSame(original, originals.get(original.key()))) {
+                left.add(original);
+            } else if (originals.containsKey(original.key())) {
+                others.add(original.key());
             }
         }
-        List<ObjectVersion> _ = delete(move, ours); // the rest has been written by others since
+        delete(move, left).forEach(other -> others.add(other.key()));
+        warn(others, move.from(), "they, or their copies, have been replaced since");
     }
 
-    /**
-     * Whether one may be a copy of the other.
-     *
-     * @param etagsStay whether a copy has its source's ETag, if that is an MD5: not where the store encrypts
-     */
-    private static boolean isCopy(ObjectVersion original, ObjectVersion copy, boolean etagsStay) {
-        boolean areCompared = etagsStay && MD5.matcher(original.etag()).matches();
-        return original.size() == copy.size()
-                && (!areCompared || original.etag().equals(copy.etag()));
-    }
-
-    /**
-     * Goes on with a rename that had copied all. An original is deleted if it is the version that was copied and the new name
-     * has an object still.
-     */
-    void finish(Move move, Collection<Copied> copied, boolean replacesMarker)
-            throws ObjectStoreException, IOException, InterruptedException {
-        if (replacesMarker) {
-            replaceMarker(move);
-        }
-        Map<String, ObjectVersion> originals = byKey(listAll(move.from()));
-        Map<String, ObjectVersion> targets = byKey(listAll(move.to()));
-        List<ObjectVersion> left = copied.stream()
-                .filter(each -> targets.containsKey(each.copy().key()))
-                .map(each -> each.original())
-                .filter(original -> isSame(original, originals.get(original.key())))
-                .toList();
-        List<ObjectVersion> _ = delete(move, left);
-    }
-
-    /** An object that was written again since has another time, even if it has the same content. */
-    private static boolean isSame(ObjectVersion original, @Nullable ObjectVersion there) {
+    /** One that was written again since has another time, even if it has the same content. */
+    private static boolean isSame(ObjectVersion version, @Nullable ObjectVersion there) {
         return there != null
-                && there.hasIdentityOf(original)
+                && there.hasIdentityOf(version)
                 && there.lastModified().getEpochSecond()
-                        == original.lastModified().getEpochSecond();
+                        == version.lastModified().getEpochSecond();
     }
 
-    private static Map<String, ObjectVersion> byKey(List<StoredObject> objects) {
-        Map<String, ObjectVersion> versions = new HashMap<>();
-        objects.forEach(object -> versions.put(object.version().key(), object.version()));
+    private static Map<String, ObjectVersion> byKey(@Nullable List<StoredObject> objects) {
+        Map<String, ObjectVersion> versions = new TreeMap<>();
+        if (objects != null) {
+            objects.forEach(object -> versions.put(object.version().key(), object.version()));
+        }
         return versions;
     }
 }

@@ -57,7 +57,6 @@ public final class RemovalBurst {
     private final InodeTable inodes;
     private final SharedFiles files;
     private final Removals removals;
-    private final Deletions deletions;
     private final MovingDirectories moving;
 
     @GuardedBy("this")
@@ -87,20 +86,13 @@ public final class RemovalBurst {
     private record Removal(
             Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<Boolean> ended) {}
 
-    RemovalBurst(
-            Writing writing,
-            InodeTable inodes,
-            SharedFiles files,
-            Removals removals,
-            Deletions deletions,
-            MovingDirectories moving) {
+    RemovalBurst(Writing writing, InodeTable inodes, SharedFiles files, Removals removals, MovingDirectories moving) {
         this.tree = files.tree();
         this.store = writing.store();
         this.nanoClock = writing.nanoClock();
         this.inodes = inodes;
         this.files = files;
         this.removals = removals;
-        this.deletions = deletions;
         this.moving = moving;
     }
 
@@ -189,22 +181,22 @@ public final class RemovalBurst {
     }
 
     private void delete() {
-        try {
-            for (List<Removal> batch = take(); !batch.isEmpty(); batch = take()) {
-                delete(batch);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        for (List<Removal> batch = take(); !batch.isEmpty(); batch = take()) {
+            delete(batch);
         }
     }
 
-    /** The next to be deleted: empty if there are none, and the thread is to end. */
-    private synchronized List<Removal> take() throws InterruptedException {
+    /** The next to be deleted: empty if there are none, and the thread is to end. An interrupt ends the pause only. */
+    private synchronized List<Removal> take() {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
         for (long nanos = until - System.nanoTime();
                 nanos > 0 && !isAwaited && !queue.isEmpty() && queue.size() < ObjectStore.MOST_DELETED;
                 nanos = until - System.nanoTime()) {
-            wait(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            try {
+                wait(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            } catch (InterruptedException _) {
+                break;
+            }
         }
         List<Removal> batch = new ArrayList<>();
         while (!queue.isEmpty() && batch.size() < ObjectStore.MOST_DELETED) {
@@ -220,17 +212,19 @@ public final class RemovalBurst {
     }
 
     /** Each of the batch ends, whatever happens: calls wait for it, and renames of its directory. */
-    private void delete(List<Removal> batch) throws InterruptedException {
+    private void delete(List<Removal> batch) {
         Queue<Removal> left = new ArrayDeque<>(batch);
         try {
             Set<ObjectVersion> others = new HashSet<>(
                     store.deleteAll(batch.stream().map(Removal::version).toList()));
-            while (!left.isEmpty()) {
-                Removal removal = left.element();
-                boolean deleted = !others.contains(removal.version) || isDeletedSingly(removal);
-                end(left.remove(), deleted);
+            if (!others.isEmpty()) {
+                LOG.info("Files that were removed here have been written by others, and stay: {}", others.size());
             }
-        } catch (ObjectStoreException | RuntimeException | Error e) { // this thread goes on: no other may begin
+            while (!left.isEmpty()) {
+                Removal removal = left.remove();
+                end(removal, others.contains(removal.version), true);
+            }
+        } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread goes on
             LOG.warn(
                     "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
                             + " left, '{}' perhaps, are shown again.",
@@ -238,44 +232,37 @@ public final class RemovalBurst {
                     e.getMessage(),
                     batch.getFirst().version.key());
         } finally {
-            left.forEach(removal -> end(removal, false));
+            left.forEach(removal -> end(removal, true, false));
         }
     }
 
-    /** Another node has written it since: its current version is removed, as by any other rm(1). */
-    private boolean isDeletedSingly(Removal removal) {
+    /**
+     * @param shows whether the name has an object: another node's if it was {@code removed}, as rm did not see that one
+     */
+    private void end(Removal removal, boolean shows, boolean removed) {
         Place place = removal.place;
         try {
-            deletions.deleteCurrent(place.parent(), place.name(), removal.version);
-            return true;
-        } catch (ErrnoException e) {
-            LOG.warn("'{}' could not be deleted, and is shown again: {}", place.key(), e.getMessage());
-            return false;
-        }
-    }
-
-    private void end(Removal removal, boolean deleted) {
-        Place place = removal.place;
-        try {
-            if (deleted) {
-                tree.changed(place.parent(), place.name(), Absent.ABSENT);
-                if (removal.inode != null) {
-                    inodes.detach(removal.inode); // before a new file may have the name
-                }
-            } else {
+            if (shows) {
                 tree.invalidate(place.parent(), place.name());
+            } else {
+                tree.changed(place.parent(), place.name(), Absent.ABSENT);
             }
-            removals.end(place, deleted);
-            moving.leave(place.parent());
+            if (removed && removal.inode != null) {
+                inodes.detach(removal.inode); // before a new file may have the name
+            }
+            removals.end(place, !shows);
+        } catch (RuntimeException | Error e) {
+            LOG.error("The removal of '{}' has failed: internal error; please report it", place.key(), e);
         } finally {
+            moving.leave(place.parent());
             synchronized (this) {
                 waiting.remove(removal);
-                if (!deleted) {
+                if (!removed) {
                     failed.add(place.parent());
                 }
                 notifyAll();
             }
-            removal.ended.complete(deleted);
+            removal.ended.complete(removed);
         }
     }
 }

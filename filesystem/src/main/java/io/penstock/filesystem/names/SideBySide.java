@@ -1,5 +1,6 @@
 package io.penstock.filesystem.names;
 
+import io.penstock.core.ErrnoException;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
@@ -21,10 +22,19 @@ final class SideBySide {
 
     private SideBySide() {}
 
-    /** The work on one item. */
+    /**
+     * The work on one item.
+     *
+     * @param <X> {@link ErrnoException}, if it throws that
+     */
     @FunctionalInterface
-    interface Work<T> {
-        void run(T item) throws ObjectStoreException, IOException, InterruptedException;
+    interface Work<T, X extends Exception> {
+        void run(T item) throws X, ObjectStoreException, IOException, InterruptedException;
+    }
+
+    /** An executor for {@link #forEach(ExecutorService, List, int, Work)}. */
+    static ExecutorService threads() {
+        return Executors.newThreadPerTaskExecutor(THREADS);
     }
 
     /**
@@ -33,47 +43,61 @@ final class SideBySide {
      *
      * @param most how many at a time
      */
-    static <T> void forEach(List<T> items, int most, Work<T> work)
-            throws ObjectStoreException, IOException, InterruptedException {
-        AtomicInteger next = new AtomicInteger();
-        Deadline deadline = Deadline.current();
-        int threads = Math.min(most, items.size());
-        try (ExecutorService executor = Executors.newThreadPerTaskExecutor(THREADS)) {
-            CompletionService<Boolean> running = new ExecutorCompletionService<>(executor);
-            for (int i = 0; i < threads; i++) {
-                Future<Boolean> _ = running.submit(() -> within(deadline, items, next, work));
-            }
+    static <T, X extends Exception> void forEach(List<T> items, int most, Work<T, X> work)
+            throws X, ObjectStoreException, IOException, InterruptedException {
+        try (ExecutorService executor = threads()) {
             try {
-                for (int i = 0; i < threads; i++) {
-                    running.take().get();
-                }
-            } catch (ExecutionException e) {
-                throw failure(e.getCause());
+                forEach(executor, items, most, work);
             } finally {
-                next.set(items.size());
                 executor.shutdownNow();
             }
         }
     }
 
-    private static <T> boolean within(@Nullable Deadline deadline, List<T> items, AtomicInteger next, Work<T> work)
-            throws ObjectStoreException, IOException, InterruptedException {
-        return deadline == null
-                ? run(items, next, work)
-                : deadline.<Boolean, IOException>call(() -> run(items, next, work));
+    /**
+     * The same for work that must not be interrupted: after a failure or an interrupt those that run end after this
+     * returns. The caller awaits them by closing the executor.
+     */
+    static <T, X extends Exception> void forEach(ExecutorService executor, List<T> items, int most, Work<T, X> work)
+            throws X, ObjectStoreException, IOException, InterruptedException {
+        AtomicInteger next = new AtomicInteger();
+        Deadline deadline = Deadline.current();
+        int threads = Math.min(most, items.size());
+        CompletionService<Boolean> running = new ExecutorCompletionService<>(executor);
+        for (int i = 0; i < threads; i++) {
+            Future<Boolean> _ = running.submit(() -> within(deadline, items, next, work));
+        }
+        try {
+            for (int i = 0; i < threads; i++) {
+                running.take().get();
+            }
+        } catch (ExecutionException e) {
+            throw SideBySide.<X>failure(e.getCause());
+        } finally {
+            next.set(items.size());
+        }
     }
 
-    private static <T> boolean run(List<T> items, AtomicInteger next, Work<T> work)
-            throws ObjectStoreException, IOException, InterruptedException {
+    private static <T, X extends Exception> boolean within(
+            @Nullable Deadline deadline, List<T> items, AtomicInteger next, Work<T, X> work) throws Exception {
+        return deadline == null
+                ? run(items, next, work)
+                : deadline.<Boolean, Exception>call(() -> run(items, next, work));
+    }
+
+    private static <T, X extends Exception> boolean run(List<T> items, AtomicInteger next, Work<T, X> work)
+            throws X, ObjectStoreException, IOException, InterruptedException {
         for (int i = next.getAndIncrement(); i < items.size(); i = next.getAndIncrement()) {
             work.run(items.get(i));
         }
         return true;
     }
 
-    private static RuntimeException failure(@Nullable Throwable cause)
-            throws ObjectStoreException, IOException, InterruptedException {
+    @SuppressWarnings("unchecked") // the work throws no other of these
+    private static <X extends Exception> RuntimeException failure(@Nullable Throwable cause)
+            throws X, ObjectStoreException, IOException, InterruptedException {
         switch (cause) {
+            case ErrnoException e -> throw (X) e;
             case ObjectStoreException e -> throw e;
             case IOException e -> throw e;
             case InterruptedException e -> throw e;

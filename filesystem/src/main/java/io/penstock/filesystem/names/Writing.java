@@ -37,6 +37,11 @@ public record Writing(
         }
     }
 
+    /** Objects that half of a heap of so many bytes has room for during a rename: a KiB each. */
+    static long mostRenamedIn(long heapBytes) {
+        return heapBytes / 2 / 1024;
+    }
+
     /** Whether programs go on with cached answers while the store cannot be reached. */
     public boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;

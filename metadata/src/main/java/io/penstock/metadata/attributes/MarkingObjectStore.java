@@ -189,6 +189,11 @@ public final class MarkingObjectStore implements ObjectStore {
     }
 
     @Override
+    public boolean checksDuplicates() throws ObjectStoreException, InterruptedException {
+        return store.checksDuplicates();
+    }
+
+    @Override
     public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
             throws ObjectStoreException, InterruptedException {
         return store.deleteAll(versions);
