@@ -66,14 +66,21 @@ final class AttributeView {
     private final Instant mountTime;
     private final ModifiedTimes times;
     private final KeptAttributes kept;
+    private final RecentLinks links;
     private final boolean readOnly;
 
     AttributeView(
-            FileSystemConfig config, Instant mountTime, ModifiedTimes times, KeptAttributes kept, boolean readOnly) {
+            FileSystemConfig config,
+            Instant mountTime,
+            ModifiedTimes times,
+            KeptAttributes kept,
+            RecentLinks links,
+            boolean readOnly) {
         this.config = config;
         this.mountTime = mountTime;
         this.times = times;
         this.kept = kept;
+        this.links = links;
         this.readOnly = readOnly;
     }
 
@@ -186,6 +193,10 @@ final class AttributeView {
      * subdirectories". Their time is that of the last change made here, else the mount's.
      */
     Attributes of(long inode, Node node, ObjectAttributes attributes, long validNanos) {
+        return links.shown(ofOne(inode, node, attributes, validNanos), node);
+    }
+
+    private Attributes ofOne(long inode, Node node, ObjectAttributes attributes, long validNanos) {
         return switch (node) {
             case Directory directory -> {
                 Instant own = times.of(directory);

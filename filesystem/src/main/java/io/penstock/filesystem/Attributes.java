@@ -15,6 +15,7 @@ import java.time.Instant;
  * @param changed ctime
  * @param device the number of a device, st_rdev; 0 for everything else
  * @param validNanos for how long from now this, and that the name is there, may be believed, in nanoseconds
+ * @param number st_ino: the inode's number, or that of the file that it was linked to just now
  */
 public record Attributes(
         long inode,
@@ -27,7 +28,8 @@ public record Attributes(
         Instant accessed,
         Instant changed,
         int device,
-        long validNanos) {
+        long validNanos,
+        long number) {
     /** st_mode's type bits of a directory: stat(2). */
     public static final int S_IFDIR = 0040000;
 
@@ -38,6 +40,26 @@ public record Attributes(
 
     /** Bytes of a block of st_blocks, whatever st_blksize says: stat(2). */
     private static final int BLOCK = 512;
+
+    public Attributes(
+            long inode,
+            int mode,
+            int links,
+            int uid,
+            int gid,
+            long size,
+            Instant modified,
+            Instant accessed,
+            Instant changed,
+            int device,
+            long validNanos) {
+        this(inode, mode, links, uid, gid, size, modified, accessed, changed, device, validNanos, inode);
+    }
+
+    /** The same as one of two names of the file with this number, at this moment. */
+    Attributes linked(long number) {
+        return new Attributes(inode, mode, 2, uid, gid, size, modified, accessed, changed, device, 0, number);
+    }
 
     public boolean isDirectory() {
         return (mode & S_IFMT) == S_IFDIR;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
@@ -38,6 +39,8 @@ final class Changes {
     private final OpenFiles files;
     private final Lookups lookups;
     private final AttributeView view;
+    private final RecentLinks links;
+    private final Kernels kernels;
     private final AttributeChanges attributes;
 
     /**
@@ -53,7 +56,8 @@ final class Changes {
             NamedInodes named,
             OpenFiles files,
             Lookups lookups,
-            AttributeView view) {
+            AttributeView view,
+            RecentLinks links) {
         MovingDirectories moving = new MovingDirectories();
         this.names = new NameChanges(writing, inodes, resolver, shared, kernels, moving);
         this.writes = new OpenFileWrites(writing, shared.kept(), lookups);
@@ -62,6 +66,8 @@ final class Changes {
         this.files = files;
         this.lookups = lookups;
         this.view = view;
+        this.links = links;
+        this.kernels = kernels;
         this.attributes = new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving);
         Writeback writeback = writing.writeback();
         List<WrittenFile> moved = new LeftRenames(writing, shared.tree(), moving).end();
@@ -132,12 +138,14 @@ final class Changes {
 
     /** Opens a file to be written, truncated or created. */
     OpenFile open(long inode, int flags) throws ErrnoException {
+        links.end(inode);
         return files.add(contents.open(inode, flags), flags);
     }
 
     /** @param open through which it is asked; null if by name */
     Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         attributes.check(inode, open, change);
+        links.end(inode);
         Long size = change.size();
         if (size != null) {
             if (change.dropsSetIds() && open != null) {
@@ -159,7 +167,11 @@ final class Changes {
     }
 
     Attributes link(long inode, long newParent, String newName) throws ErrnoException {
+        ObjectVersion before = links.version(inode);
         names.link(inode, newParent, newName);
-        return lookups.lookup(newParent, newName);
+        long copy = lookups.lookup(newParent, newName).inode();
+        links.linked(inode, before, copy);
+        kernels.dropAttributes(inode); // of the file that has two links now
+        return lookups.attributes(copy);
     }
 }

@@ -21,6 +21,7 @@ import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WrittenFile;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -29,9 +30,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes files, opens them to be written, and has them committed. Safe for use by any number of threads. */
 final class FileChanges {
-    /** From this size on, in bytes, a commit costs more than to find out whether the file is still open. */
-    private static final long COSTLY = 1 << 20;
-
     private final Writeback writeback;
     private final WritebackConfig config;
     private final Exclusive exclusive;
@@ -120,14 +118,22 @@ final class FileChanges {
 
     /** The existing file, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
-        return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags));
+        try (Cut cut = new Cut()) {
+            return open(inode, flags, cut, (flags & OpenFlags.O_TRUNC) != 0 ? 0 : Long.MAX_VALUE);
+        }
     }
 
-    private SharedFile openHere(long inode, int flags) throws ErrnoException {
+    /** @param size the one that it is about to be cut to, if it is larger */
+    private SharedFile open(long inode, int flags, Cut cut, long size) throws ErrnoException {
+        return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags, cut, size));
+    }
+
+    private SharedFile openHere(long inode, int flags, Cut cut, long size) throws ErrnoException {
         SharedFile file = open.join(inode, true);
         boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
         boolean begun = false;
         try {
+            cut.begin(file, size);
             begun = Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()));
         } finally {
             if (!begun) {
@@ -140,22 +146,68 @@ final class FileChanges {
         return file;
     }
 
+    /**
+     * The kernel learns a smaller size from the reply, which comes after this call: reads do not show it before. Closed with
+     * the call that cuts.
+     */
+    private final class Cut implements AutoCloseable {
+        /** In which the kernel has the reply and uses it, if it is not very busy; nothing tells. */
+        private static final Duration TAKEN = Duration.ofMillis(10);
+
+        private @Nullable SharedFile file;
+
+        void begin(SharedFile of, long size) {
+            if (size < of.size()) {
+                file = of;
+                of.content().cutBegins();
+            }
+        }
+
+        @Override
+        public void close() {
+            SharedFile cut = file;
+            if (cut != null) {
+                cut.content().cutIsReplied();
+                files.runInBackground(() -> {
+                    try {
+                        Thread.sleep(TAKEN);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt(); // the mount ends
+                    }
+                    cut.content().cutEnds();
+                });
+            }
+        }
+    }
+
     /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */
     void truncate(long inode, @Nullable OpenObject handle, long size) throws ErrnoException {
-        if (handle != null) {
-            writes.truncate(handle, size);
-            return;
+        try (Cut cut = new Cut()) {
+            if (handle == null) {
+                truncate(inode, cut, size);
+            } else {
+                cut.begin(handle.file(), size);
+                writes.truncate(handle, size);
+            }
         }
+    }
+
+    private void truncate(long inode, Cut cut, long size) throws ErrnoException {
         writes.checkSize(size);
         int flags = OpenFlags.O_WRONLY | (size == 0 ? OpenFlags.O_TRUNC : 0);
-        OpenObject opened = new OpenObject(open(inode, flags), flags, false);
+        OpenObject opened = new OpenObject(open(inode, flags, cut, size), flags, false);
+        boolean done = false;
         try {
             writes.truncate(opened, size);
             WrittenFile content = opened.file().written();
             if (content != null && opened.file().links() > 0) {
                 commit(content);
             }
+            done = true;
         } finally {
+            if (!done) {
+                files.kernel().isLost(opened.inode()); // it still has the old size, from before the call
+            }
             opened.file().leave(opened.opener());
         }
     }
@@ -165,7 +217,7 @@ final class FileChanges {
      * directory does not move.
      */
     void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
-        SharedFile file = openHere(inode, OpenFlags.O_WRONLY);
+        SharedFile file = openHere(inode, OpenFlags.O_WRONLY, new Cut(), Long.MAX_VALUE);
         Opener opener = new Opener(true);
         try {
             file.keep(attributes, clock.instant());
@@ -202,18 +254,14 @@ final class FileChanges {
 
     /**
      * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
-     * {@code tofile}) and hand them to children, so a file that is large, or was closed before, is not committed while it is
-     * still open. Of others the first close commits: for these a commit costs less than to find that out. Only a close that
-     * would commit asks, after it is counted: of two at the same time the later one finds no other.
+     * {@code tofile}) and hand them to children, which close them before they begin. Only a close that would commit asks
+     * for the others, after it is counted: of two at the same time the later one finds no other.
      */
     void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
-        SharedFile file = handle.file();
-        boolean isCostly = file.size() >= COSTLY || handle.opener().hasDuplicates();
-        WrittenFile content = file.flush(handle.opener());
-        if (content == null || (isCostly && content.isDirty() && isStillOpen.getAsBoolean())) {
-            return;
+        WrittenFile content = handle.file().flush(handle.opener());
+        if (content != null && !(content.isDirty() && isStillOpen.getAsBoolean())) {
+            commit(content);
         }
-        commit(content);
     }
 
     private void commit(WrittenFile content) throws ErrnoException {

@@ -87,8 +87,9 @@ public final class FileSystem implements AutoCloseable {
         this.kernels = new Kernels(inodes);
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
-        AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, writing == null);
         NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.goesOnAlone());
+        RecentLinks links = new RecentLinks(inodes, resolver);
+        AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, links, writing == null);
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);
         this.files = new OpenFiles(resolver, shared, named, handles, config);
@@ -97,7 +98,7 @@ public final class FileSystem implements AutoCloseable {
         tree.tell(kernel::heard);
         this.changes = writing == null
                 ? null
-                : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view);
+                : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view, links);
     }
 
     /** What each call that changes something goes through first. */

@@ -513,12 +513,49 @@ class KeptAttributesTest {
         Attributes linked = m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b");
         m.fs.forget(linked.inode(), 1);
 
-        assertThat(linked.links()).isEqualTo(1);
+        assertThat(linked.inode()).isNotEqualTo(m.lookup("a").inode());
         assertThat(m.stored("b")).isEqualTo("1");
         assertThat(m.lookup("b").mode()).isEqualTo(0100600);
         assertErrno(Errno.EEXIST, () -> m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b"));
         m.unlink("a");
         assertThat(m.stored("b")).isEqualTo("1");
+    }
+
+    /** git compares the inode numbers, locks count the links. */
+    @Test
+    void link_justMade_showsOneNumberAndTwoLinksUntilEitherChanges() throws Exception {
+        for (String change : List.of("write a", "write b", "chmod", "rename", "unlink", "other node")) {
+            m.save("a", "1");
+            long number = m.lookup("a").number();
+            Attributes linked = m.fs.link(m.lookup("a").inode(), FileSystem.ROOT, "b");
+            for (Attributes shown : List.of(linked, m.lookup("a"), m.lookup("b"))) {
+                assertThat(shown.number()).isEqualTo(number);
+                assertThat(shown.links()).isEqualTo(2);
+                assertThat(shown.validNanos()).isZero();
+            }
+            m.fs.forget(linked.inode(), 1);
+
+            switch (change) {
+                case "write a" -> m.close(m.open("a", O_WRONLY));
+                case "write b" -> m.save("b", "2");
+                case "chmod" -> setattr("a", mode(0600));
+                case "rename" -> m.rename("a", "c", 0);
+                case "unlink" -> m.unlink("a");
+                default -> {
+                    m.bucket.put("a", "theirs");
+                    m.clock.advance(Mounted.TTL);
+                    assertThat(m.lookup("a").size()).isEqualTo(6);
+                }
+            }
+
+            assertThat(m.lookup("b").links()).as(change).isEqualTo(1);
+            assertThat(m.lookup("b").number())
+                    .as(change)
+                    .isEqualTo(m.lookup("b").inode());
+            for (String left : m.ls(FileSystem.ROOT, 10)) {
+                m.unlink(left);
+            }
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
+import io.penstock.testing.Gate;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -26,6 +27,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -313,10 +317,10 @@ class WritingTest extends OverWritableMount {
         OpenFile file = m.create("a", O_WRONLY);
 
         m.fs.flush(file.handle(), () -> true);
-        assertThat(m.stored("a")).as("small, so the first close commits").isEmpty();
+        assertThat(m.stored("a")).as("small, and open still").isNull();
         m.write(file, 0, "1");
         m.fs.flush(file.handle(), () -> true);
-        assertThat(m.stored("a")).isEmpty();
+        assertThat(m.stored("a")).isNull();
         m.write(file, 1, "2");
         m.close(file);
 
@@ -587,6 +591,47 @@ class WritingTest extends OverWritableMount {
         m.truncate("a", null, 0);
         assertThat(m.stored("a")).isEmpty();
         assertErrno(Errno.EINVAL, () -> m.truncate("a", null, -1));
+    }
+
+    /** The kernel would take what is missing of such a read for zeros. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void truncate_readMeanwhile_showsTheOldBytesOrWaits(boolean openToWrite) throws Exception {
+        m.bucket.put("a", "12345");
+        OpenFile reader = m.open("a");
+        OpenFile writer = openToWrite ? m.open("a", O_RDWR) : reader;
+        assertThat(m.read(reader)).isEqualTo("12345");
+        Gate put = m.delays.hold(Call.Put.class::isInstance);
+        var truncation = CompletableFuture.runAsync(() -> {
+            try {
+                m.truncate("a", null, 2);
+            } catch (Exception e) {
+                throw new CompletionException(e);
+            }
+        });
+        while (m.lookup("a").size() != 2) {
+            Thread.onSpinWait();
+        }
+
+        var read = CompletableFuture.supplyAsync(() -> {
+            try {
+                return m.read(reader);
+            } catch (Exception e) {
+                throw new CompletionException(e);
+            }
+        });
+        if (!openToWrite) {
+            assertThat(read.get(10, TimeUnit.SECONDS)).isEqualTo("12345");
+        }
+        assertThat(truncation).isNotDone();
+        put.open();
+        truncation.get(10, TimeUnit.SECONDS);
+        assertThat(read.get(10, TimeUnit.SECONDS)).isEqualTo(openToWrite ? "12" : "12345");
+        assertThat(m.read(reader)).isEqualTo("12");
+        m.close(reader);
+        if (openToWrite) {
+            m.close(writer);
+        }
     }
 
     @Test

@@ -13,6 +13,11 @@ public interface KernelCache {
      */
     void dropInode(long inode, boolean pages);
 
+    /** {@link #dropInode} of the attributes of an inode that is in use now: done when it returns, where that is possible. */
+    default void dropAttributes(long inode) {
+        dropInode(inode, false);
+    }
+
     /** The name stands for something else, or for nothing. */
     void dropName(long parent, String name);
 

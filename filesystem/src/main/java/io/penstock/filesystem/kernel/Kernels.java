@@ -30,6 +30,11 @@ public final class Kernels {
         told.forEach(kernel -> kernel.dropInode(inode.number(), pages));
     }
 
+    /** {@link KernelCache#dropAttributes}. */
+    public void dropAttributes(long inode) {
+        told.forEach(kernel -> kernel.dropAttributes(inode));
+    }
+
     /** The name stands for another inode, or for none. */
     public void dropName(Place place) {
         Inode parent = inodes.find(place.parent());

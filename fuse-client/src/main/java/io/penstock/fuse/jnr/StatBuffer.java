@@ -25,7 +25,7 @@ final class StatBuffer {
     /** @param to zeroed, as libfuse gives it to getattr, or written here before */
     Pointer write(Attributes attributes, Pointer to) {
         stat.useMemory(to);
-        stat.st_ino.set(attributes.inode());
+        stat.st_ino.set(attributes.number());
         stat.st_mode.set(attributes.mode());
         stat.st_nlink.set(attributes.links());
         stat.st_uid.set(attributes.uid());

@@ -113,7 +113,7 @@ final class ChangeOperations {
             case FLUSH -> {
                 long handle = request.u64(FlushIn.FH);
                 int thread = request.pid();
-                fileSystem.flush(handle, () -> descriptors.areLeft(handle, thread, node));
+                fileSystem.flush(handle, () -> descriptors.areLeft(handle, thread, node, fileSystem.pathOf(node)));
                 yield 0;
             }
             case FSYNC -> {

@@ -8,8 +8,16 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The descriptors with which processes have files of this mount open for writing. The kernel tells of each close(2),
@@ -25,6 +33,13 @@ final class Descriptors {
     /** Of a process with more of them no more are looked at: a close waits for this. */
     private static final int MOST = 1024;
 
+    /**
+     * A look takes much less, unless the process is in an exec: that holds a lock (exec_update_lock) which /proc waits for,
+     * and holds it while it closes descriptors. So a close must never wait for a look, and looks have threads of their own,
+     * each of which is stuck until that close has its reply.
+     */
+    private static final Duration LONGEST_LOOK = Duration.ofMillis(50);
+
     private static final int OCTAL = 8;
     private static final int O_ACCMODE = 3;
     private static final int O_PATH = 1 << 21;
@@ -33,6 +48,9 @@ final class Descriptors {
 
     /** The thread that has opened each handle, by its number in this process's PID namespace. */
     private final Map<Long, Integer> openers = new ConcurrentHashMap<>();
+
+    private final ExecutorService looks = Executors.newCachedThreadPool(
+            Thread.ofPlatform().daemon().name("fuse look ", 0).factory());
 
     /** @param device the mount's, {@code major:minor} */
     Descriptors(String device) {
@@ -49,31 +67,61 @@ final class Descriptors {
     }
 
     /**
-     * Whether the process that closes a descriptor of the handle, or the one that has opened it, has the file open for
-     * writing still: its own close is yet to come.
+     * Whether the file is still open for writing in the process that closes a descriptor of the handle, in the one that has
+     * opened it, or in the one that the closing process was forked from: its own close is yet to come.
      *
      * @param thread the one that closes
+     * @param path the file's, from the mount's root; null if it has none
      */
-    boolean areLeft(long handle, int thread, long inode) {
+    boolean areLeft(long handle, int thread, long inode, @Nullable String path) {
+        String name = path == null ? "" : path.substring(path.lastIndexOf('/'));
         Integer opener = openers.get(handle);
-        return isOpen(thread, inode) || (opener != null && opener != thread && isOpen(opener, inode));
+        Future<Boolean> look = looks.submit(
+                () -> isOpen(thread, inode, name) || (opener != null && isOpenElsewhere(opener, thread, inode, name)));
+        try {
+            return look.get(LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return true; // an exec closes it, or one of the processes is in an exec that another close holds up
+        } catch (ExecutionException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
     }
 
-    private boolean isOpen(int thread, long inode) {
-        Path all = Path.of("/proc", Integer.toString(thread), "fdinfo");
-        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(all)) {
+    private boolean isOpenElsewhere(int opener, int thread, long inode, String name) {
+        return !Files.exists(Path.of("/proc", Integer.toString(thread), "task", Integer.toString(opener)))
+                && (isOpen(opener, inode, name) || isOpen(Caller.parent(thread), inode, name));
+    }
+
+    private boolean isOpen(int thread, long inode, String name) {
+        Path process = Path.of("/proc", Integer.toString(thread));
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(process.resolve("fd"))) {
             int seen = 0;
             for (Path descriptor : descriptors) {
                 if (++seen > MOST) {
                     return false;
                 }
-                if (isOpen(thread, descriptor, inode)) {
+                // Its path costs much less than its flags.
+                if (isNamed(descriptor, name)
+                        && isOpen(thread, process.resolve("fdinfo").resolve(descriptor.getFileName()), inode)) {
                     return true;
                 }
             }
             return false;
         } catch (IOException | DirectoryIteratorException e) {
             return false; // the process has ended, or belongs to another user
+        }
+    }
+
+    /** Whether it is a file that may have this name; also after it was removed. */
+    private static boolean isNamed(Path descriptor, String name) {
+        try {
+            String path = Files.readSymbolicLink(descriptor).toString();
+            return path.startsWith("/") && (path.endsWith(name) || path.endsWith(" (deleted)"));
+        } catch (IOException e) {
+            return false; // closed in between
         }
     }
 

@@ -53,7 +53,7 @@ final class DirectoryWriter implements DirectorySink {
         if (plus && attributes.inode() != FileSystem.UNKNOWN_INODE && !name.equals(".") && !name.equals("..")) {
             answers.writeEntry(reply, length, attributes);
         }
-        reply.u64(dirent + Dirent.INO, attributes.inode());
+        reply.u64(dirent + Dirent.INO, attributes.number());
         reply.u64(dirent + Dirent.OFF, nextOffset);
         reply.u32(dirent + Dirent.NAMELEN, bytes.length);
         reply.u32(dirent + Dirent.TYPE, attributes.mode() >>> TYPE_SHIFT);

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.KernelCache;
 import io.penstock.fuse.kernel.Layouts.NotifyInvalEntryOut;
@@ -44,6 +45,9 @@ final class Notifier implements KernelCache {
     /** Confined to the notifier's thread. */
     private final Reply message = new Reply(LONGEST_NOTICE);
 
+    @GuardedBy("this")
+    private final Reply immediate = new Reply(LONGEST_NOTICE);
+
     private Notifier(Device device, boolean prunes) {
         this.device = device;
         this.prunes = prunes;
@@ -62,6 +66,12 @@ final class Notifier implements KernelCache {
     @Override
     public void dropInode(long inode, boolean pages) {
         add(new Notice.Inode(inode, pages));
+    }
+
+    /** The kernel waits for nothing if the inode is in use: fuse_reverse_inval_inode in fs/fuse/inode.c. */
+    @Override
+    public synchronized void dropAttributes(long inode) {
+        send(new Notice.Inode(inode, false), immediate);
     }
 
     @Override
@@ -103,19 +113,22 @@ final class Notifier implements KernelCache {
     private void run() {
         try {
             while (true) {
-                Notice notice = pending.take();
-                int error = device.write(message.address(), compose(notice));
-                // ENOENT: the kernel did not know the name or the inode any more. ENOTDIR: nor the directory as one.
-                if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
-                    log.debug("The kernel refused {}: error number {}", notice, -error);
-                }
+                send(pending.take(), message);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the session has ended
         }
     }
 
-    private int compose(Notice notice) {
+    private void send(Notice notice, Reply message) {
+        int error = device.write(message.address(), compose(notice, message));
+        // ENOENT: the kernel did not know the name or the inode any more. ENOTDIR: nor the directory as one.
+        if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
+            log.debug("The kernel refused {}: error number {}", notice, -error);
+        }
+    }
+
+    private static int compose(Notice notice, Reply message) {
         return switch (notice) {
             case Notice.Inode(long number, boolean pages) -> {
                 message.clear(NotifyInvalInodeOut.SIZE).u64(NotifyInvalInodeOut.INO, number);

@@ -25,12 +25,22 @@ final class PendingRequests {
 
     private final IntPredicate isToEnd;
 
+    /** The same of a caller that closes a file. */
+    private final IntPredicate isKilled;
+
+    /** The caller whose close was interrupted last because it was killed: it closes its other files at once, too. */
+    private volatile int lastKilled;
+
     /** By the request's unique number. A thread removes itself when its request has its reply. */
     private final Map<Long, Request> requests = new ConcurrentHashMap<>();
 
-    /** @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call */
-    PendingRequests(IntPredicate isToEnd) {
+    /**
+     * @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call
+     * @param isKilled whether it has ended by a signal already, and closes its files: the kernel reports no signal then
+     */
+    PendingRequests(IntPredicate isToEnd, IntPredicate isKilled) {
         this.isToEnd = isToEnd;
+        this.isKilled = isKilled;
     }
 
     /**
@@ -62,6 +72,28 @@ final class PendingRequests {
         }
         Thread.ofVirtual().name("fuse signal ", unique).start(() -> watch(unique, request));
         return true;
+    }
+
+    /** The caller closes a file, and must not wait long if that is because it was killed. */
+    void closes(long unique) {
+        Request request = requests.get(unique);
+        if (request != null) {
+            Thread.ofVirtual().name("fuse close ", unique).start(() -> watchClose(unique, request));
+        }
+    }
+
+    private void watchClose(long unique, Request request) {
+        try {
+            if (request.caller != lastKilled) {
+                Thread.sleep(LOOK);
+            }
+            if (requests.containsKey(unique) && isKilled.test(request.caller)) {
+                lastKilled = request.caller;
+                request.thread.interrupt();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void watch(long unique, Request request) {

@@ -158,7 +158,7 @@ final class ReplyWriter {
         Instant accessed = attributes.accessed();
         Instant modified = attributes.modified();
         Instant changed = attributes.changed();
-        reply.u64(offset + Attr.INO, attributes.inode());
+        reply.u64(offset + Attr.INO, attributes.number());
         reply.u64(offset + Attr.SIZE_FIELD, attributes.size());
         reply.u64(offset + Attr.BLOCKS, attributes.blocks());
         reply.u64(offset + Attr.ATIME, accessed.getEpochSecond());

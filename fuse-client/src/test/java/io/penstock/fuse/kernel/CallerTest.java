@@ -56,6 +56,25 @@ class CallerTest {
         assertThat(isToEnd()).isTrue();
     }
 
+    /** A process that has ended stays until its parent asks for it, which a program that replaced a shell never does. */
+    @ParameterizedTest
+    @ValueSource(strings = {"KILL", "TERM", ""})
+    void isKilled_endedProcess_ifByASignal(String signal) throws Exception {
+        String end = signal.isEmpty() ? "exit 9" : "kill -" + signal + " $BASHPID";
+        Process parent = new ProcessBuilder("bash", "-c", "(" + end + ") & echo $!; exec sleep 100").start();
+        try {
+            int ended = Integer.parseInt(parent.inputReader().readLine());
+            while (!Files.readString(Path.of("/proc/" + ended + "/status")).contains("State:\tZ")) {
+                Thread.onSpinWait();
+            }
+            assertThat(Caller.isKilled(ended)).isEqualTo(!signal.isEmpty());
+            assertThat(Caller.isKilled((int) parent.pid())).isFalse();
+            assertThat(Caller.parent(ended)).isEqualTo((int) parent.pid());
+        } finally {
+            parent.destroyForcibly();
+        }
+    }
+
     @Test
     void isToEnd_unknownThread_true() {
         assertThat(Caller.isToEnd(0)).isTrue();

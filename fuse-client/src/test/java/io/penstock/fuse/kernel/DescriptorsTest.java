@@ -18,6 +18,7 @@ final class DescriptorsTest {
     private static final long HANDLE = 7;
     private static final int SELF = (int) ProcessHandle.current().pid();
     private static final int NOBODY = 0;
+    private static final String PATH = "/folder/file";
 
     @TempDir
     private Path folder;
@@ -46,48 +47,72 @@ final class DescriptorsTest {
     @Test
     void areLeft_openForWriting_untilItIsClosed() throws Exception {
         try (var _ = new FileOutputStream(file.toFile())) {
-            assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isTrue();
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isTrue();
         }
-        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isFalse();
     }
 
     @Test
     void areLeft_openForReading_false() throws Exception {
         try (var _ = new FileInputStream(file.toFile())) {
-            assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isFalse();
         }
     }
 
     @Test
     void areLeft_fileOfThatInodeOfAnotherMount_false() throws Exception {
         try (var _ = new FileOutputStream(file.toFile())) {
-            assertThat(new Descriptors("0:0").areLeft(HANDLE, SELF, inode)).isFalse();
+            assertThat(new Descriptors("0:0").areLeft(HANDLE, SELF, inode, PATH))
+                    .isFalse();
         }
     }
 
     @Test
     void areLeft_openInTheProcessThatOpenedIt_untilItCloses() throws Exception {
-        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isFalse();
 
         descriptors.opened(HANDLE, (int) child.pid());
-        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isTrue();
-        assertThat(descriptors.areLeft(HANDLE + 1, SELF, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isTrue();
+        assertThat(descriptors.areLeft(HANDLE + 1, SELF, inode, PATH)).isFalse();
 
         child.outputWriter().append('\n').flush();
         assertThat(child.inputReader().readLine()).isEqualTo("closed");
-        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isFalse();
+    }
+
+    @Test
+    void areLeft_fileOfAnotherName_false() throws Exception {
+        try (var _ = new FileOutputStream(file.toFile())) {
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode, "/folder/other"))
+                    .isFalse();
+            assertThat(descriptors.areLeft(HANDLE, SELF, inode, null)).isTrue();
+        }
+    }
+
+    /** As a daemon's children close what their opener, which has ended, has left to the daemon. */
+    @Test
+    void areLeft_openInTheParentOfTheClosingProcess_true() throws Exception {
+        int ended = Integer.MAX_VALUE;
+        descriptors.opened(HANDLE, ended);
+        Process closer = new ProcessBuilder("sleep", "100").start();
+        try (var _ = new FileOutputStream(file.toFile())) {
+            assertThat(descriptors.areLeft(HANDLE, (int) closer.pid(), inode, PATH))
+                    .isTrue();
+        } finally {
+            closer.destroyForcibly();
+        }
     }
 
     @Test
     void areLeft_openerHasReleasedTheHandle_false() {
         descriptors.opened(HANDLE, (int) child.pid());
         descriptors.released(HANDLE);
-        assertThat(descriptors.areLeft(HANDLE, SELF, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, SELF, inode, PATH)).isFalse();
     }
 
     @Test
     void areLeft_unknownProcess_false() {
-        assertThat(descriptors.areLeft(HANDLE, NOBODY, inode)).isFalse();
+        assertThat(descriptors.areLeft(HANDLE, NOBODY, inode, PATH)).isFalse();
     }
 
     /** As /proc/PID/mountinfo has it. */
