@@ -125,16 +125,34 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
+        return commandLine(false);
+    }
+
+    /** @param all whether help shows all settings */
+    private static CommandLine commandLine(boolean all) {
         CommandLine line = new CommandLine(new Main());
-        equip(line);
+        equip(line, all);
+        line.setExecutionStrategy(Main::run);
         line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler(Main::failed);
         line.setUsageHelpAutoWidth(true);
         return line;
     }
 
+    private static int run(ParseResult parsed) {
+        if (parsed.asCommandLineList().getLast().getParseResult().hasMatchedOption("--help-all")) {
+            CommandLine command = commandLine(true);
+            for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
+                command = command.getSubcommands().get(each.subcommand().commandSpec().name());
+            }
+            command.usage(parsed.commandSpec().commandLine().getOut());
+            return ExitCode.DONE;
+        }
+        return new CommandLine.RunLast().execute(parsed);
+    }
+
     /** Gives every command its help, and an option for each setting to the commands that mount or show the settings. */
-    private static void equip(CommandLine parent) {
+    private static void equip(CommandLine parent, boolean all) {
         // A set, because a command appears under each of its names.
         for (CommandLine line : Set.copyOf(parent.getSubcommands().values())) {
             CommandSpec command = line.getCommandSpec();
@@ -149,9 +167,9 @@ public final class Main {
                     || user instanceof RecoverCommand
                     || user instanceof IndexCommand.Export
                     || user instanceof ConfigCommand.Show) {
-                ConfigurationArguments.addSettings(command);
+                ConfigurationArguments.addSettings(command, all);
             }
-            equip(line);
+            equip(line, all);
         }
     }
 

@@ -28,9 +28,11 @@ final class ServerCheck implements Check<ServerFacts> {
     public void examine(ServerFacts server, Findings findings) {
         if (server.unreachable() != null) {
             findings.error(
-                    server.unreachable(),
+                    Remedies.fault(server.unreachable()),
                     "The mount is refused; one that is there waits for s3.retry-deadline and fails",
-                    "Check s3.endpoint, s3.region, s3.proxy and s3.ca-file, and the network and firewall on the way");
+                    Remedies.of(
+                            server.unreachable(),
+                            "Check s3.endpoint, s3.region and s3.proxy, and the network and firewall on the way"));
             return;
         }
         Duration offset = server.clockOffset();
