@@ -290,7 +290,7 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    @ValueSource(strings = {"warm", "evict", "unpin"})
     void commandOfPaths_withoutAMountPoint_saysThatItComesFirst(String command) {
         String path = folder.resolve("train").toString();
         assertThat(run((command + " " + path).split(" ", -1))).isEqualTo(ExitCode.USAGE);
@@ -397,7 +397,6 @@ class MainTest {
                 "warm /none --cancel 1 --pin",
                 "evict /none",
                 "unpin /none",
-                "cache status /none",
                 "profile /none --seconds 0",
                 "mount s3:// /none"
             })

@@ -90,6 +90,15 @@ public final class Serving {
 
     /** Mounts, reports that, and serves until it is unmounted. */
     public void run() throws MountException, RefusedException, InterruptedException {
+        try {
+            mountAndServe();
+        } catch (MountException | RefusedException e) {
+            Logging.removeIfEmpty();
+            throw e;
+        }
+    }
+
+    private void mountAndServe() throws MountException, RefusedException, InterruptedException {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
         checkOutside(WriteSettings.STAGING);

@@ -55,6 +55,18 @@ class LoggingTest {
     }
 
     @Test
+    void removeIfEmpty_aFileWithoutALine_isRemovedAndOneWithALineStays() throws IOException {
+        Path file = folder.resolve("data.log");
+        Logging.toFile(file, LogLevel.INFO);
+        Logging.removeIfEmpty();
+        assertThat(file).doesNotExist();
+        Logging.toFile(file, LogLevel.INFO);
+        ROOT.info("one");
+        Logging.removeIfEmpty();
+        assertThat(file).isNotEmptyFile();
+    }
+
+    @Test
     void toFile_messageAndExceptionWithSecrets_hidesThem() throws IOException {
         Path file = folder.resolve("data.log");
         Logging.toFile(file, LogLevel.INFO);
