@@ -66,8 +66,8 @@ final class ConfigCommand {
     @Command(
             name = "show",
             description = {
-                "Shows every setting that a mount of the bucket would use: first those that are set, with the place, then"
-                        + " those that have their defaults.",
+                "Shows every setting that a mount of the bucket would use: first those that are set, with the place,"
+                        + " then those that have their defaults.",
                 "",
                 "Takes the same options as penstock mount. With --mount, shows the settings of a mount now."
             })

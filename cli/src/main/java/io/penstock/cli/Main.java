@@ -15,6 +15,7 @@ import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -143,7 +144,8 @@ public final class Main {
         if (parsed.asCommandLineList().getLast().getParseResult().hasMatchedOption("--help-all")) {
             CommandLine command = commandLine(true);
             for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
-                command = command.getSubcommands().get(each.subcommand().commandSpec().name());
+                command = Objects.requireNonNull(command.getSubcommands()
+                        .get(each.subcommand().commandSpec().name()));
             }
             command.usage(parsed.commandSpec().commandLine().getOut());
             return ExitCode.DONE;

@@ -40,8 +40,7 @@ import picocli.CommandLine.Spec;
                     + " while it was in use, as (detached)."
         })
 final class MountsCommand implements Callable<Integer> {
-    private static final List<String> HEADINGS =
-            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD");
+    private static final List<String> HEADINGS = List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD");
     private static final int WIDTH = 100;
 
     /** Columns of a longer text are not wider: its line goes on below. */

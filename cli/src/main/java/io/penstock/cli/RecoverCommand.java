@@ -152,7 +152,7 @@ final class RecoverCommand implements Callable<Integer> {
             return run(search, plan, target);
         } catch (FolderLock.TakenException e) {
             if (what.commit || what.discard) {
-                throw new RefusedException(e.getMessage().replaceFirst(";.*", "")
+                throw new RefusedException(String.valueOf(e.getMessage()).replaceFirst(";.*", "")
                         + ": if that is a mount, unmount first; --list and --export work beside it");
             }
             return besideAMount(search, configuration, target, staging);
@@ -182,9 +182,8 @@ final class RecoverCommand implements Callable<Integer> {
                 Folders.delete(folder);
             }
         } catch (IOException e) {
-            throw new RefusedException(
-                    "the staging folder " + staging + " is in use by a mount, and cannot be read beside it: "
-                            + Reason.of(e) + "; unmount first");
+            throw new RefusedException("the staging folder " + staging
+                    + " is in use by a mount, and cannot be read beside it: " + Reason.of(e) + "; unmount first");
         }
     }
 

@@ -46,7 +46,9 @@ final class SetCommand implements Callable<Integer> {
         boolean isNamed = !arguments.getFirst().contains("=");
         List<String> settings = arguments.subList(isNamed ? 1 : 0, arguments.size());
         SettingSource _ = LiveConfiguration.parse(settings, "set"); // here already: nothing is tried if it is wrong
-        output.print(ServingMount.find(isNamed ? arguments.getFirst() : null).ask("set", Map.of("settings", settings)), spec);
+        output.print(
+                ServingMount.find(isNamed ? arguments.getFirst() : null).ask("set", Map.of("settings", settings)),
+                spec);
         return ExitCode.DONE;
     }
 }

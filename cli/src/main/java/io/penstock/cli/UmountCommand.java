@@ -100,7 +100,8 @@ final class UmountCommand implements Callable<Integer> {
         } else if (serving.isPresent()) {
             spec.commandLine()
                     .getOut()
-                    .println(folder + " is unmounted" + (failed == 0 ? ", and all written files are in the bucket" : ""));
+                    .println(folder + " is unmounted"
+                            + (failed == 0 ? ", and all written files are in the bucket" : ""));
         }
         return ExitCode.DONE;
     }

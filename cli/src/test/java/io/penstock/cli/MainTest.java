@@ -79,11 +79,14 @@ class MainTest {
     @ValueSource(strings = {"mount", "doctor", "bench", "recover", "index export", "config show"})
     void help_ofCommandsWithSettings_hasThoseThatMatterAndAllOnRequest(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
-        assertThat(out.toString()).contains("--endpoint", "--cache-size", "--help-all").doesNotContain("--upload-parts");
+        assertThat(out.toString())
+                .contains("--endpoint", "--cache-size", "--help-all")
+                .doesNotContain("--upload-parts");
         assertThat(out.toString().lines()).hasSizeLessThan(140);
         out.getBuffer().setLength(0);
         assertThat(run((command + " --help-all").split(" ", -1))).isZero();
-        assertThat(out.toString()).contains(Settings.ALL.stream().map(Setting::optionName).toList());
+        assertThat(out.toString())
+                .contains(Settings.ALL.stream().map(Setting::optionName).toList());
     }
 
     /** Each has its reason. */
@@ -431,7 +434,9 @@ class MainTest {
                         "gid: 9 # -o: option 'gid=9'",
                         "s3.path-style: true # option --path-style")
                 .containsSubsequence("gid: 9", "# defaults", "cache.size: 64GiB\n")
-                .contains(Settings.ALL.stream().map(setting -> setting.key() + ": ").toList());
+                .contains(Settings.ALL.stream()
+                        .map(setting -> setting.key() + ": ")
+                        .toList());
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 100 || line.contains(file.toString()));
     }
 
@@ -494,10 +499,10 @@ class MainTest {
                 "mount a b --verbose | no such option: --verbose; use --log-level=debug",
                 "mount a b --umask=022 | no such option: --umask; use --file-mode=0644 and dir-mode=0755, which are"
                         + " modes and no masks",
-                "mount data /none -o nonempty | -o: option 'nonempty': nonempty: no such option: a mount point must be an"
-                        + " empty folder",
-                "mount data /none -o secret_key=x | -o: option 'secret_key=***': secret_key: no such option: keys are not"
-                        + " settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from"
+                "mount data /none -o nonempty | -o: option 'nonempty': nonempty: no such option: a mount point must be"
+                        + " an empty folder",
+                "mount data /none -o secret_key=x | -o: option 'secret_key=***': secret_key: no such option: keys are"
+                        + " not settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from"
                         + " ~/.aws/credentials (s3.profile) or from a role"
             })
     void wrongUsage_wordsOfOtherPrograms_namesTheEquivalent(String command, String message) {

@@ -51,8 +51,7 @@ class MountsCommandTest {
                 .hasSize(4)
                 .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
                 .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing"))
-                .satisfies(lines -> assertThat(lines.get(2))
-                        .contains("/mnt/b", " 2 files, 36MiB"))
+                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB"))
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB"));
         assertThat(table).contains("\n  failed: 1, see penstock recover ");
     }
@@ -89,8 +88,7 @@ class MountsCommandTest {
 
     @Test
     void json_eachMount_hasItsStateAndWhatIsLeft() throws Exception {
-        RunningMount serving =
-                mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH)
+        RunningMount serving = mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH)
                 .withBacklog("2 files, 36MiB", 1, false)
                 .withNumbers(2, 37_748_737);
         String json = MountsCommand.json(List.of(
@@ -106,13 +104,15 @@ class MountsCommandTest {
     void mounts_longPathsAndReasons_fitAHundredColumnsWithFaultsFirst() {
         String path = "/mnt/" + "deep/".repeat(11);
         RunningMount mount = mount(path, ProcessHandle.current().pid(), Instant.now())
-                .withCacheFault("less is free on the disk of the cache than cache.min-free leaves to others; free space")
+                .withCacheFault(
+                        "less is free on the disk of the cache than cache.min-free leaves to others; free space")
                 .withBacklog("12 files, 36MiB; kept: 1, 5MiB, see penstock recover s3://a --cache /cache", 1, false);
         String table = MountsCommand.table(List.of(
                 new MountsCommand.Row(SOURCE, Path.of(path), true, mount),
                 new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), true, mount)));
         assertThat(table.lines()).allMatch(line -> line.length() <= 100);
-        assertThat(table).containsSubsequence(path.replaceFirst("/$", ""), "failed: 1", "nothing is cached: less", "cache: ");
+        assertThat(table)
+                .containsSubsequence(path.replaceFirst("/$", ""), "failed: 1", "nothing is cached: less", "cache: ");
     }
 
     private static List<String> heads(String table) {

@@ -185,8 +185,8 @@ final class S3ConnectTest {
         TestCertificate certificate = new TestCertificate(own, "dns:example.org");
         try (ScriptedServer https = new ScriptedServer(certificate)) {
             URI endpoint = URI.create("https://127.0.0.1:" + https.uri("").getPort());
-            assertThatThrownBy(() ->
-                            S3ObjectStore.connect(config("bucket", TestConfigs.at(endpoint, certificate.pem()))))
+            assertThatThrownBy(
+                            () -> S3ObjectStore.connect(config("bucket", TestConfigs.at(endpoint, certificate.pem()))))
                     .hasMessageContaining("write a name that it has as s3.endpoint (--endpoint)")
                     .hasMessageNotContaining("s3.ca-file");
         }

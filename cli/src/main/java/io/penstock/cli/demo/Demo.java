@@ -92,8 +92,8 @@ public final class Demo {
             shell.say("Next, with a bucket of your own:");
             shell.command(Launcher.command() + " doctor BUCKET");
             shell.command(Launcher.command() + " mount BUCKET FOLDER");
-            shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command() + " stats shows what a mount"
-                    + " does, and README.md has the first steps.");
+            shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command()
+                    + " stats shows what a mount" + " does, and README.md has the first steps.");
         }
         return good;
     }

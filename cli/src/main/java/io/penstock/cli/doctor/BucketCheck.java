@@ -44,7 +44,8 @@ final class BucketCheck implements Check<BucketFacts> {
                 Remedies.of(failure.getMessage(), "Check s3.region, s3.endpoint and s3.path-style");
             default ->
                 Remedies.of(
-                        failure.getMessage(), "Check s3.endpoint, s3.region and s3.proxy, and run penstock doctor again");
+                        failure.getMessage(),
+                        "Check s3.endpoint, s3.region and s3.proxy, and run penstock doctor again");
         };
     }
 

@@ -242,14 +242,16 @@ public final class Serving {
                 ? List.of(Settings.CACHE_DIR)
                 : List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
         List<Setting<Path>> full = folders.stream()
-                .filter(folder -> resolveLinks(configuration.get(folder)).toFile().getUsableSpace() == 0)
+                .filter(folder ->
+                        resolveLinks(configuration.get(folder)).toFile().getUsableSpace() == 0)
                 .toList();
         return "no space left on the disk of "
                 + (full.isEmpty() ? folders : full)
                         .stream()
                                 .map(folder -> configuration.get(folder) + " (" + folder + ")")
                                 .collect(Collectors.joining(" or "))
-                + "; free space there, or set " + (full.isEmpty() ? folders : full).getFirst().optionName()
+                + "; free space there, or set "
+                + (full.isEmpty() ? folders : full).getFirst().optionName()
                 + " to a folder on another disk";
     }
 
@@ -268,8 +270,8 @@ public final class Serving {
                         bucket::cacheFault, fault -> control.state().update(now -> now.withCacheFault(fault)))) {
             RunningMount running = control.running();
             StateFile state = control.state();
-            state.update(now -> now.withBacklog(withKept("", bucket, running), 0, false)
-                    .withCacheFault(bucket.cacheFault()));
+            state.update(now ->
+                    now.withBacklog(withKept("", bucket, running), 0, false).withCacheFault(bucket.cacheFault()));
             if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
                 HangupSignal.runs(control::reload);
             }
@@ -283,11 +285,9 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch((left, failed) -> state.update(now ->
-                        now.unmounted()
-                                ? now
-                                : withNumbers(now, backlog)
-                                        .withBacklog(withKept(left, bucket, running), failed, false)));
+                backlog.watch((left, failed) -> state.update(now -> now.unmounted()
+                        ? now
+                        : withNumbers(now, backlog).withBacklog(withKept(left, bucket, running), failed, false)));
             }
             mount.awaitUnmounted();
             state.update(
@@ -334,14 +334,14 @@ public final class Serving {
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {
-            news.add("Written files that could not be uploaded: " + bucket.kept() + "; once unmounted, see "
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see "
                     + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
                     + " of the disk until they are settled)");
             log.warn("{}", news.getLast());
         }
         if (bucket.stranded() > 0) {
             news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
-                    + "; once unmounted, see " + running.recovery());
+                    + "; see " + running.recovery());
             log.warn("{}", news.getLast());
         }
         if (!bucket.cacheFault().isEmpty()) {

@@ -44,8 +44,8 @@ public record Target(String bucket, String prefix) {
         if (bucket.isEmpty() || bucket.contains("://") || bucket.endsWith(":")) {
             return "";
         } else if (odd.find()) {
-            return ": its name has '" + Printable.text(odd.group()) + "', and names have letters, digits, dots, dashes and"
-                    + " underscores";
+            return ": its name has '" + Printable.text(odd.group())
+                    + "', and names have letters, digits, dots, dashes and" + " underscores";
         }
         return bucket.length() < 2 || bucket.length() > LONGEST
                 ? ": its name has " + bucket.length() + " characters, and names have 2 to " + LONGEST
