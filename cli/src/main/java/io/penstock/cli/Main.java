@@ -241,7 +241,7 @@ public final class Main {
             default -> {
                 LoggerFactory.getLogger(Main.class).error("{} failed", command.getCommandName(), e);
                 say(
-                        e + " (internal error; please report it"
+                        e + " (this is a mistake in Penstock; please report it"
                                 + Logging.file()
                                         .map(file -> " with the stack trace in " + file)
                                         .orElse("") + ")",
