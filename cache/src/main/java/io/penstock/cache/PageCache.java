@@ -166,6 +166,7 @@ public final class PageCache implements AutoCloseable {
         objects.forEach(table::add);
         pins.start(System.currentTimeMillis());
         upkeep.start(objects, freeSpaceInterval);
+        space.measure();
     }
 
     /**
@@ -190,6 +191,11 @@ public final class PageCache implements AutoCloseable {
     private CachedObject open(ObjectId id, ObjectVersion version, PageGeometry geometry) {
         ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size(), geometry));
         return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
+    }
+
+    /** Whether the disk has no room for any page, as less is free there than the configured bytes. */
+    public boolean keepsNothing() {
+        return space.keepsNothing();
     }
 
     private Packs newPacks(PageIndex index) {

@@ -320,4 +320,14 @@ final class EvictionTest {
             throw new java.io.UncheckedIOException(e);
         }
     }
+
+    @Test
+    void keepsNothing_lessIsFreeThanIsLeftToOthers_isKnownOnceItIsOpen() throws Exception {
+        for (long minFree : new long[] {0, 1L << 60}) {
+            Path folder = directory.resolve("left" + minFree);
+            try (PageCache cache = PageCache.open(new CacheConfig(folder, 64L << 20, minFree, 16L << 20))) {
+                assertThat(cache.keepsNothing()).isEqualTo(minFree > 0);
+            }
+        }
+    }
 }

@@ -43,7 +43,7 @@ final class CacheCommand {
 
         @Override
         public Integer call() throws IOException, RefusedException, InterruptedException {
-            arguments.require("");
+            arguments.orAllOfTheMount();
             ServingMount mount = arguments.mount();
             int job = arguments
                     .ask(mount, "residency", null, Map.of())

@@ -5,9 +5,11 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.SettingsPage;
 import io.penstock.cli.control.Json;
+import io.penstock.cli.measure.Text;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
@@ -64,11 +66,17 @@ final class ConfigCommand {
     @Command(
             name = "show",
             description = {
-                "Shows every setting that a mount of the bucket would use, and where it was set.",
+                "Shows every setting that a mount of the bucket would use: first those that are set, with the place,"
+                        + " then those that have their defaults.",
                 "",
                 "Takes the same options as penstock mount. With --mount, shows the settings of a mount now."
             })
     static final class Show implements Callable<Integer> {
+        private static final int WIDTH = 100;
+
+        /** Columns of a value that the comments of others are aligned with. */
+        private static final int WIDEST = 50;
+
         @Spec
         private CommandSpec spec;
 
@@ -93,8 +101,19 @@ final class ConfigCommand {
 
         /** A setting, and the comment that follows it. */
         private record Line(String key, String value, String origin) {
-            private String text() {
-                return key + ": " + value;
+            private boolean isSet() {
+                return !origin.equals(new Origin.Default().toString());
+            }
+
+            private String text(int width) {
+                String text = key + ": " + value;
+                String comment = "  # " + origin;
+                if (!isSet()) {
+                    return Text.wrap(WIDTH, "", "    ", text);
+                } else if (Math.max(text.length(), width) + comment.length() <= WIDTH) {
+                    return text + " ".repeat(Math.max(0, width - text.length())) + comment + "\n";
+                }
+                return text + "\n" + Text.wrap(WIDTH, "  # ", "  # ", origin);
             }
         }
 
@@ -109,10 +128,16 @@ final class ConfigCommand {
                 out.println(Json.line(lines));
                 return ExitCode.DONE;
             }
-            int width =
-                    lines.stream().mapToInt(line -> line.text().length()).max().orElse(0);
-            lines.forEach(line ->
-                    out.println(line.text() + " ".repeat(width - line.text().length()) + "  # " + line.origin));
+            List<Line> set = lines.stream().filter(Line::isSet).toList();
+            int width = set.stream()
+                    .mapToInt(line -> line.key().length() + 2 + line.value().length())
+                    .filter(each -> each <= WIDEST)
+                    .max()
+                    .orElse(0);
+            set.forEach(line -> out.print(line.text(width)));
+            out.println((set.isEmpty() ? "" : "\n") + "# defaults");
+            lines.stream().filter(line -> !line.isSet()).forEach(line -> out.print(line.text(0)));
+            out.flush();
             return ExitCode.DONE;
         }
 

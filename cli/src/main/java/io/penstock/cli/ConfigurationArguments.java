@@ -8,6 +8,7 @@ import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,28 +37,67 @@ final class ConfigurationArguments {
                     + " underscores.")
     private List<String> lists = new ArrayList<>();
 
-    /** Gives the command an option for every setting, in groups as the documentation has them. */
-    static void addSettings(CommandSpec command) {
-        int order = 0;
-        for (Settings.Group group : Settings.GROUPS) {
-            ArgGroupSpec.Builder options = ArgGroupSpec.builder()
-                    .heading("%n" + group.title() + ":%n")
-                    .order(order++)
-                    .exclusive(false)
-                    .validate(false)
-                    .multiplicity("0..1");
-            group.settings().forEach(setting -> options.addArg(option(setting)));
-            command.addArgGroup(options.build());
+    /** The settings that {@code --help} shows. */
+    private static final List<Setting<?>> MAIN = List.of(
+            Settings.ENDPOINT,
+            Settings.REGION,
+            Settings.PATH_STYLE,
+            Settings.CA_FILE,
+            Settings.PROFILE,
+            Settings.ANONYMOUS,
+            Settings.CACHE_DIR,
+            Settings.CACHE_SIZE,
+            Settings.CACHE_MIN_FREE,
+            Settings.MEMORY,
+            Settings.METADATA_TTL,
+            Settings.READ_ONLY,
+            Settings.ALLOW_OTHER,
+            WriteSettings.CLOSE,
+            Settings.LOG_LEVEL);
+
+    /**
+     * Gives the command an option for every setting.
+     *
+     * @param all whether its help shows all, in groups as the documentation has them, or only those that matter most
+     */
+    static void addSettings(CommandSpec command, boolean all) {
+        command.addOption(OptionSpec.builder("--help-all")
+                .usageHelp(true)
+                .description("Show this help with all " + Settings.ALL.size() + " settings.")
+                .build());
+        if (all) {
+            Settings.GROUPS.forEach(group -> addSettings(command, group.title(), group.settings(), false));
+        } else {
+            addSettings(command, "Settings that matter most (all: --help-all)", MAIN, false);
+            List<Setting<?>> others = Settings.ALL.stream()
+                    .filter(setting -> !MAIN.contains(setting))
+                    .toList();
+            addSettings(command, "", others, true);
         }
     }
 
-    private static OptionSpec option(Setting<?> setting) {
+    private static void addSettings(
+            CommandSpec command, String title, List<? extends Setting<?>> settings, boolean hidden) {
+        ArgGroupSpec.Builder options = ArgGroupSpec.builder()
+                .order(command.argGroups().size())
+                .exclusive(false)
+                .validate(false)
+                .multiplicity("0..1");
+        if (!hidden) {
+            options.heading("%n" + title + ":%n");
+        }
+        settings.forEach(setting -> options.addArg(option(setting, hidden)));
+        command.addArgGroup(options.build());
+    }
+
+    private static OptionSpec option(Setting<?> setting, boolean hidden) {
         String[] names = setting.names().stream().map(name -> "--" + name).toArray(String[]::new);
         String bounds = setting.type().bounds();
         String description = setting.help() + (bounds.isEmpty() ? "" : " Allowed: " + bounds + ".") + " Default: "
                 + setting.defaultText() + ".";
         OptionSpec.Builder option = OptionSpec.builder(names)
                 .paramLabel(setting.type().label())
+                .hidden(hidden)
                 .description(description.replace("%", "%%"));
         if (setting.type().isFlag()) {
             return option.type(Boolean.class)

@@ -19,5 +19,8 @@ final class ExitCode {
     /** {@code penstock doctor} has found errors. */
     static final int ERRORS = 2;
 
+    /** {@code penstock recover} lists files that wait. */
+    static final int FILES_WAIT = 3;
+
     private ExitCode() {}
 }

@@ -1,8 +1,10 @@
 package io.penstock.cli;
 
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.UnknownName;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.Secrets;
 import io.penstock.cli.process.StandardOutput;
 import io.penstock.cli.process.Version;
 import io.penstock.core.Printable;
@@ -11,8 +13,12 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -64,6 +70,23 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
         })
 public final class Main {
+    /** Words by which other programs do it. */
+    private static final Map<String, String> ELSEWHERE = Map.of(
+            "help",
+            "--help",
+            "version",
+            "--version",
+            "ls",
+            "mounts",
+            "list",
+            "mounts",
+            "status",
+            "mounts",
+            "logs",
+            "mounts",
+            "info",
+            "stats");
+
     private Main() {}
 
     public static void main(String[] args) {
@@ -103,16 +126,35 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
+        return commandLine(false);
+    }
+
+    /** @param all whether help shows all settings */
+    private static CommandLine commandLine(boolean all) {
         CommandLine line = new CommandLine(new Main());
-        equip(line);
+        equip(line, all);
+        line.setExecutionStrategy(Main::run);
         line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler(Main::failed);
         line.setUsageHelpAutoWidth(true);
         return line;
     }
 
+    private static int run(ParseResult parsed) {
+        if (parsed.asCommandLineList().getLast().getParseResult().hasMatchedOption("--help-all")) {
+            CommandLine command = commandLine(true);
+            for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
+                command = Objects.requireNonNull(command.getSubcommands()
+                        .get(each.subcommand().commandSpec().name()));
+            }
+            command.usage(parsed.commandSpec().commandLine().getOut());
+            return ExitCode.DONE;
+        }
+        return new CommandLine.RunLast().execute(parsed);
+    }
+
     /** Gives every command its help, and an option for each setting to the commands that mount or show the settings. */
-    private static void equip(CommandLine parent) {
+    private static void equip(CommandLine parent, boolean all) {
         // A set, because a command appears under each of its names.
         for (CommandLine line : Set.copyOf(parent.getSubcommands().values())) {
             CommandSpec command = line.getCommandSpec();
@@ -127,23 +169,50 @@ public final class Main {
                     || user instanceof RecoverCommand
                     || user instanceof IndexCommand.Export
                     || user instanceof ConfigCommand.Show) {
-                ConfigurationArguments.addSettings(command);
+                ConfigurationArguments.addSettings(command, all);
             }
-            equip(line);
+            equip(line, all);
         }
     }
 
     private static int wrongUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("penstock: " + e.getMessage());
-        UnmatchedArgumentException.printSuggestions(e, err);
+        say(e instanceof UnmatchedArgumentException unmatched ? unmatched(unmatched) : e.getMessage(), err);
         dashed(command)
+                .map(Secrets::hiddenInInput)
                 .map(Printable::text)
                 .ifPresent(word -> err.println(
                         "If " + word + " is a name, put -- before it; a path may be written ./" + word + " too"));
         err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
+    }
+
+    /** Only the first word: what follows an unknown option may be its value, and a secret. */
+    private static String unmatched(UnmatchedArgumentException e) {
+        String word = Printable.text(e.getUnmatched().getFirst());
+        CommandSpec command = e.getCommandLine().getCommandSpec();
+        if (word.startsWith("-")) {
+            String option = word.replaceFirst("=.*", "");
+            return "no such option: " + option
+                    + UnknownName.hint(
+                            option, "--", List.copyOf(command.optionsMap().keySet()));
+        } else if (command.subcommands().isEmpty()) {
+            return "one argument too many: '" + word + "'";
+        }
+        String meant = ELSEWHERE.get(word);
+        return "no such command: '" + word + "'"
+                + Optional.ofNullable(meant)
+                        .or(() -> UnknownName.nearest(word, shown(command)))
+                        .map(guess -> "; did you mean " + command.qualifiedName() + " " + guess + "?")
+                        .orElse("");
+    }
+
+    private static List<String> shown(CommandSpec command) {
+        return command.subcommands().entrySet().stream()
+                .filter(each -> !each.getValue().getCommandSpec().usageMessage().hidden())
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     /** What may be a name, where the command takes names, as it begins with a dash and is no option. */
@@ -161,27 +230,29 @@ public final class Main {
         PrintWriter err = command.getErr();
         return switch (e) {
             case ConfigurationException wrong -> {
-                wrong.problems().forEach(problem -> err.println("penstock: " + problem));
+                wrong.problems().forEach(problem -> say(problem, err));
                 yield ExitCode.USAGE;
             }
-            case RefusedException refused -> say(refused, err, failure);
-            case MountException refused -> say(refused, err, failure);
-            case ObjectStoreException refused -> say(refused, err, failure);
+            case RefusedException _, MountException _, ObjectStoreException _ -> {
+                say(e.getMessage(), err);
+                yield failure;
+            }
             case InterruptedException interrupted -> failure;
             default -> {
                 LoggerFactory.getLogger(Main.class).error("{} failed", command.getCommandName(), e);
-                err.println("penstock: " + e + " (this is a mistake in Penstock; please report it"
-                        + Logging.file()
-                                .map(file -> " with the stack trace in " + file)
-                                .orElse("") + ")");
+                say(
+                        e + " (this is a mistake in Penstock; please report it"
+                                + Logging.file()
+                                        .map(file -> " with the stack trace in " + file)
+                                        .orElse("") + ")",
+                        err);
                 yield failure;
             }
         };
     }
 
-    private static int say(Exception refused, PrintWriter err, int exitCode) {
-        err.println("penstock: " + refused.getMessage());
-        return exitCode;
+    private static void say(@Nullable String why, PrintWriter err) {
+        err.println("penstock: " + Secrets.hiddenInInput(String.valueOf(why)));
     }
 
     /** {@code --help} for every command. */

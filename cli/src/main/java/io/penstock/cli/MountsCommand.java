@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.Json;
+import io.penstock.cli.measure.Text;
 import io.penstock.cli.state.RunningMount;
 import io.penstock.core.Printable;
 import io.penstock.fuse.MountTable;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,8 +40,12 @@ import picocli.CommandLine.Spec;
                     + " while it was in use, as (detached)."
         })
 final class MountsCommand implements Callable<Integer> {
-    private static final List<String> HEADINGS =
-            List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD", "NAMES", "CACHE", "LOG", "BINDING", "HOW");
+    private static final List<String> HEADINGS = List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD");
+    private static final int WIDTH = 100;
+
+    /** Columns of a longer text are not wider: its line goes on below. */
+    private static final int WIDEST = 30;
+
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
 
@@ -81,9 +87,12 @@ final class MountsCommand implements Callable<Integer> {
                 fields.put("pid", running.pid());
                 fields.put("since", running.since().toString());
                 fields.put("toUpload", running.backlog());
+                fields.put("filesToUpload", running.filesToUpload());
+                fields.put("bytesToUpload", running.bytesToUpload());
                 fields.put("failed", running.failed());
                 fields.put("names", running.names());
                 fields.put("cache", running.cache().toString());
+                fields.put("cacheFault", running.cacheFault());
                 fields.put("log", running.log().toString());
                 fields.put("binding", running.binding());
                 fields.put("how", running.description());
@@ -161,7 +170,7 @@ final class MountsCommand implements Callable<Integer> {
         RunningMount running = row.running();
         String mountPoint = row.mountPoint().toString();
         if (running == null) {
-            return List.of(row.source(), mountPoint, "?", "?", "?", "?", "?", "?", "?", "");
+            return List.of(row.source(), mountPoint, "?", "?", "?");
         }
         boolean alive = running.isAlive();
         return List.of(
@@ -169,15 +178,24 @@ final class MountsCommand implements Callable<Integer> {
                 running.unmounted() ? "(unmounted)" : alive && !row.isInTable() ? "(detached)" : mountPoint,
                 alive ? Long.toString(running.pid()) : "DEAD",
                 TIME.format(running.since()),
-                (running.backlog().isEmpty() ? "nothing" : running.backlog())
-                        + (running.failed() == 0
-                                ? ""
-                                : "; failed: " + running.failed() + ", see " + running.recovery()),
-                running.names().isEmpty() ? "by folder" : running.names(),
-                running.cache().toString(),
-                running.log().toString().isEmpty() ? "terminal" : running.log().toString(),
-                running.binding(),
-                running.description());
+                running.backlog().isEmpty() ? "nothing" : running.backlog());
+    }
+
+    /** The lines below a mount's own, the faults first. */
+    private static List<String> details(@Nullable RunningMount running) {
+        if (running == null) {
+            return List.of();
+        }
+        String log = running.log().toString();
+        return Stream.of(
+                        running.failed() == 0 ? "" : "failed: " + running.failed() + ", see " + running.recovery(),
+                        running.cacheFault().isEmpty() ? "" : "nothing is cached: " + running.cacheFault(),
+                        running.names().isEmpty() ? "" : "names: " + running.names(),
+                        "cache: " + running.cache(),
+                        "log: " + (log.isEmpty() ? "terminal" : log),
+                        "binding: " + running.binding() + ": " + running.description())
+                .filter(text -> !text.isEmpty())
+                .toList();
     }
 
     static String table(List<Row> rows) {
@@ -186,18 +204,23 @@ final class MountsCommand implements Callable<Integer> {
                 .toList());
         lines.addFirst(HEADINGS);
         StringBuilder table = new StringBuilder();
-        for (List<String> line : lines) {
+        for (int number = 0; number < lines.size(); number++) {
             StringBuilder text = new StringBuilder();
-            for (int column = 0; column < line.size(); column++) {
+            for (int column = 0; column < HEADINGS.size(); column++) {
                 int at = column;
                 int width = lines.stream()
-                        .mapToInt(each -> each.get(at).length())
+                        .mapToInt(each -> Math.min(WIDEST, each.get(at).length()))
                         .max()
                         .orElse(0);
-                text.append(line.get(column))
-                        .repeat(' ', width - line.get(column).length() + 2);
+                String cell = lines.get(number).get(column);
+                text.append(cell).repeat(' ', Math.max(0, width - cell.length()) + 2);
             }
-            table.append(text.toString().stripTrailing()).append('\n');
+            String line = text.toString().stripTrailing();
+            table.append(line.length() <= WIDTH ? line + "\n" : Text.wrap(WIDTH, "", "    ", line));
+            if (number > 0) {
+                details(rows.get(number - 1).running())
+                        .forEach(detail -> table.append(Text.wrap(WIDTH, "  ", "    ", detail)));
+            }
         }
         return table.toString();
     }

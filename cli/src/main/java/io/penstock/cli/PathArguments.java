@@ -82,6 +82,13 @@ final class PathArguments {
         }
     }
 
+    /** Without a path, all of the mount is meant. */
+    void orAllOfTheMount() {
+        if (paths.isEmpty()) {
+            paths.add(Host.current().path(mountPoint).toString());
+        }
+    }
+
     /** What is expected, if the first argument is a path in a mount and not its mount point; null if not. */
     private @Nullable String expected(List<Path> mountPoints) {
         List<String> given = new ArrayList<>(paths);

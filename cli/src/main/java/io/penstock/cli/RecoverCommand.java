@@ -7,10 +7,15 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
+import io.penstock.cli.config.Setting;
+import io.penstock.cli.config.SettingSource;
+import io.penstock.cli.config.Settings;
+import io.penstock.cli.config.WriteSettings;
 import io.penstock.cli.control.Json;
 import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.mount.MountPlan;
 import io.penstock.cli.mount.Target;
+import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
@@ -27,6 +32,7 @@ import io.penstock.prefetch.PageFetcher;
 import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
+import io.penstock.writeback.staging.StagingFolder;
 import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.staging.UnreadableFile;
 import java.io.IOException;
@@ -37,6 +43,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -59,8 +66,15 @@ import picocli.CommandLine.Spec;
             "",
             "A written file stays in the staging folder until it is uploaded. After a crash the next mount"
                     + " continues by itself. A file that it cannot settle, for instance because another client has"
-                    + " changed the object, waits for this command. The bucket must not be mounted with this cache"
-                    + " folder while the command runs."
+                    + " changed the object, waits for this command. While the bucket is mounted with this cache folder,"
+                    + " files can be listed and exported; to commit or discard them, unmount first."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:no file waits, or what was asked for is done",
+            "1:it could not be done for each file; the reason was printed",
+            "2:the command line or the configuration is wrong; nothing was tried",
+            "3:the list shows files that wait"
         },
         footer = {
             "",
@@ -93,6 +107,11 @@ final class RecoverCommand implements Callable<Integer> {
 
     @Mixin
     private ConfigurationArguments arguments;
+
+    /** Of the staging folder of a mount that runs, for as long as the command does; else null. */
+    private @Nullable Path view;
+
+    private Path of = Path.of("");
 
     /** The action; without any of these options the files are listed. */
     static final class What {
@@ -129,6 +148,48 @@ final class RecoverCommand implements Callable<Integer> {
         RecoverySearch search = new RecoverySearch(target, configuration, arguments.file());
         MountPlan plan = MountPlan.of(target, Host.current().path("."), configuration); // Nothing is mounted.
         Path staging = plan.writeback().staging();
+        try {
+            return run(search, plan, target);
+        } catch (FolderLock.TakenException e) {
+            if (what.commit || what.discard) {
+                throw new RefusedException(String.valueOf(e.getMessage()).replaceFirst(";.*", "")
+                        + ": if that is a mount, unmount first; --list and --export work beside it");
+            }
+            return besideAMount(search, configuration, target, staging);
+        }
+    }
+
+    /** Of files that could not be uploaded, which a mount leaves alone. */
+    private int besideAMount(RecoverySearch search, Configuration configuration, Target target, Path staging)
+            throws RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
+        try {
+            Path folder = Files.createTempDirectory(staging.getParent(), ".penstock-recover-");
+            view = folder.resolve("staging");
+            of = staging;
+            try {
+                StagingFolder.view(staging, Files.createDirectory(view));
+                Map<Setting<?>, String> folders = Map.of(
+                        Settings.CACHE_DIR, folder.resolve("cache").toString(),
+                        WriteSettings.STAGING, view.toString());
+                return run(
+                        search,
+                        MountPlan.of(
+                                target,
+                                Host.current().path("."),
+                                configuration.with(SettingSource.ofOptions(folders, Map.of()))),
+                        target);
+            } finally {
+                Folders.delete(folder);
+            }
+        } catch (IOException e) {
+            throw new RefusedException("the staging folder " + staging
+                    + " is in use by a mount, and cannot be read beside it: " + Reason.of(e) + "; unmount first");
+        }
+    }
+
+    private int run(RecoverySearch search, MountPlan plan, Target target)
+            throws RefusedException, ObjectStoreException, FolderLock.TakenException, InterruptedException {
+        Path staging = plan.writeback().staging();
         Path earlier = plan.earlierStaging();
         if (Files.notExists(staging) && (earlier == null || Files.notExists(earlier))) {
             return nothingWaits(search);
@@ -151,6 +212,8 @@ final class RecoverCommand implements Callable<Integer> {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
             }
             return settle(search, writeback);
+        } catch (FolderLock.TakenException e) {
+            throw e;
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }
@@ -188,12 +251,11 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    private PageCache openCache(MountPlan plan) throws RefusedException {
+    private PageCache openCache(MountPlan plan) throws RefusedException, FolderLock.TakenException {
         try {
             return PageCache.open(cacheConfig(plan));
         } catch (FolderLock.TakenException e) {
-            throw new RefusedException("the cache folder " + plan.cache().directory() + " is in use by process "
-                    + e.holder() + ": if that is a mount, unmount first");
+            throw e;
         } catch (IOException e) {
             throw new RefusedException(Reason.of(e));
         }
@@ -201,21 +263,24 @@ final class RecoverCommand implements Callable<Integer> {
 
     private int settle(RecoverySearch search, Writeback writeback) throws IOException, InterruptedException {
         List<KeptFile> kept = meant(writeback.kept());
-        List<KeptFile> pending = meant(writeback.pending());
-        List<UnreadableFile> unreadable = writeback.unreadable();
-        List<StrandedFile> stranded = writeback.stranded();
+        boolean beside = view != null; // then all others are the mount's, which is at work on them
+        List<KeptFile> pending = beside ? List.of() : meant(writeback.pending());
+        List<UnreadableFile> unreadable = beside ? List.of() : writeback.unreadable();
+        List<StrandedFile> stranded = beside ? List.of() : writeback.stranded();
+        boolean waits = !kept.isEmpty() || !pending.isEmpty() || !unreadable.isEmpty() || !stranded.isEmpty();
+        int listed = what.isList() && waits ? ExitCode.FILES_WAIT : ExitCode.DONE;
         if (json) {
             say(Json.line(WaitingFile.of(kept, pending, unreadable, stranded)));
             spec.commandLine().getOut().flush();
-            return ExitCode.DONE;
+            return listed;
         }
         unreadable.forEach(file -> say(describe(file)));
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
                 + file.namespace() + ": it waits for a mount of that; if it is this bucket by another name, add --from "
                 + file.namespace()));
         search.others(stranded).forEach(this::say);
-        if (writeback.kept().isEmpty() && writeback.pending().isEmpty() && unreadable.isEmpty()) {
-            return nothingWaits(search);
+        if (writeback.kept().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
+            return Math.max(listed, nothingWaits(search));
         }
         boolean good = true;
         for (String key : keys) {
@@ -236,7 +301,7 @@ final class RecoverCommand implements Callable<Integer> {
             }
         }
         spec.commandLine().getOut().flush();
-        return good ? ExitCode.DONE : ExitCode.FAILED;
+        return good ? listed : ExitCode.FAILED;
     }
 
     private int nothingWaits(RecoverySearch search) {
@@ -293,7 +358,8 @@ final class RecoverCommand implements Callable<Integer> {
     }
 
     private void say(String line) {
-        spec.commandLine().getOut().println(Printable.text(line));
+        String shown = view == null ? line : line.replace(view.toString(), of.toString());
+        spec.commandLine().getOut().println(Printable.text(shown));
     }
 
     private List<KeptFile> meant(List<KeptFile> files) {

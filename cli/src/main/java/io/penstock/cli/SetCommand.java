@@ -33,25 +33,22 @@ final class SetCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Parameters(
-            index = "0",
-            paramLabel = ServingMount.LABEL,
-            description = "The folder that was given to penstock mount.")
-    private String mountPoint;
-
-    @Parameters(
-            index = "1..*",
             arity = "1..*",
-            paramLabel = "KEY=VALUE",
-            description = "Keys as in -o, with dots, dashes or underscores.")
-    private List<String> settings;
+            paramLabel = "[" + ServingMount.LABEL + "] KEY=VALUE",
+            description = {ServingMount.DESCRIPTION, "Keys as in -o, with dots, dashes or underscores."})
+    private List<String> arguments;
 
     @Mixin
     private ChangesOutput output;
 
     @Override
     public Integer call() throws IOException, ConfigurationException, RefusedException {
+        boolean isNamed = !arguments.getFirst().contains("=");
+        List<String> settings = arguments.subList(isNamed ? 1 : 0, arguments.size());
         SettingSource _ = LiveConfiguration.parse(settings, "set"); // here already: nothing is tried if it is wrong
-        output.print(ServingMount.find(mountPoint).ask("set", Map.of("settings", settings)), spec);
+        output.print(
+                ServingMount.find(isNamed ? arguments.getFirst() : null).ask("set", Map.of("settings", settings)),
+                spec);
         return ExitCode.DONE;
     }
 }

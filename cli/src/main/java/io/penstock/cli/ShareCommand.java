@@ -82,9 +82,16 @@ final class ShareCommand {
                             100 * member.share(),
                             switch (member.state()) {
                                 case "self" -> "this node";
+                                case "asked" ->
+                                    share.requestsToPeers() == 0
+                                            ? "in the group; nothing was requested of it yet"
+                                            : "asked";
                                 case "skipped" -> "skipped: it has failed, and is asked again within a minute";
                                 default -> Printable.text(member.state());
                             }));
+        }
+        if (share.members().size() == 1) {
+            text.append("No other node has joined yet; one that has just been mounted takes some ten seconds.\n");
         }
         return text.toString();
     }

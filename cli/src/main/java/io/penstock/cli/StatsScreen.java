@@ -123,7 +123,8 @@ final class StatsScreen {
                 pageReads("from NVMe", nvme, pages, all -> all.cache().diskReadBytes()),
                 pageReads(
                         "waited for a fetch", waited, pages, all -> all.cache().waitedReadBytes()),
-                "  missed                 %8s  %5s".formatted(count(missed), percent(missed, pages)),
+                "  missed                 %8s  %5s  kernel: not counted"
+                        .formatted(count(missed), percent(missed, pages)),
                 "Readers that wait        %8s  store %s, NVMe %s, limits %s"
                         .formatted(
                                 count(forStore + forDisk + forLimits),

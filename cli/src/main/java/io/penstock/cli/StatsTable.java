@@ -23,6 +23,7 @@ final class StatsTable {
     private static final String HEADINGS = """
         ------ page reads a second ------ ------ store ------- --- writes --- - now -
          memory    nvme  waited  missed  GETs/s  MiB/s ahead% MiB/s  to send   nvme
+        (not counted: what the kernel reads by itself, by passthrough or page cache)
         """;
 
     private int lines;
@@ -81,6 +82,7 @@ final class StatsTable {
                                 Figures.percent(cache.diskHits(), reads),
                                 Figures.percent(cache.waits(), reads),
                                 Figures.percent(cache.misses(), reads)));
+        add(text, "not counted", "what the kernel reads by itself: from its page cache, and by passthrough");
         add(
                 text,
                 "bytes read",

@@ -95,6 +95,13 @@ final class UmountCommand implements Callable<Integer> {
         }
         if (json) {
             spec.commandLine().getOut().println(Json.line(new Unmounted(folder.toString(), failed)));
+        } else if (lazy) {
+            spec.commandLine().getOut().println(folder + " is detached; its process ends once nothing uses it");
+        } else if (serving.isPresent()) {
+            spec.commandLine()
+                    .getOut()
+                    .println(folder + " is unmounted"
+                            + (failed == 0 ? ", and all written files are in the bucket" : ""));
         }
         return ExitCode.DONE;
     }

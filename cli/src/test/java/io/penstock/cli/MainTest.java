@@ -65,7 +65,7 @@ class MainTest {
     /** A number of bytes, a time or another number that is too small is refused: the help says what is not. */
     @Test
     void help_ofSettings_hasTheBoundsOfNumbers() {
-        assertThat(run("mount", "--help")).isZero();
+        assertThat(run("mount", "--help-all")).isZero();
         assertThat(out.toString().replaceAll("\\s+", " "))
                 .contains(
                         "With write.memory at most half of the machine's memory. Allowed: 64MiB or more. Default:",
@@ -73,6 +73,20 @@ class MainTest {
                         "in multiples of 4MiB. Default: 8MiB.",
                         "The maximum number of concurrent GET requests. Allowed: from 1 to 4096. Default:",
                         "Bytes that the cache leaves free on its disk, whatever cache.size allows. Default: 2GiB.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mount", "doctor", "bench", "recover", "index export", "config show"})
+    void help_ofCommandsWithSettings_hasThoseThatMatterAndAllOnRequest(String command) {
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        assertThat(out.toString())
+                .contains("--endpoint", "--cache-size", "--help-all")
+                .doesNotContain("--upload-parts");
+        assertThat(out.toString().lines()).hasSizeLessThan(140);
+        out.getBuffer().setLength(0);
+        assertThat(run((command + " --help-all").split(" ", -1))).isZero();
+        assertThat(out.toString())
+                .contains(Settings.ALL.stream().map(Setting::optionName).toList());
     }
 
     /** Each has its reason. */
@@ -279,7 +293,7 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"warm", "evict", "unpin", "cache status"})
+    @ValueSource(strings = {"warm", "evict", "unpin"})
     void commandOfPaths_withoutAMountPoint_saysThatItComesFirst(String command) {
         String path = folder.resolve("train").toString();
         assertThat(run((command + " " + path).split(" ", -1))).isEqualTo(ExitCode.USAGE);
@@ -386,7 +400,6 @@ class MainTest {
                 "warm /none --cancel 1 --pin",
                 "evict /none",
                 "unpin /none",
-                "cache status /none",
                 "profile /none --seconds 0",
                 "mount s3:// /none"
             })
@@ -414,17 +427,17 @@ class MainTest {
         Path file = Files.writeString(folder.resolve("p.yaml"), "defaults:\n  uid: 7\n  gid: 8\n");
         assertThat(run("config", "show", "data", "--config", file.toString(), "--path-style", "-o", "gid=9"))
                 .isZero();
-        List<String> lines = out.toString()
-                .lines()
-                .map(line -> line.replaceAll(" +# ", " # "))
-                .toList();
-        assertThat(lines)
+        String shown = out.toString().replaceAll("\\s+# ", " # ");
+        assertThat(shown)
                 .contains(
                         "uid: 7 # " + file + ":2 (defaults)",
                         "gid: 9 # -o: option 'gid=9'",
-                        "s3.path-style: true # option --path-style",
-                        "cache.size: 64GiB # default")
-                .hasSize(Settings.ALL.size());
+                        "s3.path-style: true # option --path-style")
+                .containsSubsequence("gid: 9", "# defaults", "cache.size: 64GiB\n")
+                .contains(Settings.ALL.stream()
+                        .map(setting -> setting.key() + ": ")
+                        .toList());
+        assertThat(out.toString().lines()).allMatch(line -> line.length() <= 100 || line.contains(file.toString()));
     }
 
     @ParameterizedTest
@@ -432,7 +445,69 @@ class MainTest {
     void configShow_aBucketOrAFolderInIt_hasTheBucketsSettings(String source) throws IOException {
         Path file = Files.writeString(folder.resolve("p.yaml"), "buckets: {data: {uid: 7}}\n");
         assertThat(run("config", "show", source, "--config", file.toString())).isZero();
-        assertThat(out.toString()).containsPattern("uid: 7 +# " + file + ":1 \\(buckets.data\\)");
+        assertThat(out.toString()).containsPattern("uid: 7\\s+# " + file + ":1 \\(buckets.data\\)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "config show -o s3.proxy=http://me:S3cr3tPw@proxy:3128",
+                "config show -o s3_secret_key=S3cr3tPw",
+                "config show --s3-proxy http://me:S3cr3tPw@proxy:3128",
+                "config show --s3-proxy me:S3cr3tPw@proxy:3128",
+                "config show --endpoint https://me:S3cr3t/Pw@host",
+                "config show --metrics-otlp https://h/v1?api_key=S3cr3tPw",
+                "config show --json --metrics-otlp https://h/v1?token=S3cr3tPw",
+                "config show --profile aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaS3cr3tPw",
+                "config check FILE",
+                "config check FILE --json",
+                "config show --config FILE --json",
+                "doctor data --quick --config FILE",
+                "mount data /none --secret-key S3cr3tPw",
+                "mount data /none --s3-secret-key=S3cr3tPw",
+                "mount data /none --endpoint http://me:S3cr3tPw@host",
+                "mount https://h/k?X-Amz-Signature=S3cr3tPw&X-Amz-Date=1 /none",
+                "mount-helper data /none -o s3_proxy=me:S3cr3tPw@proxy:1",
+                "recover data --endpoint http://me:S3cr3tPw@host",
+                "bench data --s3-proxy http://me:S3cr3tPw@proxy:1",
+                "set /none s3.proxy=http://me:S3cr3tPw@proxy:1",
+                "why https://h/k?X-Amz-Security-Token=S3cr3tPw",
+                "http://me:S3cr3tPw@host"
+            })
+    void anyCommand_aSecretAmongItsValues_isNotPrinted(String command) throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("p.yaml"),
+                "defaults: {s3: {proxy: 'http://me:S3cr3t@Pw@proxy:1', endpoint: 'me:S3cr3tPw@h:1', secret-key:"
+                        + " S3cr3tPw}, metrics: {otlp: 'http://me:S3cr3tPw@h'}, cache: 'http://me:S3cr3tPw@h'}\n");
+        run(command.replace("FILE", file.toString()).split(" ", -1));
+        assertThat(out + "" + err).isNotEmpty().doesNotContain("S3cr3t", "Pw");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "help | no such command: 'help'; did you mean penstock --help?",
+                "version | no such command: 'version'; did you mean penstock --version?",
+                "ls | no such command: 'ls'; did you mean penstock mounts?",
+                "list | no such command: 'list'; did you mean penstock mounts?",
+                "status | no such command: 'status'; did you mean penstock mounts?",
+                "mout a | no such command: 'mout'; did you mean penstock mount?",
+                "nosuch | no such command: 'nosuch'",
+                "cache stat | no such command: 'stat'; did you mean penstock cache status?",
+                "stats a b | one argument too many: 'b'",
+                "mount a b --verbose | no such option: --verbose; use --log-level=debug",
+                "mount a b --umask=022 | no such option: --umask; use --file-mode=0644 and dir-mode=0755, which are"
+                        + " modes and no masks",
+                "mount data /none -o nonempty | -o: option 'nonempty': nonempty: no such option: a mount point must be"
+                        + " an empty folder",
+                "mount data /none -o secret_key=x | -o: option 'secret_key=***': secret_key: no such option: keys are"
+                        + " not settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from"
+                        + " ~/.aws/credentials (s3.profile) or from a role"
+            })
+    void wrongUsage_wordsOfOtherPrograms_namesTheEquivalent(String command, String message) {
+        assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString().lines()).first().isEqualTo("penstock: " + message);
     }
 
     @Test

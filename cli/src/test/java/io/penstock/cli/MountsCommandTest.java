@@ -27,7 +27,7 @@ class MountsCommandTest {
                         new MountTable.Entry("0:4", Path.of("/mnt/c"), "fuse.sshfs", "host:/")),
                 List.of(dead),
                 Optional::of));
-        assertThat(table.lines().toList())
+        assertThat(heads(table))
                 .hasSize(3)
                 .satisfies(lines -> assertThat(lines.get(0)).startsWith("BUCKET      MOUNT POINT  PID   SINCE"))
                 .satisfies(lines -> assertThat(lines.get(1)).startsWith("s3://a      /mnt/a       DEAD  20"))
@@ -47,13 +47,13 @@ class MountsCommandTest {
                         mount("/mnt/a", pid, since),
                         mount("/mnt/b", pid, since).withBacklog("2 files, 36MiB", 1, false)),
                 Optional::of));
-        assertThat(table.lines().toList())
+        assertThat(heads(table))
                 .hasSize(4)
                 .satisfies(lines -> assertThat(lines.get(0)).contains("TO UPLOAD"))
-                .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing "))
-                .satisfies(lines -> assertThat(lines.get(2))
-                        .contains("/mnt/b", " 2 files, 36MiB; failed: 1, see penstock recover "))
-                .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB "));
+                .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing"))
+                .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB"))
+                .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB"));
+        assertThat(table).contains("\n  failed: 1, see penstock recover ");
     }
 
     /** As by umount -l. */
@@ -66,7 +66,7 @@ class MountsCommandTest {
                 List.of(new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE)),
                 List.of(detached, next, gone),
                 Optional::of);
-        assertThat(MountsCommand.table(rows).lines().toList())
+        assertThat(heads(MountsCommand.table(rows)))
                 .hasSize(3)
                 .satisfies(lines -> assertThat(lines.get(1)).contains(" /mnt/a "))
                 .satisfies(lines -> assertThat(lines.get(2)).contains(" (detached) "));
@@ -82,21 +82,41 @@ class MountsCommandTest {
                         List.of(),
                         List.of(before),
                         process -> Optional.of(process.withBacklog("1 file, 5MiB", 0, true)))))
-                .contains(" (unmounted) ", " 1 file, 5MiB ")
+                .contains(" (unmounted) ", " 1 file, 5MiB")
                 .doesNotContain("(detached)");
     }
 
     @Test
     void json_eachMount_hasItsStateAndWhatIsLeft() throws Exception {
-        RunningMount serving =
-                mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH).withBacklog("2 files, 36MiB", 1, false);
+        RunningMount serving = mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH)
+                .withBacklog("2 files, 36MiB", 1, false)
+                .withNumbers(2, 37_748_737);
         String json = MountsCommand.json(List.of(
                 new MountsCommand.Row(SOURCE, Path.of("/mnt/a"), true, serving),
                 new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), true, null)));
         assertThat(json)
                 .startsWith("[{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/a\",\"state\":\"serving\",\"pid\":")
-                .contains("\"toUpload\":\"2 files, 36MiB\",\"failed\":1")
+                .contains("\"toUpload\":\"2 files, 36MiB\",\"filesToUpload\":2,\"bytesToUpload\":37748737,\"failed\":1")
                 .endsWith(",{\"source\":\"" + SOURCE + "\",\"mountPoint\":\"/mnt/b\",\"state\":\"unknown\"}]");
+    }
+
+    @Test
+    void mounts_longPathsAndReasons_fitAHundredColumnsWithFaultsFirst() {
+        String path = "/mnt/" + "deep/".repeat(11);
+        RunningMount mount = mount(path, ProcessHandle.current().pid(), Instant.now())
+                .withCacheFault(
+                        "less is free on the disk of the cache than cache.min-free leaves to others; free space")
+                .withBacklog("12 files, 36MiB; kept: 1, 5MiB, see penstock recover s3://a --cache /cache", 1, false);
+        String table = MountsCommand.table(List.of(
+                new MountsCommand.Row(SOURCE, Path.of(path), true, mount),
+                new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), true, mount)));
+        assertThat(table.lines()).allMatch(line -> line.length() <= 100);
+        assertThat(table)
+                .containsSubsequence(path.replaceFirst("/$", ""), "failed: 1", "nothing is cached: less", "cache: ");
+    }
+
+    private static List<String> heads(String table) {
+        return table.lines().filter(line -> !line.startsWith("  ")).toList();
     }
 
     private static RunningMount mount(String mountPoint, long pid, Instant since) {

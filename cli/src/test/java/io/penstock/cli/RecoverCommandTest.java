@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,6 +68,28 @@ class RecoverCommandTest {
 
         assertThat(out.toString()).isEmpty();
         assertThat(err.toString()).contains("the staging folder " + folder.resolve("staging") + " cannot be used");
+    }
+
+    @Test
+    void list_ofFilesThatWait_hasAnExitCodeOfItsOwn() throws Exception {
+        Path staging = Files.createDirectories(folder.resolve("staging"));
+        Files.writeString(staging.resolve("0123456789abcdef.journal.unreadable"), "not a journal");
+        assertThat(recover("--list")).isEqualTo(ExitCode.FILES_WAIT);
+        assertThat(recover("--json")).isEqualTo(ExitCode.FILES_WAIT);
+        assertThat(out.toString()).contains("cannot be read");
+    }
+
+    @Test
+    void recover_besideAMount_listsAndLeavesTheFoldersAlone() throws Exception {
+        try (PageCache _ = open(new Audience.Anyone())) { // as a mount has it
+            assertThat(list()).isZero();
+            assertThat(out.toString()).startsWith("Nothing waits in " + folder.resolve("staging"));
+            assertThat(recover("--discard")).isEqualTo(ExitCode.FAILED);
+            assertThat(err.toString()).contains("unmount first; --list and --export work beside it");
+        }
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left.map(Path::getFileName).map(Path::toString)).containsExactlyInAnyOrder("cache", "staging");
+        }
     }
 
     private int list(String... options) throws IOException {

@@ -100,7 +100,7 @@ final class StatsScreenTest {
               from memory                 100    25%    100MiB
               from NVMe                   280    70%    280MiB
               waited for a fetch           15     4%     20MiB
-              missed                        5     1%
+              missed                        5     1%  kernel: not counted
             Readers that wait             3.5  store 2, NVMe 0.5, limits 1
             Calls in flight                 3  requests to the store 12
             Cache                       64MiB  in memory, 1.5GiB on NVMe

@@ -104,6 +104,7 @@ final class StatsTableTest {
         assertThat(StatsTable.totals(at(90, 2, writing(2)))).isEqualTo("""
             /mnt/data:   s3://data, process 17, for 90 s
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
+            not counted: what the kernel reads by itself: from its page cache, and by passthrough
             bytes read:  6MiB from memory, 2.0GiB from NVMe, 10MiB waited for a fetch
             waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, of all readers together
             fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled

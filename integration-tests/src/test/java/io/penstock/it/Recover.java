@@ -8,6 +8,13 @@ import java.util.List;
 
 /** {@code penstock recover} for the files that mounts under {@code scratch} have left, run as a user would. */
 record Recover(S3Server server, String source, Path scratch) {
+    /** The list, which must have files that wait. */
+    String waiting(String... arguments) {
+        Program.Result list = run(arguments);
+        assertThat(list.exit()).as(list.out()).isEqualTo(3);
+        return list.out();
+    }
+
     /** Fails if the output has a stack trace. */
     Program.Result run(String... arguments) {
         List<Object> command = new ArrayList<>(List.of(server.accessKey(), server.secretKey()));

@@ -206,7 +206,7 @@ final class WriteFaultIT {
             Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
             assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
         }
-        assertThat(recover.run("--list").orThrow()).contains("'file'");
+        assertThat(recover.waiting("--list")).contains("'file'");
     }
 
     @Test
@@ -239,7 +239,7 @@ final class WriteFaultIT {
             mount.awaitLog("'file' could not be committed");
             mount.terminate();
         }
-        assertThat(recover.run("--list").orThrow()).contains("'file' (20MiB)", bucket.name(), "going on without it");
+        assertThat(recover.waiting("--list")).contains("'file' (20MiB)", bucket.name(), "going on without it");
         assertThat(recover.run("--commit").exit()).isEqualTo(1);
         recover.run("--export", scratch.resolve("out").toString()).orThrow();
         try (InputStream in = Files.newInputStream(scratch.resolve("out").resolve("file"))) {

@@ -109,8 +109,9 @@ final class WriteRecoverIT {
         makeConflicts("d/one", "d/two");
 
         Program.Result list = recover("--list");
-        assertThat(list.orThrow()).contains("'d/one' (4B)", "'d/two' (4B)", "another client", "staging");
-        assertThat(recover().orThrow()).isEqualTo(list.out());
+        assertThat(list.exit()).isEqualTo(3);
+        assertThat(list.out()).contains("'d/one' (4B)", "'d/two' (4B)", "another client", "staging");
+        assertThat(recover().out()).isEqualTo(list.out());
 
         Path folder = scratch.resolve("rescued");
         assertThat(recover("--export", folder.toString()).orThrow())
@@ -152,9 +153,15 @@ final class WriteRecoverIT {
         assertThat(noFolder.exit()).isEqualTo(1);
         assertThat(noFolder.out()).contains(file.toString());
         try (MountedBucket mount = mount()) {
-            mount.awaitLog("could not be uploaded: 1; once unmounted, see penstock recover s3://" + bucket.name()
-                    + " --cache ");
-            Program.Result whileMounted = recover();
+            mount.awaitLog("could not be uploaded: 1; see penstock recover s3://" + bucket.name() + " --cache ");
+            Program.Result beside = recover();
+            assertThat(beside.exit()).isEqualTo(3);
+            assertThat(beside.out())
+                    .contains(
+                            "another client", scratch.resolve("cache/staging/").toString());
+            assertThat(recover("--export", scratch.resolve("beside").toString()).exit())
+                    .isZero();
+            Program.Result whileMounted = recover("--discard");
             assertThat(whileMounted.exit()).isEqualTo(1);
             assertThat(whileMounted.out())
                     .contains(Long.toString(mount.process().pid()), "unmount first");
@@ -177,9 +184,9 @@ final class WriteRecoverIT {
                 mount.kill();
             }
             front.passAll();
-            assertThat(recover.run().orThrow()).contains("'waits' (4B)", "waits for the next mount");
+            assertThat(recover.waiting()).contains("'waits' (4B)", "waits for the next mount");
             assertThat(recover.run("--discard").orThrow()).contains("only if it is named");
-            assertThat(recover().orThrow())
+            assertThat(recover().out())
                     .contains(
                             "'waits' (4B) was written to "
                                     + front.fronted().endpoint().getAuthority() + "/",

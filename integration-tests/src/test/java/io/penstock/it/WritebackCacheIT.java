@@ -106,9 +106,7 @@ final class WritebackCacheIT {
             Await.until("their content", () -> Files.readString(file).equals("theirs"));
             mount.terminate();
         }
-        assertThat(new Recover(S3Server.shared(), bucket.name(), scratch)
-                        .run("--list")
-                        .orThrow())
+        assertThat(new Recover(S3Server.shared(), bucket.name(), scratch).waiting("--list"))
                 .contains("'file' (21B)");
     }
 

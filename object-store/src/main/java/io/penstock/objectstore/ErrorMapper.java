@@ -9,7 +9,11 @@ import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import java.util.Objects;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -211,7 +215,7 @@ final class ErrorMapper {
         };
     }
 
-    private static ObjectStoreException explainStatus(String subject, AwsServiceException response) {
+    private ObjectStoreException explainStatus(String subject, AwsServiceException response) {
         return switch (response.statusCode()) {
             case NOT_FOUND -> notFound(subject, response);
             case 412, 416 -> changed(subject, response);
@@ -231,7 +235,8 @@ final class ErrorMapper {
             default ->
                 new ObjectStoreException.Refused(
                         subject + ": the store refused the request with status " + response.statusCode()
-                                + serverMessage(response),
+                                + serverMessage(response)
+                                + (response.statusCode() == BAD_REQUEST && mayBeOfProxy(response) ? schemeHint() : ""),
                         response);
         };
     }
@@ -319,10 +324,39 @@ final class ErrorMapper {
         }
         SSLException tls = causeOf(failure, SSLException.class);
         if (tls != null) {
-            String hint = isCertificateError(failure) ? "; if its certificate is your own, name the CA file" : "";
-            return unavailable(subject, "no secure connection to " + server + ": " + tls.getMessage() + hint, failure);
+            return unavailable(
+                    subject, "no secure connection to " + server + ": " + tls.getMessage() + tlsHint(failure), failure);
         }
-        return unavailable(subject, String.valueOf(failure.getMessage()), failure);
+        return unavailable(subject, failure.getMessage() + schemeHint(), failure);
+    }
+
+    /** What to do about a failed handshake: by its cause, of which the JDK's message is only the symptom. */
+    private String tlsHint(SdkException failure) {
+        Path caFile = config.server().caFile();
+        if (causeOf(failure, CertificateExpiredException.class) != null
+                || causeOf(failure, CertificateNotYetValidException.class) != null) {
+            return "; renew the server's certificate, or set this machine's clock";
+        } else if (causeOf(failure, CertPathBuilderException.class) != null) {
+            return "; the server's certificate is signed by nobody known "
+                    + (caFile == null ? "to Java" : "to Java or in " + caFile)
+                    + ": name a file (PEM) with its authority's certificate as s3.ca-file (--s3-ca-file)";
+        } else if (isCertificateError(failure)) {
+            return "; the certificate is for another name: write a name that it has as s3.endpoint (--endpoint)"
+                    + (config.server().pathStyle() ? "" : ", or set s3.path-style");
+        }
+        return config.server().endpoint() == null
+                        || !String.valueOf(failure.getMessage()).contains("SSL message")
+                ? ""
+                : "; if the server speaks plain HTTP at this port, write http:// as the scheme of s3.endpoint"
+                        + " (--endpoint)";
+    }
+
+    /** For what an HTTPS server says to plain HTTP: most send a 400 of their own, some anything. */
+    private String schemeHint() {
+        URI endpoint = config.server().endpoint();
+        return endpoint == null || config.server().isEncrypted()
+                ? ""
+                : "; if the server speaks HTTPS at this port, write https:// as the scheme of s3.endpoint (--endpoint)";
     }
 
     private String hostSettings() {

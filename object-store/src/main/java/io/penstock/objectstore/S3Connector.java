@@ -86,6 +86,7 @@ final class S3Connector {
                     .objects()
                     .isEmpty()) {
                 refuseObject(store, prefix);
+                store.setFoundNothing();
             }
             usable = true;
             return store;

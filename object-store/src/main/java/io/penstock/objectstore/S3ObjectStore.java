@@ -39,6 +39,9 @@ public final class S3ObjectStore implements ObjectStore {
     /** Racy on purpose: whether the store refuses to delete several objects by one request. */
     private volatile boolean refusesBatches;
 
+    /** Set by the thread that opens it. */
+    private volatile boolean foundNothing;
+
     /**
      * Closes client, HTTP client and direct requests when it is closed.
      *
@@ -62,6 +65,15 @@ public final class S3ObjectStore implements ObjectStore {
         copier = new ObjectCopier(requests, reader, uploads);
         deletions = new BatchDeletions(requests, reader);
         conditionalWrites = new ConditionalWrites(requests, reader, writer, uploads, copier, deletions, prefix);
+    }
+
+    void setFoundNothing() {
+        foundNothing = true;
+    }
+
+    /** Whether there was no object below the prefix when the bucket was opened. */
+    public boolean foundNothing() {
+        return foundNothing;
     }
 
     /** Connects as {@link #connect(S3Config, String)} does, for the whole bucket. */

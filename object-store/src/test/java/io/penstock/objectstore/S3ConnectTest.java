@@ -145,7 +145,51 @@ final class S3ConnectTest {
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https))))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
-                .hasMessageContaining("no secure connection");
+                .hasMessageContaining("no secure connection")
+                .hasMessageContaining("write http:// as the scheme of s3.endpoint (--endpoint)")
+                .hasMessageNotContaining("s3.ca-file");
+    }
+
+    @Test
+    void connect_httpToAServerOfHttps_namesTheScheme(@TempDir Path own) throws Exception {
+        try (ScriptedServer https = new ScriptedServer(new TestCertificate(own, "ip:127.0.0.1"))) {
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(plain(https)))))
+                    .hasMessageContaining("write https:// as the scheme of s3.endpoint (--endpoint)");
+        }
+        try (ScriptedServer likeNginx = new ScriptedServer()) {
+            String refusal = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+            likeNginx.answers(refusal, refusal, refusal, refusal, refusal, refusal);
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(plain(likeNginx)))))
+                    .isInstanceOf(ObjectStoreException.Refused.class)
+                    .hasMessageContaining("status 400; if the server speaks HTTPS")
+                    .hasMessageContaining("write https:// as the scheme of s3.endpoint (--endpoint)");
+        }
+    }
+
+    private static URI plain(ScriptedServer server) {
+        return URI.create("http://127.0.0.1:" + server.uri("").getPort());
+    }
+
+    @Test
+    void connect_unknownAuthority_namesTheSettingOfItsFile(@TempDir Path own) throws Exception {
+        try (ScriptedServer https = new ScriptedServer(new TestCertificate(own, "ip:127.0.0.1"))) {
+            URI endpoint = URI.create("https://127.0.0.1:" + https.uri("").getPort());
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(endpoint))))
+                    .hasMessageContaining("signed by nobody known to Java: name a file (PEM) with its authority's"
+                            + " certificate as s3.ca-file (--s3-ca-file)");
+        }
+    }
+
+    @Test
+    void connect_certificateOfAnotherName_namesTheEndpointAndNoFile(@TempDir Path own) throws Exception {
+        TestCertificate certificate = new TestCertificate(own, "dns:example.org");
+        try (ScriptedServer https = new ScriptedServer(certificate)) {
+            URI endpoint = URI.create("https://127.0.0.1:" + https.uri("").getPort());
+            assertThatThrownBy(
+                            () -> S3ObjectStore.connect(config("bucket", TestConfigs.at(endpoint, certificate.pem()))))
+                    .hasMessageContaining("write a name that it has as s3.endpoint (--endpoint)")
+                    .hasMessageNotContaining("s3.ca-file");
+        }
     }
 
     @Test

@@ -113,6 +113,16 @@ public final class DiskSpace {
         bounds = new Bounds(sizeBytes, minFreeBytes);
     }
 
+    /** Measures the free space before the first page is stored. */
+    public synchronized void measure() throws IOException {
+        followFileSystem(CHECK_INTERVAL_BYTES);
+    }
+
+    /** Whether the file system leaves room for no page. Takes no lock. */
+    public boolean keepsNothing() {
+        return limitBytes == 0;
+    }
+
     /** The most bytes on disk, as the file system leaves room for them. Takes no lock. */
     long limitBytes() {
         return limitBytes;

@@ -68,7 +68,7 @@ final class OwnMount {
     RunningMount start(Target target, Configuration configuration)
             throws IOException, RefusedException, InterruptedException {
         Path settings = folder.resolve("settings.yaml");
-        PrivateFiles.create(settings); // s3.proxy may have a password
+        PrivateFiles.create(settings); // metrics.otlp.endpoint may have a token
         new YAMLMapper().writeValue(settings.toFile(), Map.of("defaults", nested(texts(configuration))));
         Path said = folder.resolve("mount.out");
         Path home = Launcher.home();
@@ -110,7 +110,7 @@ final class OwnMount {
         for (Setting<?> setting : Settings.ALL) {
             boolean isSet = !(configuration.origin(setting) instanceof Origin.Default);
             if (isSet && !LEFT_OUT.contains(setting)) {
-                texts.put(setting.key(), configuration.show(setting));
+                texts.put(setting.key(), configuration.written(setting));
             }
         }
         texts.put(Settings.CACHE_DIR.key(), folder.resolve("cache").toString());

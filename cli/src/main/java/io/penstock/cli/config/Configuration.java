@@ -1,5 +1,6 @@
 package io.penstock.cli.config;
 
+import io.penstock.cli.process.Secrets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -191,8 +192,13 @@ public final class Configuration implements Setting.Context {
         return lines.toString();
     }
 
-    /** The value as a user would write it, or a description if there is no value. */
+    /** The value as a user would write it, without secrets, or a description if there is no value. */
     public String show(Setting<?> setting) {
+        return Secrets.hiddenInInput(written(setting));
+    }
+
+    /** The same with its secrets: for a configuration file, and to compare. */
+    public String written(Setting<?> setting) {
         Assignment<?> effective = effective(setting);
         return effective == null ? "(" + setting.defaultText().replaceFirst(".*, else ", "") + ")" : effective.print();
     }

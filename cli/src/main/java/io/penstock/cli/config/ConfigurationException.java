@@ -1,10 +1,11 @@
 package io.penstock.cli.config;
 
+import io.penstock.cli.process.Secrets;
 import java.util.List;
 
 /**
  * The configuration cannot be used. The message has one line for each problem, which names place, key and allowed
- * values.
+ * values, and has no secrets.
  */
 public final class ConfigurationException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -13,8 +14,8 @@ public final class ConfigurationException extends Exception {
     private final List<String> problems;
 
     public ConfigurationException(List<String> problems) {
-        super(String.join("\n", problems));
-        this.problems = List.copyOf(problems);
+        super(Secrets.hiddenInInput(String.join("\n", problems)));
+        this.problems = problems.stream().map(Secrets::hiddenInInput).toList();
     }
 
     /** One message for each problem. */

@@ -118,7 +118,7 @@ public record MountOptionList(
                 origin,
                 key,
                 "no such option"
-                        + EditDistance.suggestion(
-                                key.toLowerCase(Locale.ROOT).replace('-', '_').replace('.', '_'), known));
+                        + UnknownName.hint(
+                                key.toLowerCase(Locale.ROOT).replace('-', '_').replace('.', '_'), "", known));
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.cli.config;
 
+import io.penstock.cli.process.Secrets;
 import java.nio.file.Path;
 
 /** Where a value comes from; {@code toString} describes it to the user. */
@@ -21,7 +22,7 @@ public sealed interface Origin {
     record MountOption(String text, String where) implements Origin {
         @Override
         public String toString() {
-            return where + ": option '" + text + "'";
+            return where + ": option '" + Secrets.hiddenInInput(text) + "'";
         }
     }
 

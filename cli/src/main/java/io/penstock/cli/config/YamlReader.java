@@ -154,7 +154,7 @@ final class YamlReader {
             if (setting.isPresent()) {
                 readValue(setting.get(), section, to);
             } else if (!isGroup(key)) {
-                skip(key, "no such setting" + EditDistance.suggestion(key, keysAndGroups()));
+                skip(key, "no such setting" + UnknownName.hint(key, "", keysAndGroups()));
             } else if (enterMapping(key, "a mapping of " + membersOf(key))) {
                 readGroup(section, key + ".", to);
             }

@@ -88,6 +88,13 @@ public final class Demo {
                 good
                         ? "All bytes read are those stored, and all bytes written are in the bucket."
                         : "Bytes read or written are NOT those stored.");
+        if (good) {
+            shell.say("Next, with a bucket of your own:");
+            shell.command(Launcher.command() + " doctor BUCKET");
+            shell.command(Launcher.command() + " mount BUCKET FOLDER");
+            shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command()
+                    + " stats shows what a mount" + " does, and README.md has the first steps.");
+        }
         return good;
     }
 
@@ -155,7 +162,7 @@ public final class Demo {
         shell.title("Look at it, change it, and bring data in ahead of a job, while it serves");
         say("warm \"$PWD\" samples --pin --wait");
         say("set \"$PWD\" readahead.concurrency=32 cache.size=20GiB");
-        say("stats \"$PWD\" --once");
+        say("mounts");
     }
 
     /** Runs a penstock command and shows its output. */

@@ -7,6 +7,7 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.SettingSource;
 import io.penstock.cli.config.Settings;
+import io.penstock.cli.log.Logging;
 import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.mount.MountControl;
 import io.penstock.cli.mount.MountPlan;
@@ -73,6 +74,7 @@ public final class DemoMount {
     boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
                     InterruptedException {
+        Logging.toleratesServer();
         Configuration configuration = configuration(bucket, endpoint, folder.resolve("cache"), settings);
         MountPlan plan = MountPlan.of(
                 Target.parse(bucket), folder.resolve("mnt"), configuration, new Credentials.Static(KEY, SECRET));

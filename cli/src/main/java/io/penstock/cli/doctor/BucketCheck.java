@@ -26,7 +26,7 @@ final class BucketCheck implements Check<BucketFacts> {
             findings.ok(target.source() + " can be listed");
             return;
         }
-        findings.error(String.valueOf(failure.getMessage()), phase.refusal(), remedy(failure));
+        findings.error(Remedies.fault(String.valueOf(failure.getMessage())), phase.refusal(), remedy(failure));
         if (bucket.anonymous()) {
             findings.note(
                     "the bucket can be listed without credentials",
@@ -40,8 +40,12 @@ final class BucketCheck implements Check<BucketFacts> {
             case ObjectStoreException.NotFound _ ->
                 "Check the bucket's name and s3.endpoint, or make it: aws s3 mb s3://" + target.bucket();
             case AccessDenied denied -> remedy(denied.reason());
-            case ObjectStoreException.Refused _ -> "Check s3.region, s3.endpoint and s3.path-style";
-            default -> "Check s3.endpoint, s3.region, s3.proxy and s3.ca-file, and run penstock doctor again";
+            case ObjectStoreException.Refused _ ->
+                Remedies.of(failure.getMessage(), "Check s3.region, s3.endpoint and s3.path-style");
+            default ->
+                Remedies.of(
+                        failure.getMessage(),
+                        "Check s3.endpoint, s3.region and s3.proxy, and run penstock doctor again");
         };
     }
 

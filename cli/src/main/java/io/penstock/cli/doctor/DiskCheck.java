@@ -109,8 +109,8 @@ final class DiskCheck implements Check<DiskFacts> {
         if (disk.usableBytes() == 0 || (disk.empty() && there == 0)) {
             findings.error(
                     free + (left == 0 ? "" : ", and cache.min-free is " + ByteSizes.print(left)),
-                    staging
-                            ? "Programs that write wait for uploads"
+                    disk.usableBytes() == 0
+                            ? "The mount is refused: it keeps its state there"
                             : "Nothing is cached: each read waits for the store",
                     "Free space, or set " + folder + " to a folder on another disk"
                             + (left == 0 ? "" : ", or lower cache.min-free"));

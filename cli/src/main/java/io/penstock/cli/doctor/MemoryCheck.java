@@ -2,6 +2,7 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
+import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 import io.penstock.metadata.PreloadConfig;
@@ -66,7 +67,9 @@ final class MemoryCheck implements Check<MachineFacts> {
     private void streams(long pages, Findings findings) {
         long window = configuration.get(Settings.MAX_WINDOW);
         long streams = window == 0 ? Long.MAX_VALUE : pages / 2 / window;
-        if (streams >= FEW_STREAMS) {
+        boolean areDefaults = configuration.origin(Settings.MEMORY) instanceof Origin.Default
+                && configuration.origin(Settings.MAX_WINDOW) instanceof Origin.Default;
+        if (streams >= FEW_STREAMS || (streams > 0 && areDefaults)) {
             return;
         }
         String found = "half of memory, " + ByteSizes.about(pages / 2) + ", holds "

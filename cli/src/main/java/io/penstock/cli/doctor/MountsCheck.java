@@ -21,7 +21,7 @@ final class MountsCheck implements Check<MountsCheck.Mounts> {
     @Override
     public void examine(Mounts mounts, Findings findings) {
         mounts.dead()
-                .forEach(dead -> findings.error(
+                .forEach(dead -> findings.warning(
                         "the process that served " + dead + " has ended",
                         "Programs get \"Transport endpoint is not connected\"",
                         "Mount again, which continues its uploads, or remove it: penstock umount " + dead));

@@ -28,9 +28,11 @@ final class ServerCheck implements Check<ServerFacts> {
     public void examine(ServerFacts server, Findings findings) {
         if (server.unreachable() != null) {
             findings.error(
-                    server.unreachable(),
+                    Remedies.fault(server.unreachable()),
                     "The mount is refused; one that is there waits for s3.retry-deadline and fails",
-                    "Check s3.endpoint, s3.region, s3.proxy and s3.ca-file, and the network and firewall on the way");
+                    Remedies.of(
+                            server.unreachable(),
+                            "Check s3.endpoint, s3.region and s3.proxy, and the network and firewall on the way"));
             return;
         }
         Duration offset = server.clockOffset();
@@ -42,15 +44,13 @@ final class ServerCheck implements Check<ServerFacts> {
             String found = "this machine's clock is " + Text.time(offset.abs())
                     + (offset.isNegative() ? " ahead of" : " behind") + " the server's";
             String remedy = "Have it set: timedatectl set-ntp true, or chronyc makestep";
-            if (offset.abs().compareTo(REFUSED) >= 0) {
-                findings.error(
-                        found,
-                        "S3 refuses requests that are 15 minutes off: each process is refused first,"
-                                + " and temporary credentials may count as expired",
-                        remedy);
-            } else {
-                findings.warning(found, "From 15 minutes on S3 refuses requests", remedy);
-            }
+            findings.warning(
+                    found,
+                    offset.abs().compareTo(REFUSED) >= 0
+                            ? "S3 refuses the first request of each process, which then follows the server's clock;"
+                                    + " temporary credentials may count as expired"
+                            : "From 15 minutes on S3 refuses requests",
+                    remedy);
         }
     }
 

@@ -4,6 +4,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.StackTraceElementProxy;
 import ch.qos.logback.core.LayoutBase;
+import io.penstock.cli.process.Secrets;
 import io.penstock.core.Printable;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One event as text: a line, and the stack trace below it. Keys of a bucket may hold line breaks and a terminal's
- * escape sequences; they are escaped, so that no key can forge a line or control a terminal.
+ * escape sequences; they are escaped, so that no key can forge a line or control a terminal. Secrets are hidden.
  */
 final class LogLayout extends LayoutBase<ILoggingEvent> {
     private static final DateTimeFormatter TIME =
@@ -41,16 +42,20 @@ final class LogLayout extends LayoutBase<ILoggingEvent> {
                             .substring(event.getLoggerName().lastIndexOf('.') + 1))
                     .append(": ");
         }
-        text.append(Printable.text(event.getFormattedMessage())).append('\n');
+        text.append(shown(event.getFormattedMessage())).append('\n');
         append(text, "", event.getThrowableProxy());
         return text.toString();
+    }
+
+    private static String shown(String text) {
+        return Printable.text(Secrets.hidden(text));
     }
 
     private static void append(StringBuilder text, String label, @Nullable IThrowableProxy thrown) {
         for (; thrown != null; thrown = thrown.getCause(), label = "Caused by: ") {
             text.append(label).append(thrown.getClassName());
             if (thrown.getMessage() != null) {
-                text.append(": ").append(Printable.text(thrown.getMessage()));
+                text.append(": ").append(shown(thrown.getMessage()));
             }
             text.append('\n');
             StackTraceElementProxy[] frames = thrown.getStackTraceElementProxyArray();

@@ -86,6 +86,22 @@ public final class Logging extends ContextAwareBase implements Configurator {
         use(context, rolling(context, file, FILE_SIZE), new LogLayout(false), Level.toLevel(level.name()));
     }
 
+    /** Removes a file in which there is no line: of a mount that was refused. */
+    public static void removeIfEmpty() {
+        Path empty = file;
+        if (empty != null && empty.toFile().length() == 0) {
+            reset();
+            var _ = empty.toFile().delete();
+        }
+    }
+
+    /** From now on no warning is logged about what the server lacks: the demo's own is known. */
+    public static void toleratesServer() {
+        ((LoggerContext) LoggerFactory.getILoggerFactory())
+                .getLogger("io.penstock.objectstore.ConditionalWrites")
+                .setLevel(Level.ERROR);
+    }
+
     /** From now on log lines of this level are written. */
     public static void setLevel(LogLevel level) {
         setLevels((LoggerContext) LoggerFactory.getILoggerFactory(), Level.toLevel(level.name()));

@@ -223,6 +223,14 @@ final class Backlog {
         return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
+    long files() {
+        return statistics.get().backlogFiles();
+    }
+
+    long bytes() {
+        return statistics.get().backlogBytes();
+    }
+
     private int failed() {
         return statistics.get().failedFiles() - failedBefore;
     }

@@ -296,6 +296,19 @@ public final class BucketMount implements AutoCloseable {
         return contents.files().runningRenames();
     }
 
+    /** Why nothing is cached, and the remedy; empty if data is. */
+    String cacheFault() {
+        return contents.cache().keepsNothing()
+                ? "less is free on the disk of the cache than cache.min-free leaves to others; free space, lower"
+                        + " cache.min-free, or set cache.dir to a folder on another disk"
+                : "";
+    }
+
+    /** Whether nothing was below the prefix. */
+    boolean foundNothing() {
+        return store.foundNothing();
+    }
+
     public CacheStatistics cacheStatistics() {
         return contents.cache().statistics();
     }

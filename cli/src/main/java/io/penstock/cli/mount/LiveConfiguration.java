@@ -136,11 +136,11 @@ public final class LiveConfiguration {
     private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();
         for (Setting<?> setting : Settings.ALL) {
-            String before = inForce(setting, current).show(setting);
-            String after = next.show(setting);
-            if (!before.equals(after)
-                    && (setting.isLive() || !told.show(setting).equals(after))) {
-                changes.add(new Change(setting.key(), before, after, setting.isLive()));
+            Configuration inForce = inForce(setting, current);
+            String after = next.written(setting);
+            if (!inForce.written(setting).equals(after)
+                    && (setting.isLive() || !told.written(setting).equals(after))) {
+                changes.add(new Change(setting.key(), inForce.show(setting), next.show(setting), setting.isLive()));
             }
         }
         apply.accept(next); // first: if it fails all the same, the settings shown are those that hold

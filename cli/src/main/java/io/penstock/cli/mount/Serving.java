@@ -1,5 +1,6 @@
 package io.penstock.cli.mount;
 
+import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
@@ -33,9 +34,10 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
-import java.time.InstantSource;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,6 +90,15 @@ public final class Serving {
 
     /** Mounts, reports that, and serves until it is unmounted. */
     public void run() throws MountException, RefusedException, InterruptedException {
+        try {
+            mountAndServe();
+        } catch (MountException | RefusedException e) {
+            Logging.removeIfEmpty();
+            throw e;
+        }
+    }
+
+    private void mountAndServe() throws MountException, RefusedException, InterruptedException {
         checkOutside(Settings.CACHE_DIR);
         checkOutside(Settings.LOG_FILE);
         checkOutside(WriteSettings.STAGING);
@@ -205,14 +216,43 @@ public final class Serving {
         try {
             return BucketMount.open(plan, times, access);
         } catch (ObjectStoreException e) {
-            throw refused(e.getMessage(), SERVER);
+            // The file of certificates only where they are the fault.
+            boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
+            throw refused(
+                    e.getMessage(),
+                    SERVER.stream()
+                            .filter(setting -> ofCertificates || !setting.equals(Settings.CA_FILE))
+                            .toList());
         } catch (IndexException e) {
             throw refused(e.getMessage(), List.of(Settings.INDEX));
         } catch (ClosedByInterruptException e) {
             throw new InterruptedException(); // by StopSignal, while a folder was opened
         } catch (IOException e) {
-            throw refused(e.getMessage(), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
+            throw refused(reason(e), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }
+    }
+
+    /** A full disk is told of by its folder and setting: the exception does not have them. */
+    private String reason(IOException e) {
+        String why = String.valueOf(e.getMessage());
+        if (!why.contains("No space left on device")) {
+            return why;
+        }
+        List<Setting<Path>> folders = configuration.get(Settings.READ_ONLY)
+                ? List.of(Settings.CACHE_DIR)
+                : List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
+        List<Setting<Path>> full = folders.stream()
+                .filter(folder ->
+                        resolveLinks(configuration.get(folder)).toFile().getUsableSpace() == 0)
+                .toList();
+        return "no space left on the disk of "
+                + (full.isEmpty() ? folders : full)
+                        .stream()
+                                .map(folder -> configuration.get(folder) + " (" + folder + ")")
+                                .collect(Collectors.joining(" or "))
+                + "; free space there, or set "
+                + (full.isEmpty() ? folders : full).getFirst().optionName()
+                + " to a folder on another disk";
     }
 
     private RefusedException refused(@Nullable String why, List<Setting<?>> settings) {
@@ -223,13 +263,15 @@ public final class Serving {
         Mount mount = bucket.mount();
         try (MountControl control =
                         new MountControl(plan, bucket, Logging.file().orElse(Path.of("")), configuration, source);
-                NamesWatch _ = new NamesWatch(
-                        bucket::names,
-                        InstantSource.system(),
-                        names -> control.state().update(now -> now.withNames(names)))) {
+                TextWatch _ = new TextWatch(
+                        () -> TextWatch.text(bucket.names(), Instant.now()),
+                        names -> control.state().update(now -> now.withNames(names)));
+                TextWatch _ = new TextWatch(
+                        bucket::cacheFault, fault -> control.state().update(now -> now.withCacheFault(fault)))) {
             RunningMount running = control.running();
             StateFile state = control.state();
-            state.update(now -> now.withBacklog(withKept("", bucket, running), 0, false));
+            state.update(now ->
+                    now.withBacklog(withKept("", bucket, running), 0, false).withCacheFault(bucket.cacheFault()));
             if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
                 HangupSignal.runs(control::reload);
             }
@@ -243,22 +285,36 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch((left, failed) -> state.update(now ->
-                        now.unmounted() ? now : now.withBacklog(withKept(left, bucket, running), failed, false)));
+                backlog.watch((left, failed) -> state.update(now -> now.unmounted()
+                        ? now
+                        : withNumbers(now, backlog).withBacklog(withKept(left, bucket, running), failed, false)));
             }
             mount.awaitUnmounted();
             state.update(
                     now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for it for seconds only
-            log.info("{} is unmounted from {}; {}", running.source(), running.mountPoint(), bucket.cacheStatistics());
+            CacheStatistics cache = bucket.cacheStatistics();
+            log.info(
+                    "{} is unmounted from {}; read from memory: {}, from the cache's disk: {}, from the store or in"
+                            + " flight: {}",
+                    running.source(),
+                    running.mountPoint(),
+                    ByteSizes.about(cache.memoryReadBytes()),
+                    ByteSizes.about(cache.diskReadBytes()),
+                    ByteSizes.about(cache.waitedReadBytes()));
             // While the state file still names this process, for programs that wait for its end.
             if (backlog != null) {
-                backlog.tell((left, failed) -> state.update(now -> now.withBacklog(left, failed, true)));
+                backlog.tell((left, failed) ->
+                        state.update(now -> withNumbers(now, backlog).withBacklog(left, failed, true)));
             }
             bucket.close();
             if (bucket.failed() > 0) {
                 log.warn("Written files that could not be uploaded: {}; see {}", bucket.failed(), running.recovery());
             }
         }
+    }
+
+    private static RunningMount withNumbers(RunningMount now, Backlog backlog) {
+        return now.withNumbers(backlog.files(), backlog.bytes());
     }
 
     /** The mount's state in penstock mounts. */
@@ -278,15 +334,21 @@ public final class Serving {
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.kept() > 0) {
-            news.add("Written files that could not be uploaded: " + bucket.kept() + "; once unmounted, see "
+            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see "
                     + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
                     + " of the disk until they are settled)");
             log.warn("{}", news.getLast());
         }
         if (bucket.stranded() > 0) {
             news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
-                    + "; once unmounted, see " + running.recovery());
+                    + "; see " + running.recovery());
             log.warn("{}", news.getLast());
+        }
+        if (!bucket.cacheFault().isEmpty()) {
+            news.add("Nothing is cached: " + bucket.cacheFault());
+        }
+        if (!plan.target().prefix().isEmpty() && bucket.foundNothing()) {
+            news.add("No object is below " + running.source() + " yet: check the prefix if you expect files there");
         }
         for (ExposedFolder folder : exposedFolders()) {
             news.add(folder.fault() + ": " + MountPlan.mend(folder));

@@ -56,8 +56,8 @@ final class SyncJob extends Job {
         if (failedBefore > 0) {
             problem(
                     "written before",
-                    failedBefore + (failedBefore == 1 ? " file" : " files")
-                            + " could not be uploaded, and once unmounted " + recovery + " lists them");
+                    failedBefore + (failedBefore == 1 ? " file" : " files") + " could not be uploaded, and " + recovery
+                            + " lists them");
         }
         int files = left.size();
         long all = look();

@@ -1,7 +1,9 @@
 package io.penstock.cli.mount;
 
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.core.Printable;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -13,6 +15,9 @@ import java.util.regex.Pattern;
 public record Target(String bucket, String prefix) {
     /** Wider than AWS's present rule, because S3-compatible servers and old buckets are wider. */
     private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
+
+    private static final Pattern ODD = Pattern.compile("[^A-Za-z0-9._-]");
+    private static final int LONGEST = 255;
 
     /**
      * Parses {@code bucket}, {@code bucket/prefix} or either after {@code s3://}; an access point's alias is a bucket.
@@ -27,10 +32,24 @@ public record Target(String bucket, String prefix) {
         int slash = path.indexOf('/');
         String bucket = slash < 0 ? path : path.substring(0, slash);
         if (!BUCKET.matcher(bucket).matches()) {
-            throw wrong("'" + text + "' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
+            throw wrong("'" + text + "' names no bucket" + whyNot(bucket)
+                    + "; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
         }
         String prefix = slash < 0 ? "" : path.substring(slash + 1);
         return new Target(bucket, prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/");
+    }
+
+    private static String whyNot(String bucket) {
+        Matcher odd = ODD.matcher(bucket);
+        if (bucket.isEmpty() || bucket.contains("://") || bucket.endsWith(":")) {
+            return "";
+        } else if (odd.find()) {
+            return ": its name has '" + Printable.text(odd.group())
+                    + "', and names have letters, digits, dots, dashes and" + " underscores";
+        }
+        return bucket.length() < 2 || bucket.length() > LONGEST
+                ? ": its name has " + bucket.length() + " characters, and names have 2 to " + LONGEST
+                : ": its name begins with '" + bucket.charAt(0) + "', and names begin with a letter or digit";
     }
 
     private static ConfigurationException wrong(String problem) {

@@ -37,8 +37,11 @@ import java.util.stream.Stream;
  * @param log the log file; empty if the log goes to the terminal
  * @param accessLog the file of log.access; empty if there is none
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
+ * @param filesToUpload the same as a number
+ * @param bytesToUpload their bytes that are not uploaded
  * @param failed written files that could not be uploaded since it was mounted: their content waits for penstock recover
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
+ * @param cacheFault why nothing is cached, in words; empty if data is
  * @param unmounted whether the process only uploads now
  */
 public record RunningMount(
@@ -54,8 +57,11 @@ public record RunningMount(
         Path accessLog,
         Instant since,
         String backlog,
+        long filesToUpload,
+        long bytesToUpload,
         int failed,
         String names,
+        String cacheFault,
         boolean unmounted) {
     private static final String SUFFIX = ".properties";
     private static final String STARTED = "started";
@@ -64,6 +70,9 @@ public record RunningMount(
     private static final String BACKLOG = "backlog";
     private static final String FAILED = "failed";
     private static final String NAMES = "names";
+    private static final String FILES = "files-to-upload";
+    private static final String BYTES = "bytes-to-upload";
+    private static final String CACHE_FAULT = "cache-fault";
     private static final String UNMOUNTED = "unmounted";
 
     /** Of an earlier version. */
@@ -99,19 +108,32 @@ public record RunningMount(
                 since,
                 "",
                 0,
+                0,
+                0,
+                "",
                 "",
                 false);
     }
 
     public RunningMount withBacklog(String left, int failedFiles, boolean isUnmounted) {
-        return with(left, failedFiles, names, isUnmounted);
+        return with(left, filesToUpload, bytesToUpload, failedFiles, names, cacheFault, isUnmounted);
+    }
+
+    /** The numbers of {@link #withBacklog}. */
+    public RunningMount withNumbers(long files, long bytes) {
+        return with(backlog, files, bytes, failed, names, cacheFault, unmounted);
     }
 
     public RunningMount withNames(String listed) {
-        return with(backlog, failed, listed, unmounted);
+        return with(backlog, filesToUpload, bytesToUpload, failed, listed, cacheFault, unmounted);
     }
 
-    private RunningMount with(String left, int failedFiles, String listed, boolean isUnmounted) {
+    public RunningMount withCacheFault(String why) {
+        return with(backlog, filesToUpload, bytesToUpload, failed, names, why, unmounted);
+    }
+
+    private RunningMount with(
+            String left, long files, long bytes, int failedFiles, String listed, String why, boolean isUnmounted) {
         return new RunningMount(
                 source,
                 mountPoint,
@@ -125,8 +147,11 @@ public record RunningMount(
                 accessLog,
                 since,
                 left,
+                files,
+                bytes,
                 failedFiles,
                 listed,
+                why,
                 isUnmounted);
     }
 
@@ -149,6 +174,9 @@ public record RunningMount(
         properties.setProperty(ACCESS_LOG, accessLog.toString());
         properties.setProperty("since", since.toString());
         properties.setProperty(BACKLOG, backlog);
+        properties.setProperty(FILES, Long.toString(filesToUpload));
+        properties.setProperty(BYTES, Long.toString(bytesToUpload));
+        properties.setProperty(CACHE_FAULT, cacheFault);
         properties.setProperty(FAILED, Integer.toString(failed));
         properties.setProperty(NAMES, names);
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
@@ -283,8 +311,11 @@ public record RunningMount(
                     Path.of(properties.getProperty(ACCESS_LOG, "")),
                     Instant.parse(properties.getProperty("since", "")),
                     properties.getProperty(BACKLOG, ""),
+                    Long.parseLong(properties.getProperty(FILES, "0")),
+                    Long.parseLong(properties.getProperty(BYTES, "0")),
                     Integer.parseInt(properties.getProperty(FAILED, "0")),
                     properties.getProperty(NAMES, ""),
+                    properties.getProperty(CACHE_FAULT, ""),
                     Boolean.parseBoolean(properties.getProperty(UNMOUNTED, ""))));
         } catch (IOException | IllegalArgumentException | DateTimeException e) {
             return Optional.empty();

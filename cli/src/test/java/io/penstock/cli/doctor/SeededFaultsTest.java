@@ -173,7 +173,7 @@ class SeededFaultsTest {
                         "dead mount",
                         new MountsCheck(),
                         new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of(Path.of("/mnt/a"))),
-                        ERROR,
+                        WARNING,
                         "/mnt/a has ended",
                         "penstock umount /mnt/a"),
                 fault(
@@ -318,7 +318,7 @@ class SeededFaultsTest {
                         "skewed clock",
                         server,
                         new ServerFacts(null, Duration.ofHours(-3)),
-                        ERROR,
+                        WARNING,
                         "3 h ahead",
                         "set-ntp"),
                 fault(

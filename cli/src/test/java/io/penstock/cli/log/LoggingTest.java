@@ -55,6 +55,30 @@ class LoggingTest {
     }
 
     @Test
+    void removeIfEmpty_aFileWithoutALine_isRemovedAndOneWithALineStays() throws IOException {
+        Path file = folder.resolve("data.log");
+        Logging.toFile(file, LogLevel.INFO);
+        Logging.removeIfEmpty();
+        assertThat(file).doesNotExist();
+        Logging.toFile(file, LogLevel.INFO);
+        ROOT.info("one");
+        Logging.removeIfEmpty();
+        assertThat(file).isNotEmptyFile();
+    }
+
+    @Test
+    void toFile_messageAndExceptionWithSecrets_hidesThem() throws IOException {
+        Path file = folder.resolve("data.log");
+        Logging.toFile(file, LogLevel.INFO);
+        String url = "https://me:S3cr3tPw@h/k?X-Amz-Signature=S3cr3tPw";
+        ROOT.warn("GET {}", url, new IOException(url, new IllegalStateException(url)));
+        assertThat(file)
+                .content()
+                .contains("https://***@h/k?X-Amz-Signature=***")
+                .doesNotContain("S3cr3tPw");
+    }
+
+    @Test
     void toFile_anyLevel_neitherHeadersNorBodiesNorSignatures() throws IOException {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         for (LogLevel level : LogLevel.values()) {

@@ -100,7 +100,7 @@ class SyncJobTest {
                 .containsExactly(
                         new Problem(
                                 "written before",
-                                "2 files could not be uploaded, and once unmounted penstock recover s3://a --cache"
+                                "2 files could not be uploaded, and penstock recover s3://a --cache"
                                         + " /cache lists them"),
                         new Problem("lost", "access denied"));
     }

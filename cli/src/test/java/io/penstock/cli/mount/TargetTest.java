@@ -55,4 +55,17 @@ class TargetTest {
             assertThat(Target.parse(text).source()).isEqualTo(text);
         }
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "my bucket | its name has ' '",
+                "my$bucket/a | its name has '$'",
+                "-bucket | its name begins with '-'",
+                "b | its name has 1 characters, and names have 2 to 255"
+            })
+    void parse_aWrongName_saysWhatIsWrongInIt(String text, String why) {
+        assertThatThrownBy(() -> Target.parse(text)).hasMessageContaining(why);
+    }
 }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,27 @@ public final class StagingFolder {
         }
         try (Stream<Path> files = Files.list(folder)) {
             return files.anyMatch(file -> StagedFile.isName(file.getFileName().toString()));
+        }
+    }
+
+    /**
+     * Makes an empty folder of the same file system a view of the present files: journals are copied, as reading them
+     * repairs their ends, and data files are linked. Takes no lock: of files that a mount is writing, the view may be torn.
+     */
+    public static void view(Path folder, Path empty) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                String name = file.getFileName().toString();
+                try {
+                    if (name.endsWith(StagedFile.JOURNAL)) {
+                        Files.copy(file, empty.resolve(name));
+                    } else if (name.endsWith(StagedFile.DATA)) {
+                        Files.createLink(empty.resolve(name), file);
+                    }
+                } catch (NoSuchFileException e) {
+                    // It was uploaded meanwhile.
+                }
+            }
         }
     }
 

@@ -3,7 +3,6 @@ package io.penstock.cli.mount;
 import io.penstock.metadata.PreloadState;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
@@ -12,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Reports the progress of the listing of the whole bucket until it is closed. */
-final class NamesWatch implements AutoCloseable {
+final class TextWatch implements AutoCloseable {
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
 
     private static final DateTimeFormatter TIME =
@@ -21,13 +20,13 @@ final class NamesWatch implements AutoCloseable {
     private final Thread thread;
 
     /** @param listener notified of each change, within about a second */
-    NamesWatch(Supplier<PreloadState> state, InstantSource clock, Consumer<String> listener) {
-        thread = Thread.ofVirtual().name("names watch").start(() -> {
+    TextWatch(Supplier<String> text, Consumer<String> listener) {
+        thread = Thread.ofVirtual().name("text watch").start(() -> {
             String told = "";
             try {
                 while (true) {
                     Thread.sleep(BETWEEN_REPORTS);
-                    String now = text(state.get(), clock.instant());
+                    String now = text.get();
                     if (!now.equals(told)) {
                         listener.accept(now);
                         told = now;
@@ -39,7 +38,7 @@ final class NamesWatch implements AutoCloseable {
         });
     }
 
-    /** The text in penstock mounts: empty if there is no listing, or it has expired. */
+    /** The text about names in penstock mounts: empty if there is no listing, or it has expired. */
     static String text(PreloadState state, Instant now) {
         return switch (state) {
             case PreloadState.None _ -> "";

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.metadata.PreloadState;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
@@ -13,17 +12,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class NamesWatchTest {
+class TextWatchTest {
     private static final Instant NOW = Instant.parse("2026-11-24T12:00:00Z");
 
     @Test
     void text_eachState_saysHowFarItIs() {
-        assertThat(NamesWatch.text(PreloadState.None.NONE, NOW)).isEmpty();
-        assertThat(NamesWatch.text(new PreloadState.Listing(1_200_000, 0.456, Duration.ofSeconds(6)), NOW))
+        assertThat(TextWatch.text(PreloadState.None.NONE, NOW)).isEmpty();
+        assertThat(TextWatch.text(new PreloadState.Listing(1_200_000, 0.456, Duration.ofSeconds(6)), NOW))
                 .isEqualTo("listing: 1,200,000 objects, 200,000 a second, 46 %");
-        assertThat(NamesWatch.text(new PreloadState.Listing(0, 0, Duration.ZERO), NOW))
+        assertThat(TextWatch.text(new PreloadState.Listing(0, 0, Duration.ZERO), NOW))
                 .isEqualTo("listing: 0 objects, 0 a second, 0 %");
-        assertThat(NamesWatch.text(new PreloadState.Known(14_000_000, Duration.ofMinutes(1)), NOW))
+        assertThat(TextWatch.text(new PreloadState.Known(14_000_000, Duration.ofMinutes(1)), NOW))
                 .startsWith("14,000,000 objects, listed 2026-11-2");
     }
 
@@ -32,7 +31,7 @@ class NamesWatchTest {
         AtomicReference<PreloadState> state =
                 new AtomicReference<>(new PreloadState.Listing(1, 0.5, Duration.ofSeconds(1)));
         BlockingQueue<String> told = new LinkedBlockingQueue<>();
-        try (NamesWatch _ = new NamesWatch(state::get, InstantSource.fixed(NOW), told::add)) {
+        try (TextWatch _ = new TextWatch(() -> TextWatch.text(state.get(), NOW), told::add)) {
             assertThat(told.take()).isEqualTo("listing: 1 objects, 1 a second, 50 %");
             state.set(PreloadState.None.NONE);
             assertThat(told.take()).isEmpty();
