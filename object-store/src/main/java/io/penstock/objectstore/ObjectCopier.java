@@ -61,7 +61,9 @@ final class ObjectCopier {
             request.storageClass(storageClass);
         }
         // An attempt after one whose response was lost would replace what another client has put there since.
-        Precondition again = new Precondition(WriteCondition.ABSENT, false);
+        Precondition again = precondition == Precondition.NONE
+                ? new Precondition(WriteCondition.ABSENT, false)
+                : precondition;
         return copy(source.version(), key, request.build(), null, precondition, again);
     }
 

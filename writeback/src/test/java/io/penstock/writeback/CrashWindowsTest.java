@@ -766,6 +766,15 @@ final class CrashWindowsTest {
         s.failsWith(PreconditionFailed.class, WrittenFile::commit);
     }
 
+    /** Killed between the request and its response, which would have been a success. */
+    @Test
+    void recover_carriedOutBeforeTheCrash_isRecognised() throws Exception {
+        s.create("a").write(0, "mine").then(WrittenFile::fsync);
+        s.fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
+        s.failsWith(Unavailable.class, WrittenFile::commit);
+        s.crash(32).recover().expectTold("committed a 4").expect("a", "mine");
+    }
+
     /** Killed between the request and its response, which the store had refused: the other's object is the same. */
     @Test
     void recover_refusedBeforeTheCrashAndTheSameIsThere_isAConflict() throws Exception {

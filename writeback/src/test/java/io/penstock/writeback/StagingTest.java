@@ -157,25 +157,6 @@ final class StagingTest {
     }
 
     @Test
-    void commit_interruptedByACrashBeforeItsJournalWent_isRecognised() throws Exception {
-        byte[] content = bytes(1000);
-        WrittenFile file;
-        CrashingFiles before;
-        try (TestMount first = mount(files)) {
-            file = first.writeback.create("a", null);
-            file.write(0, ByteBuffer.wrap(content));
-            file.fsync();
-            before = files.crash(Seeded.random(1));
-            store.put("a", content); // as if that had been the commit
-        }
-        try (TestMount second = mount(before)) {
-            second.assertNothingLeaks();
-            assertThat(second.told).containsExactly("committed a 1000");
-            assertThat(second.writeback.kept()).isEmpty();
-        }
-    }
-
-    @Test
     void commit_ofAJournalOlderThanTheData_leavesNothingToBeFoundAfterACrash() throws Exception {
         for (int seed = 0; seed < 10; seed++) {
             CrashingFiles disk = new CrashingFiles();
