@@ -221,7 +221,8 @@ class RacingNodesTest extends OverOneCache {
     }
 
     /** @return whether each of them succeeded; it had one of these errors otherwise */
-    private List<Boolean> outcomes(RandomGenerator random, String name, Set<Errno> lost, Attempt attempt) throws Exception {
+    private List<Boolean> outcomes(RandomGenerator random, String name, Set<Errno> lost, Attempt attempt)
+            throws Exception {
         CyclicBarrier start = new CyclicBarrier(nodes.size());
         List<Future<Boolean>> outcomes = new ArrayList<>();
         for (Mounted node : nodes) {

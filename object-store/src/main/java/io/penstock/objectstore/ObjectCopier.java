@@ -61,9 +61,8 @@ final class ObjectCopier {
             request.storageClass(storageClass);
         }
         // An attempt after one whose response was lost would replace what another client has put there since.
-        Precondition again = precondition == Precondition.NONE
-                ? new Precondition(WriteCondition.ABSENT, false)
-                : precondition;
+        Precondition again =
+                precondition == Precondition.NONE ? new Precondition(WriteCondition.ABSENT, false) : precondition;
         return copy(source.version(), key, request.build(), null, precondition, again);
     }
 

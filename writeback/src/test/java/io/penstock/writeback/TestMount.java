@@ -82,7 +82,11 @@ final class TestMount implements AutoCloseable {
         writeback.drain();
         assertThat(writeback.files().all()).as("files").isEmpty();
         // Parts of a removed file that were being sent end by themselves, and nobody waits for them.
-        for (int i = 0; i < 1000 && context.resources().memory().usedBytes() > 0; i++) {
+        for (int i = 0;
+                i < 1000
+                        && (context.resources().memory().usedBytes() > 0
+                                || base.readers().get() > 0);
+                i++) {
             Thread.sleep(10);
         }
         assertThat(context.resources().memory().usedBytes()).as("memory").isZero();
