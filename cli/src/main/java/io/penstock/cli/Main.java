@@ -11,6 +11,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import org.slf4j.LoggerFactory;
@@ -29,7 +31,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Version.class,
         scope = CommandLine.ScopeType.LOCAL,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
+        footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
+                + "Help with a command:                            penstock COMMAND --help%n",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:it could not be done; the reason was printed",
+            "2:the command line or the configuration is wrong; nothing was tried",
+            "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
+        })
+public final class Main {
+    /** In the order of the help. Each has the name of its class: {@link #name}. */
+    private static final List<Class<?>> COMMANDS = List.of(
             MountCommand.class,
             UmountCommand.class,
             MountsCommand.class,
@@ -52,25 +65,16 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DemoCommand.class,
             InstallCommand.class,
             MountHelperCommand.class,
-            TrainCommand.class
-        },
-        footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
-                + "Help with a command:                            penstock COMMAND --help%n",
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:done",
-            "1:it could not be done; the reason was printed",
-            "2:the command line or the configuration is wrong; nothing was tried",
-            "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
-        })
-public final class Main {
+            TrainCommand.class,
+            TrainCommandsCommand.class);
+
     private Main() {}
 
     public static void main(String[] args) {
         leaveCarriersToOthers();
         StandardOutput output = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         System.setOut(output.stream());
-        CommandLine line = commandLine();
+        CommandLine line = args.length == 0 ? commandLine() : commandLine(args[0]);
         if (args.length == 0) {
             line.usage(line.getErr());
             System.exit(ExitCode.USAGE);
@@ -103,7 +107,27 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
+        return commandLine(COMMANDS);
+    }
+
+    /** Of one command, if that is its name: to know the options of all takes longer than most commands themselves. */
+    static CommandLine commandLine(String name) {
+        List<Class<?>> named =
+                COMMANDS.stream().filter(each -> name(each).equals(name)).toList();
+        return commandLine(named.isEmpty() && !name.equals("--version") ? COMMANDS : named);
+    }
+
+    /** {@code mount-helper} of {@link MountHelperCommand}. */
+    private static String name(Class<?> command) {
+        String name = command.getSimpleName();
+        return name.substring(0, name.length() - "Command".length())
+                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
+                .toLowerCase(Locale.ROOT);
+    }
+
+    private static CommandLine commandLine(List<Class<?>> commands) {
         CommandLine line = new CommandLine(new Main());
+        commands.forEach(line::addSubcommand);
         equip(line);
         line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler(Main::failed);
