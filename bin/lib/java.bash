@@ -21,13 +21,17 @@ java_version() {
 # says why. The rule is that of the cache's folders (ExposedFolder.java).
 #   $1 the folder, without symbolic links
 is_exposed() {
-    local path=$1 outside=0 owner mode paths=("$1"/bin "$1"/bin/java "$1"/lib "$1"/lib/* "$1"/lib/server/*)
+    local path=$1 outside=0 owner mode listed paths=("$1"/bin "$1"/bin/java "$1"/lib "$1"/lib/* "$1"/lib/server/*)
     { read -r _ outside _ </proc/self/uid_map; } 2>/dev/null || true
     ((EUID == 0 && outside == 0)) || return 1 # The root of a user namespace is a user as any other.
     while [[ -n $path ]]; do
         paths+=("$path")
         path=${path%/*}
     done
+    # It fails for a pattern that matches nothing, and says nothing if it is not there.
+    listed=$(stat -c '%u %f %n' / "${paths[@]}" 2>/dev/null) || true
+    fault="its owner is not known"
+    [[ -n $listed ]] || return 0
     while read -r owner mode path; do
         mode=$((16#$mode))
         if ((owner != 0)); then
@@ -37,7 +41,7 @@ is_exposed() {
             fault="others may write to $path"
             return
         fi
-    done < <(stat -c '%u %f %n' / "${paths[@]}" 2>/dev/null)
+    done <<<"$listed"
     return 1
 }
 

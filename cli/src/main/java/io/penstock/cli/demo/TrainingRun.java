@@ -156,7 +156,7 @@ public final class TrainingRun {
                 "auto");
     }
 
-    /** What a launcher came to, with all that it printed. */
+    /** What a launcher came to, and the first line that it printed. */
     private record Outcome(int exitCode, String said) {}
 
     /** Runs a command whose JVM records into the cache. */
@@ -178,7 +178,8 @@ public final class TrainingRun {
         Process launcher = builder.start();
         process = launcher.toHandle();
         String said = new String(launcher.getInputStream().readAllBytes(), UTF_8);
-        return new Outcome(launcher.waitFor(), said.strip());
+        // Behind it the JVM says how it writes the cache.
+        return new Outcome(launcher.waitFor(), said.lines().findFirst().orElse(""));
     }
 
     private static ProcessHandle serving(Path mountPoint) throws IOException, RefusedException {
