@@ -17,15 +17,54 @@ java_version() {
     return 1
 }
 
+# Whether root must not run what is in a JDK's or JRE's folder, as another user could change it. Sets fault to a sentence that
+# says why. The rule is that of the cache's folders (ExposedFolder.java).
+#   $1 the folder, without symbolic links
+is_exposed() {
+    local path=$1 outside=0 owner mode listed paths=("$1"/bin "$1"/bin/java "$1"/lib "$1"/lib/* "$1"/lib/server/*)
+    { read -r _ outside _ </proc/self/uid_map; } 2>/dev/null || true
+    ((EUID == 0 && outside == 0)) || return 1 # The root of a user namespace is a user as any other.
+    while [[ -n $path ]]; do
+        paths+=("$path")
+        path=${path%/*}
+    done
+    # It fails for a pattern that matches nothing, and says nothing if it is not there.
+    listed=$(stat -c '%u %f %n' / "${paths[@]}" 2>/dev/null) || true
+    fault="its owner is not known"
+    [[ -n $listed ]] || return 0
+    while read -r owner mode path; do
+        mode=$((16#$mode))
+        if ((owner != 0)); then
+            fault="$path belongs to user $owner"
+            return
+        elif (((mode & 0170000) != 0120000 && mode & 022 && (mode & 0171000) != 0041000)); then # No link; not sticky.
+            fault="others may write to $path"
+            return
+        fi
+    done <<<"$listed"
+    return 1
+}
+
 # Sets java to the first of the usual places that is new enough; ends the program if there is none.
 #   $1 a program that must be beside it: javac, for a JDK; without it a JRE will do
 find_java() {
-    local candidate version on_path beside=${1:-java}
-    on_path=$(readlink -f "$(type -P java || true)" || true)
-    for candidate in "${JAVA_HOME:-}" "${on_path%/bin/java}" /usr/lib/jvm/* /usr/java/* /opt/* \
-        "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/*; do
+    local candidate version fault beside=${1:-java}
+    for candidate in "${JAVA_HOME:-}" PATH /usr/lib/jvm/* /usr/java/* /opt/* "${HOME:-}"/.sdkman/candidates/java/* \
+        "${HOME:-}"/.jdks/*; do
+        # Root uses the place that is examined, and no link that might lead elsewhere a moment later.
+        if [[ $candidate == PATH ]]; then
+            candidate=$(readlink -f "$(type -P java || true)" || true)
+            candidate=${candidate%/bin/java}
+        elif ((EUID == 0)) && [[ -n $candidate && -e $candidate/release ]]; then
+            candidate=$(readlink -f "$candidate/bin/java" || true)
+            candidate=${candidate%/bin/java}
+        fi
         if [[ -n $candidate ]] && java_version "$candidate" && ((version >= least_java)) &&
             [[ -x $candidate/bin/$beside ]]; then
+            if is_exposed "$candidate"; then
+                echo "penstock: root does not run $candidate/bin/java, which another user could change: $fault" >&2
+                continue
+            fi
             # shellcheck disable=SC2034 # For whoever sources this.
             java=$candidate/bin/java
             return

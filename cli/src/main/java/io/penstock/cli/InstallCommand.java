@@ -1,22 +1,33 @@
 package io.penstock.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.penstock.cli.config.Host;
 import io.penstock.cli.process.Folders;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
+import io.penstock.cli.process.Version;
+import io.penstock.core.Digests;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -27,16 +38,28 @@ import picocli.CommandLine.Option;
             "",
             "Copies this Penstock to /usr/local/lib/penstock, so that root runs only files of root at boot,"
                     + " and links /usr/local/bin/penstock and /sbin/mount.penstock to it. Install again after an"
-                    + " update. --remove takes all three away."
+                    + " update. --remove takes all three away. Running mounts keep the version they were started"
+                    + " from."
         })
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");
 
-    /** The files that run, below the folder of an installation. Other files of a build are not copied. */
-    private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock"));
+    /** What runs, below the folder of an installation. Other files of a build are not copied. */
+    private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock/lib"));
 
-    /** The AOT cache belongs to the jars at their place: the installation makes its own. */
-    private static final String AOT_CACHE = "penstock.aot";
+    /** What starts it faster, which may be missing. */
+    private static final List<Path> CACHES = List.of(
+            Path.of("cli/target/penstock/penstock.aot"),
+            Path.of("cli/target/penstock/penstock.aot.commands"),
+            Path.of("cli/target/penstock/penstock.aot.stamp"));
+
+    /** Of the digest, in a version's name. */
+    private static final int DIGEST_BYTES = 6;
+
+    private static final String STAMP = ".stamp";
+
+    /** bin/penstock tells each JVM so where it was started from. */
+    private static final String HOME_ARGUMENT = "-Dpenstock.home=";
 
     @Option(names = "--remove", description = "Take the installation away.")
     private boolean remove;
@@ -50,7 +73,7 @@ final class InstallCommand implements Callable<Integer> {
         if (home == null) {
             throw new RefusedException("start this by bin/penstock, which knows where Penstock is");
         }
-        Installation installation = new Installation(ROOT);
+        Installation installation = new Installation(ROOT, ROOT.resolve("proc"));
         try {
             (remove ? installation.remove() : installation.install(home)).forEach(System.out::println);
         } catch (IOException e) {
@@ -60,58 +83,62 @@ final class InstallCommand implements Callable<Integer> {
     }
 
     /**
-     * The places of an installation.
+     * The places of an installation: a folder for each version, whose name follows from its content and which never
+     * changes, and a link to the current one. Processes load classes from the folder in which they were started, at any
+     * time: it stays until they have ended.
      *
      * @param root {@code /}, but for tests
+     * @param proc where the processes are
      */
-    record Installation(Path root) {
+    record Installation(Path root, Path proc) {
         private Path prefix() {
             return root.resolve("usr/local/lib/penstock");
+        }
+
+        private Path current() {
+            return prefix().resolve("current");
         }
 
         /** Each link with its target. On most distributions mount(8) looks for helpers in /sbin only. */
         private Map<Path, Path> links() {
             return Map.of(
-                    root.resolve("usr/local/bin/penstock"), prefix().resolve("bin/penstock"),
-                    root.resolve("sbin/mount.penstock"), prefix().resolve("bin/mount.penstock"));
+                    root.resolve("usr/local/bin/penstock"), current().resolve("bin/penstock"),
+                    root.resolve("sbin/mount.penstock"), current().resolve("bin/mount.penstock"));
         }
 
         /**
-         * Copies the files beside an earlier installation, and replaces that one when the copy is complete. A running
-         * mount keeps the files that it has open.
+         * Copies the files beside other versions, and makes the copy the current one when it is complete.
          *
          * @return the steps done, a line each
          */
         List<String> install(Path home) throws IOException, RefusedException {
             checkLinks();
-            if (!home.equals(prefix())) {
-                Path next = prefix().resolveSibling("penstock.new");
-                Path old = prefix().resolveSibling("penstock.old");
-                deleteIfThere(next);
-                deleteIfThere(old);
-                for (Path part : PARTS) {
-                    copy(home.resolve(part), next.resolve(part));
+            Path version = home;
+            if (!Files.exists(prefix()) || !Files.isSameFile(home.toRealPath().getParent(), prefix())) {
+                Set<Path> files = files(home);
+                version = prefix().resolve(Version.number() + "-" + digest(home, files));
+                if (!Files.exists(version)) {
+                    Path next = prefix().resolve("new");
+                    deleteIfThere(next);
+                    copy(home, files, next);
+                    Files.move(next, version, StandardCopyOption.ATOMIC_MOVE);
                 }
-                if (Files.exists(prefix(), LinkOption.NOFOLLOW_LINKS)) {
-                    Files.move(prefix(), old, StandardCopyOption.ATOMIC_MOVE);
-                }
-                Files.move(next, prefix(), StandardCopyOption.ATOMIC_MOVE);
-                deleteIfThere(old);
             }
+            link(current(), version.getFileName());
             for (Map.Entry<Path, Path> link : links().entrySet()) {
-                Files.createDirectories(link.getKey().getParent());
-                Files.deleteIfExists(link.getKey());
-                Files.createSymbolicLink(link.getKey(), link.getValue());
+                link(link.getKey(), link.getValue());
             }
-            return List.of(
-                    "copied " + home + " to " + prefix(),
+            List<String> steps = new ArrayList<>(List.of(
+                    "installed " + version,
                     "linked "
                             + String.join(
                                     ", ",
                                     links().keySet().stream()
                                             .map(Path::toString)
                                             .sorted()
-                                            .toList()));
+                                            .toList())));
+            steps.addAll(removeUnused(version));
+            return steps;
         }
 
         List<String> remove() throws IOException, RefusedException {
@@ -119,8 +146,14 @@ final class InstallCommand implements Callable<Integer> {
             for (Path link : links().keySet()) {
                 Files.deleteIfExists(link);
             }
-            deleteIfThere(prefix());
-            return List.of("removed " + prefix() + " and the links to it");
+            Files.deleteIfExists(current());
+            List<String> kept = Files.exists(prefix()) ? removeUnused(null) : List.of();
+            List<String> steps = new ArrayList<>(List.of("removed " + prefix() + " and the links to it"));
+            if (kept.isEmpty()) {
+                deleteIfThere(prefix());
+            }
+            steps.addAll(kept);
+            return steps;
         }
 
         private void checkLinks() throws RefusedException {
@@ -131,35 +164,126 @@ final class InstallCommand implements Callable<Integer> {
             }
         }
 
+        /** Replaces it in one step: a mount that starts meanwhile finds the old version or the new one. */
+        private static void link(Path link, Path target) throws IOException {
+            Files.createDirectories(link.getParent());
+            Path next = link.resolveSibling(link.getFileName() + ".new");
+            Files.deleteIfExists(next);
+            Files.createSymbolicLink(next, target);
+            Files.move(next, link, StandardCopyOption.ATOMIC_MOVE);
+        }
+
+        /** @return a line for each version that stays, as a process runs from it */
+        private List<String> removeUnused(@Nullable Path version) throws IOException {
+            Path prefix = prefix().toRealPath();
+            Map<Path, Long> users = users();
+            List<String> kept = new ArrayList<>();
+            try (Stream<Path> entries = Files.list(prefix())) {
+                for (Path entry : entries.sorted().toList()) {
+                    // Before versions had folders, the prefix itself was started from.
+                    Long user = users.getOrDefault(prefix.resolve(entry.getFileName()), users.get(prefix));
+                    boolean isCurrent = entry.equals(version) || entry.equals(current());
+                    if (user == null && !isCurrent) {
+                        Folders.delete(entry);
+                    } else if (!isCurrent) {
+                        kept.add("kept " + entry + ", as process " + user
+                                + " still runs from it: install, or install --remove, deletes it once that has ended");
+                    }
+                }
+            }
+            return kept;
+        }
+
+        /** The folders from which processes other than this one were started, each with one of these. */
+        private Map<Path, Long> users() throws IOException {
+            Map<Path, Long> users = new HashMap<>();
+            try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[1-9]*")) {
+                for (Path process : processes) {
+                    long pid = Long.parseLong(process.getFileName().toString());
+                    for (String argument : commandLine(process).split("\0", -1)) {
+                        if (argument.startsWith(HOME_ARGUMENT)
+                                && pid != ProcessHandle.current().pid()) {
+                            users.put(Path.of(argument.substring(HOME_ARGUMENT.length())), pid);
+                        }
+                    }
+                }
+            }
+            return users;
+        }
+
+        private static String commandLine(Path process) {
+            try {
+                return new String(Files.readAllBytes(process.resolve("cmdline")), UTF_8);
+            } catch (IOException e) {
+                return ""; // It has ended.
+            }
+        }
+
         private static void deleteIfThere(Path folder) throws IOException {
             if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
                 Folders.delete(folder);
             }
         }
 
-        /** New files belong to the installing user, not to the owner of the originals. */
-        private static void copy(Path from, Path to) throws IOException {
-            Files.walkFileTree(from, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes)
-                        throws IOException {
-                    Path made = Files.createDirectories(to.resolve(from.relativize(folder)));
-                    Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxr-xr-x"));
-                    return FileVisitResult.CONTINUE;
+        /**
+         * All files and folders that run, relative to home, and folders before what is in them.
+         *
+         * @throws RefusedException if one is a link: the copy, which all may read, must not have what it leads to
+         */
+        private static Set<Path> files(Path home) throws IOException, RefusedException {
+            Set<Path> files = new TreeSet<>();
+            for (Path part : PARTS) {
+                for (Path above = part.getParent(); above != null; above = above.getParent()) {
+                    files.add(above);
                 }
+                try (Stream<Path> below = Files.walk(home.resolve(part))) {
+                    below.map(home::relativize).forEach(files::add);
+                }
+            }
+            CACHES.stream().filter(cache -> Files.exists(home.resolve(cache))).forEach(files::add);
+            for (Path file : files) {
+                BasicFileAttributes attributes = attributes(home.resolve(file));
+                if (!attributes.isRegularFile() && !attributes.isDirectory()) {
+                    throw new RefusedException(home.resolve(file) + " is a link, or no file: only files and folders in "
+                            + home + " are installed; replace it by what it leads to");
+                }
+            }
+            return files;
+        }
 
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    if (!file.getFileName().toString().startsWith(AOT_CACHE)) {
-                        Path made = Files.copy(file, to.resolve(from.relativize(file)));
-                        Files.setLastModifiedTime(made, attributes.lastModifiedTime());
-                        Files.setPosixFilePermissions(
-                                made,
-                                PosixFilePermissions.fromString(Files.isExecutable(file) ? "rwxr-xr-x" : "rw-r--r--"));
-                    }
-                    return FileVisitResult.CONTINUE;
+        private static BasicFileAttributes attributes(Path file) throws IOException {
+            return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        }
+
+        /** Of caches only what they were made for, in the stamp, and whether they could be: no two recordings are equal. */
+        private static String digest(Path home, Set<Path> files) throws IOException {
+            MessageDigest digest = Digests.sha256();
+            for (Path file : files) {
+                Path from = home.resolve(file);
+                digest.update((file + "\n" + Files.isExecutable(from) + (Files.size(from) > 0)).getBytes(UTF_8));
+                if (Files.isRegularFile(from)
+                        && (!CACHES.contains(file) || file.toString().endsWith(STAMP))) {
+                    digest.update(Files.readAllBytes(from));
                 }
-            });
+            }
+            return HexFormat.of().formatHex(digest.digest(), 0, DIGEST_BYTES);
+        }
+
+        /** New files belong to the installing user, not to the owner of the originals. */
+        private static void copy(Path home, Set<Path> files, Path to) throws IOException {
+            Files.createDirectories(to);
+            for (Path file : files) {
+                Path from = home.resolve(file);
+                Path made = Files.copy(from, to.resolve(file), LinkOption.NOFOLLOW_LINKS);
+                if (Files.isRegularFile(made, LinkOption.NOFOLLOW_LINKS)) {
+                    Files.setLastModifiedTime(made, attributes(from).lastModifiedTime());
+                }
+                Files.setPosixFilePermissions(
+                        made, PosixFilePermissions.fromString(Files.isExecutable(from) ? "rwxr-xr-x" : "rw-r--r--"));
+            }
+            for (Path made : List.of(to, to.getParent())) {
+                Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxr-xr-x"));
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -35,7 +36,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Version.class,
         scope = CommandLine.ScopeType.LOCAL,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
+        footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
+                + "Help with a command:                            penstock COMMAND --help%n",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:it could not be done; the reason was printed",
+            "2:the command line or the configuration is wrong; nothing was tried",
+            "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
+        })
+public final class Main {
+    /** In the order of the help. Each has the name of its class: {@link #name}. */
+    private static final List<Class<?>> COMMANDS = List.of(
             MountCommand.class,
             UmountCommand.class,
             MountsCommand.class,
@@ -58,18 +70,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DemoCommand.class,
             InstallCommand.class,
             MountHelperCommand.class,
-            TrainCommand.class
-        },
-        footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
-                + "Help with a command:                            penstock COMMAND --help%n",
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {
-            "0:done",
-            "1:it could not be done; the reason was printed",
-            "2:the command line or the configuration is wrong; nothing was tried",
-            "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
-        })
-public final class Main {
+            TrainCommand.class,
+            TrainCommandsCommand.class);
+
     /** Words by which other programs do it. */
     private static final Map<String, String> ELSEWHERE = Map.of(
             "help",
@@ -93,7 +96,7 @@ public final class Main {
         leaveCarriersToOthers();
         StandardOutput output = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         System.setOut(output.stream());
-        CommandLine line = commandLine();
+        CommandLine line = args.length == 0 ? commandLine() : commandLine(args[0]);
         if (args.length == 0) {
             line.usage(line.getErr());
             System.exit(ExitCode.USAGE);
@@ -126,12 +129,28 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
-        return commandLine(false);
+        return commandLine(COMMANDS, false);
+    }
+
+    /** Of one command, if that is its name: to know the options of all takes longer than most commands themselves. */
+    static CommandLine commandLine(String name) {
+        List<Class<?>> named =
+                COMMANDS.stream().filter(each -> name(each).equals(name)).toList();
+        return commandLine(named.isEmpty() && !name.equals("--version") ? COMMANDS : named, false);
+    }
+
+    /** {@code mount-helper} of {@link MountHelperCommand}. */
+    private static String name(Class<?> command) {
+        String name = command.getSimpleName();
+        return name.substring(0, name.length() - "Command".length())
+                .replaceAll("(?<=[a-z])(?=[A-Z])", "-")
+                .toLowerCase(Locale.ROOT);
     }
 
     /** @param all whether help shows all settings */
-    private static CommandLine commandLine(boolean all) {
+    private static CommandLine commandLine(List<Class<?>> commands, boolean all) {
         CommandLine line = new CommandLine(new Main());
+        commands.forEach(line::addSubcommand);
         equip(line, all);
         line.setExecutionStrategy(Main::run);
         line.setParameterExceptionHandler(Main::wrongUsage);
@@ -142,7 +161,7 @@ public final class Main {
 
     private static int run(ParseResult parsed) {
         if (parsed.asCommandLineList().getLast().getParseResult().hasMatchedOption("--help-all")) {
-            CommandLine command = commandLine(true);
+            CommandLine command = commandLine(COMMANDS, true);
             for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
                 command = Objects.requireNonNull(command.getSubcommands()
                         .get(each.subcommand().commandSpec().name()));

@@ -9,9 +9,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class InstallationTest {
     @TempDir
@@ -19,6 +23,8 @@ class InstallationTest {
 
     private Path home;
     private Path prefix;
+    private Path current;
+    private Path proc;
     private Installation installation;
 
     @BeforeEach
@@ -29,45 +35,136 @@ class InstallationTest {
         Files.writeString(home.resolve("bin/penstock"), "#!/bin/sh\n");
         Files.writeString(home.resolve("bin/mount.penstock"), "#!/bin/sh\n");
         Files.writeString(home.resolve("cli/target/penstock/lib/penstock-cli-1.jar"), "jar");
-        Files.writeString(home.resolve("cli/target/penstock/penstock.aot"), "of the clone");
+        Files.writeString(home.resolve("cli/target/penstock/penstock.aot"), "recorded");
+        Files.writeString(home.resolve("cli/target/penstock/penstock.aot.stamp"), "Java 25");
+        Files.writeString(home.resolve("cli/target/penstock/penstock.aot.new"), "half of one");
         Files.writeString(home.resolve("pom.xml"), "<project/>");
         Files.setPosixFilePermissions(home.resolve("bin/penstock"), PosixFilePermissions.fromString("rwxrwxrwx"));
         Path root = Files.createDirectory(folder.resolve("root"));
         prefix = root.resolve("usr/local/lib/penstock");
-        installation = new Installation(root);
+        current = prefix.resolve("current");
+        proc = Files.createDirectory(folder.resolve("proc"));
+        installation = new Installation(root, proc);
     }
 
     @Test
     void install_clone_isCopiedSoThatWhatItsOwnerChangesLaterIsNotRun() throws Exception {
         installation.install(home);
         Files.writeString(home.resolve("bin/penstock"), "#!/bin/sh\nrm -rf /\n");
-        assertThat(prefix.resolve("bin/penstock")).hasContent("#!/bin/sh\n");
-        assertThat(Files.getPosixFilePermissions(prefix.resolve("bin/penstock")))
+        assertThat(current.resolve("bin/penstock")).hasContent("#!/bin/sh\n");
+        assertThat(Files.getPosixFilePermissions(current.resolve("bin/penstock")))
                 .isEqualTo(PosixFilePermissions.fromString("rwxr-xr-x"));
-        assertThat(prefix.resolve("cli/target/penstock/lib/penstock-cli-1.jar")).hasContent("jar");
-        // Without its source nothing is ever built there, and its record for faster starts is its own.
-        assertThat(prefix.resolve("pom.xml")).doesNotExist();
-        assertThat(prefix.resolve("cli/target/penstock/penstock.aot")).doesNotExist();
+        assertThat(current.resolve("cli/target/penstock/lib/penstock-cli-1.jar"))
+                .hasContent("jar");
+        // Without its source nothing is ever built there.
+        assertThat(current.resolve("pom.xml")).doesNotExist();
         assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.penstock")))
-                .isEqualTo(prefix.resolve("bin/mount.penstock"));
+                .isEqualTo(current.resolve("bin/mount.penstock"));
     }
 
     @Test
-    void install_again_replacesTheEarlierOne() throws Exception {
+    void install_trainedClone_takesItsCachesAlongWithTheirTimes() throws Exception {
         installation.install(home);
-        Files.writeString(prefix.resolve("bin/gone"), "");
+        Path cache = current.resolve("cli/target/penstock/penstock.aot");
+        assertThat(cache).hasContent("recorded");
+        assertThat(cache.resolveSibling("penstock.aot.new")).doesNotExist();
+        for (String file : List.of("penstock.aot.stamp", "lib/penstock-cli-1.jar")) {
+            assertThat(Files.getLastModifiedTime(cache.resolveSibling(file)))
+                    .isEqualTo(Files.getLastModifiedTime(
+                            home.resolve("cli/target/penstock").resolve(file)));
+        }
+    }
+
+    @Test
+    void install_theSameAgain_keepsTheCachesThatAreThere() throws Exception {
+        installation.install(home);
+        Path first = current.toRealPath();
+        Files.writeString(home.resolve("cli/target/penstock/penstock.aot"), "recorded anew");
+        installation.install(home);
+        assertThat(current.toRealPath()).isEqualTo(first);
+        assertThat(current.resolve("cli/target/penstock/penstock.aot")).hasContent("recorded");
+    }
+
+    @Test
+    void install_another_replacesTheEarlierOne() throws Exception {
+        installation.install(home);
+        Path first = current.toRealPath();
         Files.writeString(home.resolve("bin/penstock"), "#!/bin/bash\n");
         installation.install(home);
-        assertThat(prefix.resolve("bin/penstock")).hasContent("#!/bin/bash\n");
-        assertThat(prefix.resolve("bin/gone")).doesNotExist();
-        assertThat(prefix.getParent()).isDirectoryNotContaining("glob:**penstock.*");
+        assertThat(current.resolve("bin/penstock")).hasContent("#!/bin/bash\n");
+        assertThat(first).doesNotExist();
+        try (Stream<Path> entries = Files.list(prefix)) {
+            assertThat(entries).containsExactlyInAnyOrder(current, prefix.resolve(Files.readSymbolicLink(current)));
+        }
+    }
+
+    @Test
+    void install_anotherUnderARunningMount_keepsTheVersionOfTheMountUntilItEnds() throws Exception {
+        installation.install(home);
+        Path first = current.toRealPath();
+        start(first);
+        Files.writeString(home.resolve("bin/penstock"), "#!/bin/bash\n");
+        assertThat(installation.install(home)).anyMatch(step -> step.contains("kept " + first + ", as process 4711"));
+        assertThat(first.resolve("cli/target/penstock/lib/penstock-cli-1.jar")).hasContent("jar");
+        assertThat(current.toRealPath()).isNotEqualTo(first);
+        end();
+        installation.install(home);
+        assertThat(first).doesNotExist();
+    }
+
+    /** Installations of before there were folders for versions. */
+    @Test
+    void install_overFilesInThePrefixItself_removesThemOnceNoMountRunsFromThem() throws Exception {
+        Path jar = Files.createDirectories(prefix.resolve("cli")).resolve("old.jar");
+        Files.writeString(jar, "old");
+        start(prefix.toRealPath());
+        installation.install(home);
+        assertThat(jar).exists();
+        end();
+        installation.install(home);
+        assertThat(jar.getParent()).doesNotExist();
+    }
+
+    private void start(Path from) throws Exception {
+        Files.writeString(
+                Files.createDirectories(proc.resolve("4711")).resolve("cmdline"),
+                "java\0-Dpenstock.home=" + from + "\0io.penstock.cli.Main\0mount\0");
+    }
+
+    private void end() throws Exception {
+        Files.delete(proc.resolve("4711/cmdline"));
     }
 
     @Test
     void install_fromTheInstallation_leavesItAsItIs() throws Exception {
         installation.install(home);
-        installation.install(prefix);
-        assertThat(prefix.resolve("bin/penstock")).exists();
+        Path first = current.toRealPath();
+        installation.install(first);
+        assertThat(current.toRealPath()).isEqualTo(first);
+        assertThat(current.resolve("bin/penstock")).exists();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"bin/lib", "bin/extra", "cli/target/penstock/lib/extra.jar", "cli/target/penstock/penstock.aot"})
+    void install_aLinkInTheClone_isRefusedAndNothingIsCopied(String link) throws Exception {
+        Path secret = Files.writeString(folder.resolve("secret"), "of root");
+        Files.deleteIfExists(home.resolve(link));
+        Files.createSymbolicLink(home.resolve(link), secret);
+        assertThatThrownBy(() -> installation.install(home))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining(home.resolve(link).toString());
+        assertThat(prefix).doesNotExist();
+    }
+
+    @Test
+    void install_aFolderOnTheWayIsALink_isRefused() throws Exception {
+        Path elsewhere = folder.resolve("elsewhere");
+        Files.move(home.resolve("cli/target"), elsewhere);
+        Files.createSymbolicLink(home.resolve("cli/target"), elsewhere);
+        assertThatThrownBy(() -> installation.install(home))
+                .isInstanceOf(RefusedException.class)
+                .hasMessageContaining(home.resolve("cli/target").toString());
     }
 
     @Test
@@ -87,5 +184,18 @@ class InstallationTest {
         installation.remove();
         assertThat(prefix).doesNotExist();
         assertThat(folder.resolve("root/sbin")).isEmptyDirectory();
+    }
+
+    @Test
+    void remove_underARunningMount_leavesWhatItRunsFrom() throws Exception {
+        installation.install(home);
+        Path first = current.toRealPath();
+        start(first);
+        assertThat(installation.remove()).anyMatch(step -> step.contains("kept " + first));
+        assertThat(first.resolve("cli/target/penstock/lib/penstock-cli-1.jar")).hasContent("jar");
+        assertThat(folder.resolve("root/sbin")).isEmptyDirectory();
+        end();
+        installation.remove();
+        assertThat(prefix).doesNotExist();
     }
 }

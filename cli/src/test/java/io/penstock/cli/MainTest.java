@@ -96,6 +96,19 @@ class MainTest {
             "demo", "is for a person",
             "install", "changes the machine, and says what");
 
+    /** A command is found by the name of its class, and all others are left out. */
+    @Test
+    void commandLine_ofOneCommand_hasNoOther() {
+        assertThat(Main.commandLine().getSubcommands().values())
+                .map(command -> command.getCommandSpec().name())
+                .allSatisfy(name -> assertThat(
+                                Main.commandLine(name).getSubcommands().values())
+                        .map(command -> command.getCommandSpec().name())
+                        .containsOnly(name));
+        assertThat(Main.commandLine("unmount").getSubcommands()).containsKeys("unmount", "mount");
+        assertThat(Main.commandLine("--help").getSubcommands()).hasSizeGreaterThan(20);
+    }
+
     static List<String> commands() {
         List<String> commands = new ArrayList<>();
         addCommands(Main.commandLine(), "", commands);

@@ -28,6 +28,11 @@ final class MountedBucket implements AutoCloseable {
     /** What service managers give, too: the mount detaches itself, writes its cache and uploads until it gives up. */
     private static final int END_SECONDS = 90;
 
+    static {
+        // Mounts start and read as users' do, and no test waits for it.
+        Program.run(Path.of("/"), List.of(line(PENSTOCK).getFirst(), "train"));
+    }
+
     private final Path mountPoint;
     private final Path log;
 

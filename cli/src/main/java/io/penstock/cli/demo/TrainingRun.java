@@ -11,6 +11,7 @@ import io.penstock.fuse.MountException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ public final class TrainingRun {
     private static final String BUCKET = "train";
     private static final int SMALL_FILES = 200;
     private static final int SMALL_FILE = 4 << 10;
-    private static final int LARGE_FILE = 128 << 20;
+    private static final int LARGE_FILE = 64 << 20;
 
     /** Ranges of one page, so that few bytes cause as many GETs as the JIT needs to see. */
     private static final String RANGE_SIZE = "1MiB";
@@ -40,18 +41,21 @@ public final class TrainingRun {
         dd if=large iflag=nocache count=0 status=none
         dd if=large of=/dev/null bs=1M status=none
         dd if=large iflag=nocache count=0 status=none
-        dd if=large of=/dev/null bs=4k iflag=direct count=10000 status=none
+        dd if=large of=/dev/null bs=4k iflag=direct count=5000 status=none
         """;
 
     /** The work of typical writers: copy a tree, write a large file, rename it, delete all. */
     private static final String WRITES = """
         cp -r folder-0 new && touch new/*
-        dd if=/dev/zero of=new/large bs=1M count=128 conv=fsync status=none
+        dd if=/dev/zero of=new/large bs=1M count=64 conv=fsync status=none
         mv new/large new/renamed && ls -l new >/dev/null && rm -r new
         """;
 
+    /** After the name of the mounts' cache, for that of the commands that only ask. */
+    private static final String COMMANDS = ".commands";
+
     /** For the end of the mount's process, which includes writing the cache. */
-    private static final long END_SECONDS = 60;
+    private static final long END_SECONDS = 300;
 
     private static final long UNMOUNT_SECONDS = 2;
 
@@ -73,21 +77,34 @@ public final class TrainingRun {
     }
 
     /**
-     * Records the cache into the file.
+     * Records the cache of mounts into the file, and that of other commands beside it. Where nothing can be mounted, as while
+     * an image is built, they have what was used until then.
      *
      * @throws RefusedException if it could not be recorded
      */
     public void record(Path cache) throws IOException, RefusedException, MountException, InterruptedException {
         fillBucket();
         Path mountPoint = Files.createDirectory(folder.resolve("mnt")).toRealPath();
-        mount(mountPoint, cache);
+        Path commands = cache.resolveSibling(cache.getFileName() + COMMANDS);
+        Outcome mounted = launch(cache, mountLine(mountPoint));
+        if (mounted.exitCode() != 0) {
+            launch(commands, List.of("train-commands", mountPoint.toString()));
+            if (!Files.exists(cache)) {
+                throw new RefusedException("the training run could not mount: " + mounted.said());
+            }
+            System.out.println("penstock: nothing can be mounted here, so only the start of a mount was learnt: "
+                    + mounted.said());
+            return;
+        }
         ProcessHandle serving = serving(mountPoint);
         process = serving;
         try {
             DemoShell shell = new DemoShell(mountPoint, System.out);
             shell.quietly(READS);
             shell.quietly(WRITES);
+            launch(commands, List.of("train-commands", mountPoint.toString()));
         } finally {
+            process = serving;
             KernelMount.at(mountPoint).detach();
         }
         awaitEnd(serving, END_SECONDS);
@@ -119,7 +136,7 @@ public final class TrainingRun {
         server.put(BUCKET, "large", new byte[LARGE_FILE]);
     }
 
-    private void mount(Path mountPoint, Path cache) throws IOException, RefusedException, InterruptedException {
+    private List<String> mountLine(Path mountPoint) throws IOException {
         Path configuration = Files.writeString(folder.resolve("penstock.yaml"), """
             defaults:
               s3.endpoint: %s
@@ -127,18 +144,25 @@ public final class TrainingRun {
               log.file: %s
             """.formatted(
                         server.endpoint(), folder.resolve("cache"), folder.resolve("log")));
-        ProcessBuilder builder = new ProcessBuilder(
-                        penstock.toString(),
-                        "mount",
-                        BUCKET,
-                        mountPoint.toString(),
-                        "--config",
-                        configuration.toString(),
-                        "--readahead-range-size",
-                        RANGE_SIZE,
-                        "--binding",
-                        "auto")
-                .redirectErrorStream(true);
+        return List.of(
+                "mount",
+                BUCKET,
+                mountPoint.toString(),
+                "--config",
+                configuration.toString(),
+                "--readahead-range-size",
+                RANGE_SIZE,
+                "--binding",
+                "auto");
+    }
+
+    /** What a launcher came to, and the first line that it printed. */
+    private record Outcome(int exitCode, String said) {}
+
+    /** Runs a command whose JVM records into the cache. */
+    private Outcome launch(Path cache, List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(penstock.toString()).redirectErrorStream(true);
+        builder.command().addAll(command);
         Map<String, String> environment = builder.environment();
         // The user's profile and proxy must not apply to the training run's own server.
         environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.matches("(?i).*_proxy"));
@@ -154,9 +178,8 @@ public final class TrainingRun {
         Process launcher = builder.start();
         process = launcher.toHandle();
         String said = new String(launcher.getInputStream().readAllBytes(), UTF_8);
-        if (launcher.waitFor() != 0) {
-            throw new RefusedException("the training run could not mount: " + said.strip());
-        }
+        // Behind it the JVM says how it writes the cache.
+        return new Outcome(launcher.waitFor(), said.lines().findFirst().orElse(""));
     }
 
     private static ProcessHandle serving(Path mountPoint) throws IOException, RefusedException {

@@ -12,18 +12,18 @@ final class StartCheck implements Check<MachineFacts> {
         String why = "Mounts start more slowly, and the first GiB after a mount is slower";
         switch (machine.aotCache()) {
             case USED -> findings.ok("Java's ahead-of-time cache is there");
-            case NOT_YET -> findings.note("Java's ahead-of-time cache is not made yet: the next mount makes it");
+            case NOT_YET -> findings.note("Java's ahead-of-time cache is not made yet: penstock train makes it");
             case NOT_WRITABLE ->
                 findings.note(
                         "there is no ahead-of-time cache of Java, and this user cannot make one",
                         why,
-                        "Mount once as a user with the right to write the installation's folder");
+                        "Run penstock train as the owner of the installation's folder");
             case FAILED ->
                 findings.warning(
                         "Java's ahead-of-time cache could not be made",
                         why,
-                        "Remove cli/target/penstock/penstock.aot* in the installation's folder, and mount again: it"
-                                + " says why");
+                        "Remove cli/target/penstock/penstock.aot* in the installation's folder, and run penstock"
+                                + " train: it says why");
             case NO_LAUNCHER ->
                 findings.note(
                         "this process was not started by bin/penstock",

@@ -2,6 +2,7 @@ package io.penstock.cli.process;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.objectstore.BucketProof;
 import java.io.IOException;
@@ -29,7 +30,8 @@ class LauncherTest {
 
     /** A Java that can be trained: the last argument is where the cache goes. */
     private static final String TRAINING =
-            "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew >\"$file\"; exit;; esac";
+            "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew | tee \"$file\""
+                    + " >\"$file.commands\"; exit;; esac";
 
     /** A Maven that builds a new version. */
     private static final String MAVEN = """
@@ -66,6 +68,7 @@ class LauncherTest {
         java("exit 99");
         aotCache = lib.resolveSibling("penstock.aot");
         Files.writeString(aotCache, "learnt");
+        Files.writeString(commandsCache(), "learnt");
         Files.writeString(stamp(), java + "\n" + RELEASE);
     }
 
@@ -157,9 +160,34 @@ class LauncherTest {
 
     @Test
     void classPath_ofTheDemoAlone_hasAnS3Server() throws Exception {
-        java("echo \"$@\"");
-        assertThat(launch("mounts").out()).contains("/lib/* io.penstock").doesNotContain("/lib/demo");
-        assertThat(launch("demo").out()).contains("/lib/*:").contains("/lib/demo/* io.penstock");
+        addJars();
+        assertThat(classPath("demo"))
+                .containsExactly("aws-2.jar", "penstock-cli-1.jar", "picocli-1.jar", "demo/server-2.jar");
+        assertThat(classPath("doctor")).containsExactly("aws-2.jar", "penstock-cli-1.jar", "picocli-1.jar");
+    }
+
+    /** Each jar is opened for a class that is in none of them. */
+    @Test
+    void classPath_ofCommandsThatAsk_hasNoStore() throws Exception {
+        addJars();
+        for (String command : List.of("mounts", "stats", "umount", "--version")) {
+            assertThat(classPath(command)).contains("penstock-cli-1.jar").doesNotContain("aws-2.jar");
+        }
+    }
+
+    private void addJars() throws IOException {
+        Files.createDirectory(lib.resolve("demo"));
+        Files.createFile(lib.resolve("demo/server-2.jar"));
+        Files.createFile(lib.resolve("aws-2.jar"));
+        java("echo \"$CLASSPATH\"");
+    }
+
+    private List<String> classPath(String command) throws Exception {
+        return Stream.of(launch(command, "--help").out().strip().split(":", -1))
+                .map(Path::of)
+                .filter(Files::exists)
+                .map(jar -> lib.relativize(jar).toString())
+                .toList();
     }
 
     @Test
@@ -214,6 +242,25 @@ class LauncherTest {
         assertThat(outcome.err())
                 .startsWith("penstock: Java 99 or newer is needed")
                 .contains("JAVA_HOME");
+    }
+
+    @Test
+    void java_thatAnotherUserCouldChange_isNotRunByRoot() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "a user may run what is its own");
+        java("echo \"$0\"");
+        Path library = Files.createFile(
+                Files.createDirectory(folder.resolve("jdk/lib")).resolve("libjvm.so"));
+        Files.setAttribute(library, "unix:uid", 12_345);
+        Outcome owned = launch("mounts");
+        assertThat(owned.err())
+                .startsWith("penstock: root does not run " + java)
+                .contains(library + " belongs to user 12345");
+        assertThat(owned.out()).isNotEqualTo(java + "\n");
+        Files.setAttribute(library, "unix:uid", 0);
+        Files.setPosixFilePermissions(library.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertThat(launch("mounts").err()).contains("others may write to " + library.getParent());
+        Files.setPosixFilePermissions(library.getParent(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertThat(launch("mounts")).isEqualTo(new Outcome(0, java + "\n", ""));
     }
 
     @Test
@@ -291,7 +338,7 @@ class LauncherTest {
      * @return the launcher's environment
      */
     private Map<String, String> makeCheckout(String maven) throws IOException {
-        java("echo \"$@\"");
+        java(TRAINING + "; echo \"$@\"");
         for (String each :
                 List.of("pom.xml", "cli/pom.xml", "cli/src/main/Main.java", "benchmarks/src/main/Bench.java")) {
             Path source = folder.resolve("home").resolve(each);
@@ -341,21 +388,48 @@ class LauncherTest {
     @Test
     void aotCache_ofThisJavaAndTheseJars_usedByEveryCommand() throws Exception {
         java("echo \"$@\"");
-        for (String command : List.of("mount", "umount", "mounts", "config")) {
-            Outcome outcome = launch(command, "--help");
-            assertThat(outcome.out()).contains("-XX:AOTCache=" + aotCache).doesNotContain("train");
+        for (String command : List.of("mount", "doctor")) {
+            assertThat(launch(command, "--help").out()).contains("-XX:AOTCache=" + aotCache + " ");
+        }
+        for (String command : List.of("umount", "mounts", "config")) {
+            assertThat(launch(command, "--help").out()).contains("-XX:AOTCache=" + commandsCache() + " ");
         }
     }
 
     @Test
-    void aotCache_missing_madeBeforeTheFirstMount() throws Exception {
-        Files.delete(aotCache);
+    void aotCache_missing_aMountDoesNotWaitForIt() throws Exception {
         Files.delete(stamp());
-        java(TRAINING + "; test -s " + aotCache + " && echo mounting with \"$@\"");
+        java("echo \"$@\"");
+        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        assertThat(outcome.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
+        assertThat(outcome.err()).contains("'penstock train'").hasLineCount(1);
+    }
+
+    @Test
+    void train_withoutCaches_makesBoth_andMountsSayNoMore() throws Exception {
+        Files.delete(aotCache);
+        Files.delete(commandsCache());
+        Files.delete(stamp());
+        java(TRAINING + "; echo mounting with \"$@\"");
+        assertThat(launch("train").err()).contains("learning to start faster").hasLineCount(1);
+        assertThat(commandsCache()).hasContent("learnt anew");
         Outcome outcome = launch("mount", "-f", "data", "/mnt");
         assertThat(outcome.out()).startsWith("mounting with ").contains("-XX:AOTCache=" + aotCache);
-        assertThat(outcome.err()).contains("learning to start faster").hasLineCount(1);
-        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+        assertThat(outcome.err()).isEmpty();
+        assertThat(launch("train").err()).isEmpty();
+    }
+
+    /** An installation of root: others cannot make it learn, and the mounts of the next boot must not wait. */
+    @Test
+    void install_withoutCaches_learnsFirst() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root installs");
+        Files.delete(stamp());
+        java(TRAINING + "; echo installing with \"$@\"");
+        Outcome outcome = launch("install");
+        assertThat(outcome.err()).contains("learning to start faster");
+        assertThat(outcome.out()).contains("-XX:AOTCache=" + commandsCache());
+        Files.delete(stamp());
+        assertThat(launch("install", "--remove").err()).isEmpty();
     }
 
     @Test
@@ -371,7 +445,7 @@ class LauncherTest {
     void aotCache_olderThanAJar_madeAgain() throws Exception {
         Files.setLastModifiedTime(stamp(), FileTime.fromMillis(0));
         java(TRAINING);
-        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(launch("train").err()).contains("learning");
         assertThat(aotCache).hasContent("learnt anew");
     }
 
@@ -379,7 +453,7 @@ class LauncherTest {
     void aotCache_javaWasReplaced_madeAgain() throws Exception {
         Files.writeString(folder.resolve("jdk/release"), RELEASE.replace("25.0.1", "25.0.2"));
         java(TRAINING);
-        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(launch("train").err()).contains("learning");
         assertThat(aotCache).hasContent("learnt anew");
     }
 
@@ -387,11 +461,12 @@ class LauncherTest {
     void aotCache_cannotBeMade_mountsWithoutAndDoesNotTryAgain() throws Exception {
         Files.delete(stamp());
         java("case \"$*\" in *'Main train '*) echo 'penstock: no FUSE' >&2; exit 1;; *) echo \"$@\";; esac");
-        Outcome first = launch("mount", "-f", "data", "/mnt");
-        assertThat(first.exitCode()).isZero();
-        assertThat(first.err()).contains("no FUSE").contains("starts stay slower");
-        assertThat(first.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
-        assertThat(launch("mount", "-f", "data", "/mnt").err()).isEmpty();
+        assertThat(launch("train").err()).contains("no FUSE").contains("starts stay slower");
+        Outcome mount = launch("mount", "-f", "data", "/mnt");
+        assertThat(mount.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
+        assertThat(mount.err()).isEmpty();
+        assertThat(launch("mounts").out()).doesNotContain("AOTCache");
+        assertThat(launch("train").err()).isEmpty();
     }
 
     @ParameterizedTest
@@ -399,12 +474,12 @@ class LauncherTest {
     void aotCache_aSignalEndsItsMaking_endsTheCommandAndTheNextTriesAgain(int status) throws Exception {
         Files.delete(stamp());
         java("case \"$*\" in *'Main train '*) exit " + status + ";; *) echo mounting;; esac");
-        Outcome outcome = launch("mount", "-f", "data", "/mnt");
+        Outcome outcome = launch("demo");
         assertThat(outcome.exitCode()).isEqualTo(status);
         assertThat(outcome.out()).isEmpty();
         assertThat(outcome.err()).doesNotContain("stay slower");
         java(TRAINING);
-        assertThat(launch("mount", "-f", "data", "/mnt").err()).contains("learning");
+        assertThat(launch("train").err()).contains("learning");
         assertThat(aotCache).hasContent("learnt anew");
     }
 
@@ -502,6 +577,10 @@ class LauncherTest {
 
     private Path stamp() {
         return aotCache.resolveSibling("penstock.aot.stamp");
+    }
+
+    private Path commandsCache() {
+        return aotCache.resolveSibling("penstock.aot.commands");
     }
 
     private void java(String script) throws IOException {

@@ -1,0 +1,44 @@
+package io.penstock.cli;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "train-commands",
+        hidden = true,
+        description = "Runs what users ask of a mount, in one JVM, which records it. penstock train calls this.")
+final class TrainCommandsCommand implements Callable<Integer> {
+    private static final List<List<String>> COMMANDS = List.of(
+            List.of("mounts"),
+            List.of("mounts", "--json"),
+            List.of("stats", "{}", "--once"),
+            List.of("stats", "{}", "--once", "--json"),
+            List.of("why", "{}/large"),
+            List.of("warm", "{}", "folder-0"),
+            List.of("cache", "status", "{}", "folder-0"),
+            List.of("evict", "{}", "folder-0"),
+            List.of("set", "{}", "readahead.concurrency=32"),
+            List.of("reload", "{}"),
+            List.of("sync", "{}"),
+            List.of("share", "status", "{}"),
+            List.of("config", "show", "train"),
+            List.of("umount", "{}/not-mounted"));
+
+    @Parameters(paramLabel = "MOUNTPOINT")
+    private Path mountPoint;
+
+    /** Where there is no mount, they refuse, and leave their classes all the same. */
+    @Override
+    public Integer call() {
+        for (List<String> command : COMMANDS) {
+            Main.commandLine(command.getFirst())
+                    .execute(command.stream()
+                            .map(word -> word.replace("{}", mountPoint.toString()))
+                            .toArray(String[]::new));
+        }
+        return ExitCode.DONE;
+    }
+}
