@@ -168,7 +168,7 @@ class SeededFaultsTest {
                         with(AotCache.NOT_WRITABLE),
                         NOTE,
                         "cannot make one",
-                        "Mount once"),
+                        "penstock train"),
                 fault(
                         "dead mount",
                         new MountsCheck(),
