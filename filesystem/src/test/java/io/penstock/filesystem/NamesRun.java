@@ -14,6 +14,7 @@ import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.ToldKernel;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
+import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
@@ -27,9 +28,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -318,7 +321,18 @@ final class NamesRun implements AutoCloseable {
                     Errno errno = tree.copyFile(from, to);
                     tree.openAt(from, to);
                     return errno;
-                });
+                },
+                tree -> tree.leaveCopies(from, to, keys()));
+    }
+
+    private Set<String> keys() {
+        try {
+            return m.bucket.list(ListRequest.of("", "")).objects().stream()
+                    .map(object -> object.version().key())
+                    .collect(Collectors.toSet());
+        } catch (ObjectStoreException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     // ---- content

@@ -392,6 +392,27 @@ final class ReferenceTree {
         return null;
     }
 
+    /**
+     * A rename of a directory that failed: copies whose responses were lost are not known to be its own, and stay.
+     *
+     * @param keys of all objects in the bucket
+     */
+    @Nullable
+    Errno leaveCopies(String from, String to, Set<String> keys) {
+        if (!isDirectory(from) || notForDirectory(from, to, false) != null) {
+            return Errno.EINVAL;
+        }
+        for (String path : all()) {
+            String copy = to + path.substring(Math.min(path.length(), from.length()));
+            if (isWithin(path, from) && !isDirectory(path) && keys.contains(copy)) {
+                objects.put(copy, requireNonNull(find(path)));
+            } else if ((path.equals(from) || isWithin(path, from)) && keys.contains(copy + "/")) {
+                markers.putIfAbsent(copy, requireNonNull(find(path)));
+            }
+        }
+        return null;
+    }
+
     private @Nullable Errno notForFile(String to, boolean mustBeNew) {
         if (mustBeNew && find(to) != null) {
             return Errno.EEXIST;

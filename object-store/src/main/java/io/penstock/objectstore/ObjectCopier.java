@@ -62,7 +62,7 @@ final class ObjectCopier {
         }
         // An attempt after one whose response was lost would replace what another client has put there since.
         Precondition again =
-                precondition == Precondition.NONE ? new Precondition(WriteCondition.ABSENT, false) : precondition;
+                precondition.equals(Precondition.NONE) ? new Precondition(WriteCondition.ABSENT, false) : precondition;
         return copy(source.version(), key, request.build(), null, precondition, again);
     }
 
