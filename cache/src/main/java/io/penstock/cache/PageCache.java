@@ -47,6 +47,9 @@ public final class PageCache implements AutoCloseable {
     /** Bytes in a page; an object's last page ends with the object. */
     public static final int PAGE_SIZE = PageGeometry.PAGE_SIZE;
 
+    /** The maximum size of an object in bytes: pages have numbers of 31 bits. S3 has none of more than 50 TB. */
+    public static final long LARGEST_OBJECT = (long) PAGE_SIZE * Integer.MAX_VALUE;
+
     /** Bytes in a sector, of which there are 16 in a page. */
     public static final int SECTOR_SIZE = PageGeometry.SECTOR_SIZE;
 

@@ -73,7 +73,9 @@ final class InstallCommand implements Callable<Integer> {
         private Map<Path, Path> links() {
             return Map.of(
                     root.resolve("usr/local/bin/penstock"), prefix().resolve("bin/penstock"),
-                    root.resolve("sbin/mount.penstock"), prefix().resolve("bin/mount.penstock"));
+                    root.resolve("sbin/mount.penstock"), prefix().resolve("bin/mount.penstock"),
+                    // For the type that mounts are shown with.
+                    root.resolve("sbin/mount.fuse.penstock"), prefix().resolve("bin/mount.penstock"));
         }
 
         /**

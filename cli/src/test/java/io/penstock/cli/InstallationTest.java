@@ -50,6 +50,8 @@ class InstallationTest {
         assertThat(prefix.resolve("cli/target/penstock/penstock.aot")).doesNotExist();
         assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.penstock")))
                 .isEqualTo(prefix.resolve("bin/mount.penstock"));
+        assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.fuse.penstock")))
+                .isEqualTo(prefix.resolve("bin/mount.penstock"));
     }
 
     @Test

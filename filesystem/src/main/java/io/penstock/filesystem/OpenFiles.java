@@ -103,6 +103,10 @@ final class OpenFiles {
         }
         SharedFile file = switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.EISDIR, inode + " is a directory");
+            case FileEntry(StoredObject object)
+            when object.version().size() > PageCache.LARGEST_OBJECT ->
+                throw new ErrnoException(
+                        Errno.EFBIG, inode + " has " + object.version().size() + " bytes, says the store");
             case FileEntry(StoredObject object) -> files.join(inode, object.version(), write);
             case LiveFile live -> files.join(inode, live, write);
         };

@@ -145,6 +145,14 @@ class FilesTest extends OverOneCache {
     }
 
     @Test
+    void open_sizeNoObjectHas_isEfbig() throws Exception {
+        m.bucket.put("a", new Content.Measured(1L << 51, 0));
+
+        assertThat(m.lookup("a").size()).isEqualTo(1L << 51);
+        assertErrno(Errno.EFBIG, () -> m.open("a"));
+    }
+
+    @Test
     void read_storeFails_isEioAndTheNextReadTriesAgain() throws Exception {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a");

@@ -44,7 +44,7 @@ final class ObjectCopier {
                 // Without tags at the source, the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader));
-        return copy(source, key, request.build(), precondition);
+        return ifUnchanged(source, key, request, precondition);
     }
 
     /**
@@ -58,14 +58,27 @@ final class ObjectCopier {
         if (storageClass != StorageClass.STANDARD && storageClass != StorageClass.UNKNOWN_TO_SDK_VERSION) {
             request.storageClass(storageClass);
         }
-        return copy(source.version(), key, request.build(), precondition);
+        return ifUnchanged(source.version(), key, request, precondition);
+    }
+
+    /** Copies a source that nobody else writes. */
+    ObjectVersion copyOwn(ObjectVersion source, String key, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
+        return copy(source, key, request(source, key, precondition).build(), precondition);
+    }
+
+    private ObjectVersion ifUnchanged(
+            ObjectVersion source, String key, CopyObjectRequest.Builder request, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
+        return reader.ifUnchanged(
+                source,
+                etag -> copy(source, key, request.copySourceIfMatch(etag).build(), precondition));
     }
 
     private CopyObjectRequest.Builder request(ObjectVersion source, String key, Precondition precondition) {
         return CopyObjectRequest.builder()
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
-                .copySourceIfMatch(source.etag())
                 .destinationBucket(requests.bucket())
                 .destinationKey(key)
                 .ifMatch(precondition.ifMatch())

@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.penstock.cache.PageCache;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -81,6 +82,9 @@ record PeerRequest(String namespace, ObjectVersion version, ByteRange range, Urg
                     of(fields, "etag"),
                     number(fields, "size"),
                     Instant.parse(of(fields, "modified")));
+            if (version.size() > PageCache.LARGEST_OBJECT) {
+                throw new IllegalArgumentException("no object has " + version.size() + " bytes");
+            }
             ByteRange range = new ByteRange(number(fields, "from"), number(fields, "length"));
             return new PeerRequest(of(fields, "namespace"), version, range, Urgency.valueOf(of(fields, "urgency")));
         } catch (DateTimeException e) {

@@ -5,6 +5,7 @@ import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.Directory;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -60,17 +61,14 @@ final class ObjectMoves {
     @Nullable
     List<StoredObject> list(Directory directory, long most) throws ObjectStoreException, InterruptedException {
         List<StoredObject> objects = new ArrayList<>();
-        ListRequest request = ListRequest.of(directory.prefix(), "");
-        while (true) {
-            ListPage page = store.list(request);
+        ListPages pages = new ListPages(store::list, ListRequest.of(directory.prefix(), ""));
+        for (ListPage page = pages.next(); page != null; page = pages.next()) {
             objects.addAll(page.objects());
             if (objects.size() > most) {
                 return null;
-            } else if (page.nextToken() == null) {
-                return objects;
             }
-            request = request.next(page.nextToken());
         }
+        return objects;
     }
 
     private List<StoredObject> listAll(Directory directory) throws ObjectStoreException, InterruptedException {
