@@ -2,6 +2,7 @@ package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.SyntheticObjects;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -45,16 +46,11 @@ final class RawListing {
     static List<StoredObject> objects(ObjectStore store, String prefix)
             throws ObjectStoreException, InterruptedException {
         List<StoredObject> objects = new ArrayList<>();
-        ListRequest request = ListRequest.of(prefix, "");
-        while (true) {
-            ListPage page = store.list(request);
+        ListPages pages = new ListPages(store::list, ListRequest.of(prefix, ""));
+        for (ListPage page = pages.next(); page != null; page = pages.next()) {
             objects.addAll(page.objects());
-            String token = page.nextToken();
-            if (token == null) {
-                return objects;
-            }
-            request = request.next(token);
         }
+        return objects;
     }
 
     private int list(int page) throws Exception {

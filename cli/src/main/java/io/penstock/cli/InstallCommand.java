@@ -103,7 +103,9 @@ final class InstallCommand implements Callable<Integer> {
         private Map<Path, Path> links() {
             return Map.of(
                     root.resolve("usr/local/bin/penstock"), current().resolve("bin/penstock"),
-                    root.resolve("sbin/mount.penstock"), current().resolve("bin/mount.penstock"));
+                    root.resolve("sbin/mount.penstock"), current().resolve("bin/mount.penstock"),
+                    // For the type that mounts are shown with.
+                    root.resolve("sbin/mount.fuse.penstock"), current().resolve("bin/mount.penstock"));
         }
 
         /**

@@ -60,6 +60,8 @@ class InstallationTest {
         assertThat(current.resolve("pom.xml")).doesNotExist();
         assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.penstock")))
                 .isEqualTo(current.resolve("bin/mount.penstock"));
+        assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.fuse.penstock")))
+                .isEqualTo(current.resolve("bin/mount.penstock"));
     }
 
     @Test

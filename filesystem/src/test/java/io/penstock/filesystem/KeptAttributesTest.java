@@ -1297,6 +1297,30 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100600);
     }
 
+    /** Which keeps the target as the content. */
+    @Test
+    void lookup_linkOfS3fs_isALinkAlsoAfterAChangeOfItsOwner() throws Exception {
+        m.bucket.put(
+                "a",
+                Content.of("the/target".getBytes(UTF_8)),
+                ObjectProperties.ofNew("a").with(Map.of(META + "mode", "41471")));
+        m.bucket.put(
+                "f",
+                Content.of(new byte[0]),
+                ObjectProperties.ofNew("f").with(Map.of(META + "mode", "4516"))); // 0010644
+        remount(Keeping.ALL);
+
+        assertThat(m.lookup("a").mode()).isEqualTo(0120777);
+        assertThat(m.lookup("a").size()).isEqualTo(10);
+        assertThat(m.fs.readlink(m.lookup("a").inode())).isEqualTo("the/target");
+        assertThat(m.lookup("f").mode()).isEqualTo(0010644);
+
+        setattr("a", owner(5, 6));
+        remount(Keeping.ALL);
+        assertThat(m.lookup("a").uid()).isEqualTo(5);
+        assertThat(m.fs.readlink(m.lookup("a").inode())).isEqualTo("the/target");
+    }
+
     @Test
     void setattr_ofWhatAnotherProgramHasKept_changesThatAlone() throws Exception {
         m.bucket.put(

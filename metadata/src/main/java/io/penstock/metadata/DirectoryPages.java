@@ -8,6 +8,7 @@ import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.PageProgress;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,6 +35,9 @@ final class DirectoryPages implements Listing.PageSource {
     private final int mostHeld;
     private final Executor executor;
     private final LongSupplier nanoClock;
+
+    /** Of the pages listed one after another. */
+    private PageProgress progress = new PageProgress("");
 
     /** Whether all pages so far are in the order of their keys. */
     private boolean ordered = true;
@@ -88,6 +92,7 @@ final class DirectoryPages implements Listing.PageSource {
         if (!request.equals(next)) {
             stop();
             pages = 0;
+            progress = PageProgress.of(request);
         }
         page = isLarge() ? listAhead(request) : null;
         if (page == null) {
@@ -104,6 +109,7 @@ final class DirectoryPages implements Listing.PageSource {
     private DatedPage listOne(ListRequest request) throws ObjectStoreException, InterruptedException {
         long askedAt = nanoClock.getAsLong();
         ListPage page = store.list(request);
+        progress.came(page);
         known.listed(request, page);
         ListedPage listed = ListedPage.of(page);
         ordered &= listed.ascending() && listed.size() > 0;
@@ -129,6 +135,7 @@ final class DirectoryPages implements Listing.PageSource {
             // Restarts at the range's beginning with the store's token. Names may come twice.
             stop();
             ordered = false;
+            progress = PageProgress.of(request);
             return listOne(current.request);
         } else if (arrived == null) {
             ahead = null;

@@ -1,9 +1,11 @@
 package io.penstock.metadata;
 
+import io.penstock.core.Printable;
 import io.penstock.metadata.KeySpace.Rest;
 import io.penstock.metadata.KeySpace.Split;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.PageProgress;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,9 @@ final class KeyRange<R> {
     /** Whether there are keys right after the end, as far as is known. */
     boolean full;
 
+    /** Of its pages. */
+    final PageProgress progress;
+
     /** The token that continues the listing; null to list after the position. */
     @Nullable
     String token;
@@ -88,6 +93,7 @@ final class KeyRange<R> {
 
     KeyRange(String after, @Nullable String end, boolean full) {
         this.after = after;
+        this.progress = new PageProgress("listing after '" + Printable.text(after) + "'");
         this.position = after;
         this.settled = after;
         this.end = end;

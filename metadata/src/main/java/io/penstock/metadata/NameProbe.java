@@ -2,6 +2,7 @@ package io.penstock.metadata;
 
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -63,15 +64,11 @@ final class NameProbe {
      * it.
      */
     private @Nullable StoredObject first(String prefix) throws ObjectStoreException, InterruptedException {
-        ListRequest request = new ListRequest(prefix, "", null, null, 1);
-        while (true) {
-            ListPage page = store.list(request);
-            if (!page.objects().isEmpty()) {
-                return page.objects().getFirst();
-            } else if (page.nextToken() == null) {
-                return null;
-            }
-            request = request.next(page.nextToken());
+        ListPages pages = new ListPages(store::list, new ListRequest(prefix, "", null, null, 1));
+        ListPage page = pages.next();
+        while (page != null && page.objects().isEmpty()) {
+            page = pages.next();
         }
+        return page == null ? null : page.objects().getFirst();
     }
 }

@@ -50,6 +50,8 @@ public final class Names {
             return "a name in it is empty (two slashes in a row, or one in front)";
         } else if (name.equals(".") || name.equals("..")) {
             return "'" + name + "' is not a name in a path";
+        } else if (!isUnicode(name)) {
+            return "a name in it is not UTF-8";
         } else if (name.indexOf('\0') >= 0) {
             return "a name in it holds a NUL character";
         } else if (name.indexOf('/') >= 0) {
@@ -58,6 +60,19 @@ public final class Names {
             return "a name in it is longer than " + MAX_NAME_BYTES + " bytes";
         }
         return null;
+    }
+
+    /** Whether it has no half of a surrogate pair alone, which stands for a byte of a key that is not UTF-8. */
+    static boolean isUnicode(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                if (text.codePointAt(i) <= Character.MAX_SURROGATE) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     /** Length in bytes of its UTF-8 form. */

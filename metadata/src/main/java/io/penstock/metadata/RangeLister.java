@@ -357,6 +357,7 @@ final class RangeLister<R> {
             if (range == null || ask.generation != generation) {
                 return;
             }
+            range.progress.came(page.page());
             kept = ranges.advance(range, page);
             listed += kept.size();
             if (kept.size() > 0 && !ranges.isSequential()) {

@@ -7,6 +7,7 @@ import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.metadata.LookupCache.Name;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -464,9 +465,8 @@ public final class Tree implements AutoCloseable {
                 || overlay.in(directory).values().stream().anyMatch(Node.class::isInstance)) {
             return false;
         }
-        ListRequest request = new ListRequest(directory.prefix(), "", null, null, 2);
-        while (true) {
-            ListPage page = store.list(request);
+        ListPages pages = new ListPages(store::list, new ListRequest(directory.prefix(), "", null, null, 2));
+        for (ListPage page = pages.next(); page != null; page = pages.next()) {
             Optional<String> found = page.objects().stream()
                     .map(object -> object.version().key())
                     .filter(key -> !key.equals(directory.prefix()))
@@ -474,11 +474,9 @@ public final class Tree implements AutoCloseable {
             if (found.isPresent()) {
                 explain(directory, found.get());
                 return false;
-            } else if (page.nextToken() == null) {
-                return true;
             }
-            request = request.next(page.nextToken());
         }
+        return true;
     }
 
     /** Logs the hidden key of a directory that looks empty. */

@@ -2,6 +2,7 @@ package io.penstock.metadata;
 
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -106,12 +107,12 @@ final class WholeListing implements AutoCloseable {
             throw why;
         }
         Items items = new Items(folder);
-        ListRequest request = ListRequest.of(folder, "/");
-        while (request != null) {
+        ListPages pages = new ListPages(store::list, ListRequest.of(folder, "/"));
+        while (true) {
             long askedAt = nanoClock.getAsLong();
             ListPage page;
             try {
-                page = store.list(request);
+                page = pages.next();
             } catch (ObjectStoreException.AccessDenied e) {
                 if (folder.equals(prefix)) {
                     throw e;
@@ -119,9 +120,11 @@ final class WholeListing implements AutoCloseable {
                 refused.add(folder);
                 return;
             }
+            if (page == null) {
+                return;
+            }
             requestsBefore.incrementAndGet();
             items.add(page, askedAt, inOrder);
-            request = page.nextToken() == null ? null : request.next(page.nextToken());
         }
     }
 
@@ -207,7 +210,9 @@ final class WholeListing implements AutoCloseable {
             long before = range.bytes();
             range.page(askedAt);
             for (StoredObject object : page.objects()) {
-                range.add(object);
+                if (Names.isUnicode(object.version().key())) { // others are not shown
+                    range.add(object);
+                }
             }
             if (bytes.addAndGet(range.bytes() - before) > mostBytes) {
                 stop("it takes more than metadata.preload-memory");

@@ -8,12 +8,12 @@ import software.amazon.awssdk.http.ExecutableHttpRequest;
 import software.amazon.awssdk.http.HttpExecuteRequest;
 import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
-import software.amazon.awssdk.http.SdkHttpRequest;
 
 /**
  * An HTTP client that closes an unfinished body at once by breaking its connection. The client below it would read the
  * rest first, which takes until the read timeout when the body stalls. The SDK closes a body when its thread is
  * interrupted. A document is broken off too if it is longer than any of S3: the SDK would read all of it into memory.
+ * It asks for objects {@linkplain DirectRequests#AS_STORED as they are stored}, here because the SDK has signed by now.
  */
 final class AbortingHttpClient implements SdkHttpClient {
     /** Bytes of a document. What S3 says of 1,000 deleted keys of 1,024 bytes, all of them encoded, takes half of it. */
@@ -27,7 +27,7 @@ final class AbortingHttpClient implements SdkHttpClient {
 
     @Override
     public ExecutableHttpRequest prepareRequest(HttpExecuteRequest request) {
-        ExecutableHttpRequest prepared = client.prepareRequest(request);
+        ExecutableHttpRequest prepared = client.prepareRequest(hasRange(request) ? asStored(request) : request);
         return new ExecutableHttpRequest() {
             @Override
             public HttpExecuteResponse call() throws IOException {
@@ -53,10 +53,25 @@ final class AbortingHttpClient implements SdkHttpClient {
      * {@link ListingInterceptor} limits.
      */
     private static boolean isHandedOn(HttpExecuteRequest request, HttpExecuteResponse response) {
-        SdkHttpRequest sent = request.httpRequest();
         return response.httpResponse().isSuccessful()
-                && (sent.firstMatchingHeader("Range").isPresent()
-                        || sent.firstMatchingRawQueryParameter("list-type").isPresent());
+                && (hasRange(request)
+                        || request.httpRequest()
+                                .firstMatchingRawQueryParameter("list-type")
+                                .isPresent());
+    }
+
+    private static boolean hasRange(HttpExecuteRequest request) {
+        return request.httpRequest().firstMatchingHeader("Range").isPresent();
+    }
+
+    private static HttpExecuteRequest asStored(HttpExecuteRequest request) {
+        return HttpExecuteRequest.builder()
+                .contentStreamProvider(request.contentStreamProvider().orElse(null))
+                .metricCollector(request.metricCollector().orElse(null))
+                .request(request.httpRequest().toBuilder()
+                        .putHeader(DirectRequests.AS_STORED.getKey(), DirectRequests.AS_STORED.getValue())
+                        .build())
+                .build();
     }
 
     @Override

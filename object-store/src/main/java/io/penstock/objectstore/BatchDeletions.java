@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Gaps.Gap;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -63,10 +64,14 @@ final class BatchDeletions {
         inOrder.forEach(version -> wanted.put(version.key(), version));
         String prefix = commonPrefix(inOrder.getFirst().key(), inOrder.getLast().key());
         List<ObjectVersion> unchanged = new ArrayList<>();
-        ListRequest request =
-                new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, ListRequest.MAX_KEYS);
+        ListPages pages = new ListPages(
+                reader::page,
+                new ListRequest(prefix, "", before(inOrder.getFirst().key(), prefix), null, ListRequest.MAX_KEYS));
         for (int left = 1 + versions.size() / SingleDeletions.CONCURRENCY; left > 0 && !wanted.isEmpty(); left--) {
-            ListPage page = reader.page(request);
+            ListPage page = pages.next();
+            if (page == null) {
+                break;
+            }
             for (StoredObject object : page.objects()) {
                 ObjectVersion there = object.version();
                 ObjectVersion version = wanted.remove(there.key());
@@ -79,10 +84,9 @@ final class BatchDeletions {
                                     page.objects().getLast().version().key(),
                                     inOrder.getLast().key())
                             >= 0;
-            if (page.nextToken() == null || isBehind) {
+            if (isBehind) {
                 break;
             }
-            request = request.next(page.nextToken());
         }
         return unchanged;
     }
@@ -149,13 +153,18 @@ final class BatchDeletions {
      */
     void probe(String key, String etag) throws ObjectStoreException, InterruptedException {
         ObjectVersion wrong = new ObjectVersion(key, etag, 1, Instant.EPOCH);
-        List<S3Error> _ = requests.change(requests.errors.object(key), () -> {
-            List<S3Error> failures = send(List.of(wrong), true);
-            if (!failures.isEmpty()) {
-                throw asOfOneRequest(failures.getFirst());
-            }
-            return failures;
-        });
+        try {
+            List<S3Error> _ = requests.change(requests.errors.object(key), () -> {
+                List<S3Error> failures = send(List.of(wrong), true);
+                if (!failures.isEmpty()) {
+                    throw asOfOneRequest(failures.getFirst());
+                }
+                return failures;
+            });
+        } catch (ObjectStoreException.Refused e) {
+            requests.gaps.learn(Gap.BATCHES, e);
+            throw e;
+        }
     }
 
     private static AwsServiceException asOfOneRequest(S3Error error) {

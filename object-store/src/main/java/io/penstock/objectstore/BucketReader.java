@@ -147,6 +147,29 @@ final class BucketReader {
         }
     }
 
+    /** A copy, with or without the condition that the source has this ETag. */
+    @FunctionalInterface
+    interface Copying<T> {
+        T make(@Nullable String etag) throws ObjectStoreException, InterruptedException;
+    }
+
+    /** Makes a copy of this version: the store checks that it is the version, or a HEAD before. */
+    <T> T ifUnchanged(ObjectVersion source, Copying<T> copying) throws ObjectStoreException, InterruptedException {
+        Gaps.Way<T, RuntimeException> looking = () -> {
+            try {
+                ObjectVersion there = head(source.key()).version();
+                boolean isTold = !there.etag().equals(ResponseValues.NO_ETAG); // S3Proxy does not of directory markers
+                check(source, isTold || there.size() != source.size() ? there : source);
+            } catch (ObjectStoreException.NotFound e) {
+                throw requests.errors.explainMissing(source.key(), e);
+            }
+            return copying.make(null);
+        };
+        return source.etag().equals(ResponseValues.NO_ETAG)
+                ? looking.go()
+                : requests.gaps.go(Gaps.Gap.SOURCE_CONDITIONS, () -> copying.make(source.etag()), looking);
+    }
+
     private void check(ObjectVersion expected, ObjectVersion there) throws ObjectStoreException.PreconditionFailed {
         if (!there.hasIdentityOf(expected)) {
             throw new ObjectStoreException.PreconditionFailed(
@@ -164,16 +187,30 @@ final class BucketReader {
      */
     private ObjectHead headers(String key, boolean checksums) throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
+        boolean lacksSize = false;
         while (true) {
             try {
-                return requests.make(requests.errors.object(key), retryState, () -> headersOnce(key, checksums));
+                ObjectHead head =
+                        requests.make(requests.errors.object(key), retryState, () -> headersOnce(key, checksums));
+                if (!head.lacksSize()) {
+                    return head;
+                }
+                StoredObject listed = listed(key);
+                // Otherwise the connection ended within the headers, or the object has changed in between.
+                boolean isSame =
+                        listed != null && opaque(listed.version().etag()).equals(opaque(head.etag()));
+                if (listed != null && isSame && (lacksSize || head.isWhole())) {
+                    return head.withSize(listed.version().size());
+                }
+                lacksSize = true;
+                requests.retryOrThrow(retryState, requests.errors.explainNoSize(key));
             } catch (ObjectStoreException.Refused e) {
                 if (ErrorMapper.isUnexplained(e)) {
                     ListPage _ = list(only(key)); // a listing's refusal has a body
                 }
                 throw e;
             } catch (ObjectStoreException.NotFound e) {
-                if (ErrorMapper.isOfStore(e) || !isListed(key)) {
+                if (ErrorMapper.isOfStore(e) || listed(key) == null) {
                     throw e;
                 }
                 requests.retryOrThrow(retryState, requests.errors.explainUnseen(key, e));
@@ -181,14 +218,21 @@ final class BucketReader {
         }
     }
 
-    /** Whether the store lists the object; false also if the credentials do not allow listing. */
-    private boolean isListed(String key) throws ObjectStoreException, InterruptedException {
+    /** Not every listing has the quotes. */
+    private static String opaque(String etag) {
+        return etag.replace("\"", "");
+    }
+
+    /** The object as the store lists it; null if it does not, or if the credentials do not allow listing. */
+    private @Nullable StoredObject listed(String key) throws ObjectStoreException, InterruptedException {
         try {
             return page(only(key)).objects().stream()
-                    .anyMatch(object -> object.version().key().equals(key));
+                    .filter(object -> object.version().key().equals(key))
+                    .findFirst()
+                    .orElse(null);
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
-            return false;
+            return null;
         }
     }
 

@@ -44,6 +44,12 @@ final class DirectRequests implements AutoCloseable {
     private static final int OK = 200;
     private static final int PARTIAL_CONTENT = 206;
 
+    /**
+     * Of GETs, so that bytes come as they are stored, also from stores that would unpack them otherwise (Google's "decompressive
+     * transcoding"). Nothing is encoded on the way, as a range of it would be useless. Not signed: proxies may change it.
+     */
+    static final Map.Entry<String, String> AS_STORED = Map.entry("Accept-Encoding", "gzip");
+
     /** Responses of a healthy store about this one object; to HEAD, also 400: of an object with the client's own key (SSE-C). */
     static final int NOT_FOUND = 404;
 
@@ -189,7 +195,7 @@ final class DirectRequests implements AutoCloseable {
         };
         return isRange
                 && head.contentLength() == range.length()
-                && version.etag().equals(head.header("ETag"));
+                && version.etag().equals(ResponseValues.etag(head.header("ETag")));
     }
 
     /**
@@ -402,6 +408,12 @@ final class DirectRequests implements AutoCloseable {
         signed.encodedQueryParameters().ifPresent(query -> text.append('?').append(query));
         text.append(" HTTP/1.1\r\n");
         boolean plain = true;
+        if (signed.method() == SdkHttpMethod.GET) {
+            text.append(AS_STORED.getKey())
+                    .append(": ")
+                    .append(AS_STORED.getValue())
+                    .append("\r\n");
+        }
         for (Map.Entry<String, List<String>> header : signed.headers().entrySet()) {
             String value = String.join(",", header.getValue());
             plain &= value.chars().allMatch(c -> c >= ' ' && c < 0x7f);

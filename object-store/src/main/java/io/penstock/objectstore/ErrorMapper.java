@@ -401,6 +401,14 @@ final class ErrorMapper {
                 failure);
     }
 
+    ObjectStoreException explainNoSize(String key) {
+        return new ObjectStoreException.Unavailable(
+                object(key)
+                        + ": the response to a HEAD has no Content-Length, and the listing another version; check the"
+                        + " proxies on the way to the store",
+                null);
+    }
+
     /** Whether the object is missing, not the bucket or an upload. */
     static boolean isNoSuchKey(ObjectStoreException.NotFound failure) {
         return failure.getCause() instanceof AwsServiceException response
@@ -424,10 +432,12 @@ final class ErrorMapper {
      * Explains a copy's 404. It means the same as 412 if the source is gone, but not if the bucket or the upload is.
      */
     ObjectStoreException explainCopy(String source, ObjectStoreException.NotFound failure) {
-        return isNoSuchKey(failure)
-                ? new ObjectStoreException.PreconditionFailed(
-                        object(source) + " cannot be copied: another client has deleted it", failure)
-                : failure;
+        return isNoSuchKey(failure) ? explainMissing(source, failure) : failure;
+    }
+
+    ObjectStoreException explainMissing(String source, ObjectStoreException.NotFound failure) {
+        return new ObjectStoreException.PreconditionFailed(
+                object(source) + " cannot be copied: another client has deleted it", failure);
     }
 
     /** S3's error code; empty for a response to HEAD and for one that no S3 server made. */

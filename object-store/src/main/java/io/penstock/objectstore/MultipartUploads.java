@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Gaps.Gap;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
 import java.time.Instant;
@@ -60,7 +61,11 @@ final class MultipartUploads {
 
     UploadedPart send(MultipartUpload upload, int number, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
-        SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
+        return SentBody.withChecksum(requests, body, sent -> send(upload, number, body, sent));
+    }
+
+    private UploadedPart send(MultipartUpload upload, int number, UploadBody body, SentBody sent)
+            throws ObjectStoreException, IOException, InterruptedException {
         RetryState retryState = new RetryState();
         ResponseHead head = sent.sendDirectly(
                 requests.direct,
@@ -71,7 +76,7 @@ final class MultipartUploads {
         if (head != null) {
             requests.progressed();
             checkArrived(upload, number, sent, head.header("x-amz-checksum-crc32c"));
-            return new UploadedPart(number, requireNonNull(head.header("ETag")), body.length(), sent.crc32c());
+            return new UploadedPart(number, ResponseValues.etag(head.header("ETag")), body.length(), sent.crc32c());
         }
         UploadPartRequest request = UploadPartRequest.builder()
                 .bucket(requests.bucket())
@@ -85,7 +90,7 @@ final class MultipartUploads {
         UploadPartResponse response = sent.send(
                 requests, retryState, subject(upload), content -> requests.client.uploadPart(request, content));
         checkArrived(upload, number, sent, response.checksumCRC32C());
-        return new UploadedPart(number, response.eTag(), body.length(), sent.crc32c());
+        return new UploadedPart(number, ResponseValues.etag(response.eTag()), body.length(), sent.crc32c());
     }
 
     private void checkArrived(MultipartUpload upload, int number, SentBody sent, @Nullable String crc32c)
@@ -98,12 +103,22 @@ final class MultipartUploads {
         }
     }
 
+    /** Copies a part inside the store, or, where the store does not do that, reads and uploads it. */
     UploadedPart copy(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
+            throws ObjectStoreException, InterruptedException {
+        return requests.gaps.<UploadedPart, RuntimeException>go(
+                Gap.PART_COPIES,
+                () -> reader.ifUnchanged(source, etag -> copyInside(upload, number, source, etag, range)),
+                () -> StoredBody.sending(() -> send(upload, number, new StoredBody(reader, source, range))));
+    }
+
+    private UploadedPart copyInside(
+            MultipartUpload upload, int number, ObjectVersion source, @Nullable String etag, ByteRange range)
             throws ObjectStoreException, InterruptedException {
         UploadPartCopyRequest request = UploadPartCopyRequest.builder()
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
-                .copySourceIfMatch(source.etag())
+                .copySourceIfMatch(etag)
                 .copySourceRange(range.toHttpRange())
                 .destinationBucket(requests.bucket())
                 .destinationKey(upload.key())
@@ -115,7 +130,10 @@ final class MultipartUploads {
             return requests.change(requests.errors.object(source.key()), () -> {
                 var result = requests.client.uploadPartCopy(request).copyPartResult();
                 return new UploadedPart(
-                        number, result.eTag(), range.length(), BodyChecksums.decode(result.checksumCRC32C()));
+                        number,
+                        ResponseValues.etag(result.eTag()),
+                        range.length(),
+                        BodyChecksums.decode(result.checksumCRC32C()));
             });
         } catch (ObjectStoreException.NotFound e) {
             throw requests.errors.explainCopy(source.key(), e);
@@ -196,14 +214,20 @@ final class MultipartUploads {
                 .key(upload.key())
                 .uploadId(upload.id())
                 .requestPayer(requests.payer);
+        PageProgress progress = new PageProgress("parts of the " + subject(upload));
         ListPartsResponse page;
         do {
             page = requests.ask(subject(upload), () -> requests.client.listParts(request.build()));
             page.parts().stream()
                     .map(part -> new UploadedPart(
-                            part.partNumber(), part.eTag(), part.size(), BodyChecksums.decode(part.checksumCRC32C())))
+                            part.partNumber(),
+                            ResponseValues.etag(part.eTag()),
+                            part.size(),
+                            BodyChecksums.decode(part.checksumCRC32C())))
                     .forEach(parts::add);
             request.partNumberMarker(page.nextPartNumberMarker());
+            progress.came(
+                    Boolean.TRUE.equals(page.isTruncated()) ? String.valueOf(page.nextPartNumberMarker()) : null, null);
         } while (Boolean.TRUE.equals(page.isTruncated()));
         return parts;
     }

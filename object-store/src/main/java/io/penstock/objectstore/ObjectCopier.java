@@ -46,7 +46,7 @@ final class ObjectCopier {
                 // Without tags at the source, the copy has none either way, and not every server knows the directive.
                 .taggingDirective(properties.tags().isEmpty() ? null : TaggingDirective.REPLACE)
                 .overrideConfiguration(headers -> PropertyHeaders.of(properties).forEach(headers::putHeader));
-        return copy(source, key, request.build(), properties.operation(), precondition, precondition);
+        return ifUnchanged(source, key, request, properties.operation(), precondition, precondition);
     }
 
     /**
@@ -63,14 +63,32 @@ final class ObjectCopier {
         // An attempt after one whose response was lost would replace what another client has put there since.
         Precondition again =
                 precondition.equals(Precondition.NONE) ? new Precondition(WriteCondition.ABSENT, false) : precondition;
-        return copy(source.version(), key, request.build(), null, precondition, again);
+        return ifUnchanged(source.version(), key, request, null, precondition, again);
+    }
+
+    /** Copies a source that nobody else writes. */
+    ObjectVersion copyOwn(ObjectVersion source, String key, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
+        return copy(source, key, request(source, key, precondition).build(), null, precondition, precondition);
+    }
+
+    private ObjectVersion ifUnchanged(
+            ObjectVersion source,
+            String key,
+            CopyObjectRequest.Builder request,
+            @Nullable OperationId operation,
+            Precondition precondition,
+            Precondition again)
+            throws ObjectStoreException, InterruptedException {
+        return reader.ifUnchanged(
+                source,
+                etag -> copy(source, key, request.copySourceIfMatch(etag).build(), operation, precondition, again));
     }
 
     private CopyObjectRequest.Builder request(ObjectVersion source, String key, Precondition precondition) {
         return CopyObjectRequest.builder()
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
-                .copySourceIfMatch(source.etag())
                 .destinationBucket(requests.bucket())
                 .destinationKey(key)
                 .ifMatch(precondition.ifMatch())

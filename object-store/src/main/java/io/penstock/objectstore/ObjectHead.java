@@ -15,33 +15,46 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
  * What a store says of an object in the response to a HEAD.
  *
  * @param headers by their names, which are compared without regard to case
+ * @param isWhole whether no header is missing for sure: the SDK's HTTP client takes a connection's end for that of the headers
+ * @param size {@link #lacksSize} for some stores until it is looked up
  * @param lastModified in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show the same time
  *     from HEAD and from a listing
  */
-record ObjectHead(Map<String, String> headers, long size, Instant lastModified) {
+record ObjectHead(Map<String, String> headers, boolean isWhole, long size, Instant lastModified) {
+    private static final long UNKNOWN = -1;
+
     private static final String CHECKSUM = "X-AMZ-CHECKSUM-";
 
     /** Says whether the checksum is of all bytes or of the parts' checksums, which the checksum itself shows. */
     private static final String CHECKSUM_TYPE = CHECKSUM + "TYPE";
 
     static ObjectHead of(ResponseHead response) throws IOException {
-        return of(response.headers());
+        return of(response.headers(), true);
     }
 
     static ObjectHead of(HeadObjectResponse response) throws IOException {
         Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         response.sdkHttpResponse().headers().forEach((name, values) -> headers.put(name, String.join(", ", values)));
-        return of(headers);
+        return of(headers, false);
     }
 
-    /** @throws IOException if it lacks something: the SDK's HTTP client takes the end of a connection for that of the headers */
-    private static ObjectHead of(Map<String, String> headers) throws IOException {
+    /** @throws IOException if it lacks the time */
+    private static ObjectHead of(Map<String, String> headers, boolean isWhole) throws IOException {
         String length = headers.get("Content-Length");
         Instant time = ResponseValues.parseTime(headers.get("Last-Modified"));
-        if (length == null || time == null) {
-            throw new IOException("the response to a HEAD lacks the object's size or time");
+        if (time == null) {
+            throw new IOException("the response to a HEAD lacks the object's time");
         }
-        return new ObjectHead(headers, ResponseHead.parseLength(length), time.truncatedTo(ChronoUnit.SECONDS));
+        long size = length == null ? UNKNOWN : ResponseHead.parseLength(length);
+        return new ObjectHead(headers, isWhole, size, time.truncatedTo(ChronoUnit.SECONDS));
+    }
+
+    boolean lacksSize() {
+        return size == UNKNOWN;
+    }
+
+    ObjectHead withSize(long bytes) {
+        return new ObjectHead(headers, isWhole, bytes, lastModified);
     }
 
     @Nullable

@@ -19,8 +19,13 @@ final class ObjectWriter {
 
     ObjectVersion put(String key, UploadBody body, ObjectProperties properties, Precondition precondition)
             throws ObjectStoreException, IOException, InterruptedException {
+        return SentBody.withChecksum(requests, body, sent -> put(key, body, sent, properties, precondition));
+    }
+
+    private ObjectVersion put(
+            String key, UploadBody body, SentBody sent, ObjectProperties properties, Precondition precondition)
+            throws ObjectStoreException, IOException, InterruptedException {
         String object = requests.errors.object(key);
-        SentBody sent = new SentBody(body, requests.config.integrity().uploadChecksums());
         RetryState retryState = new RetryState();
         DirectRequests direct =
                 precondition.isSent() ? requests.direct : null; // otherwise a HEAD precedes each attempt

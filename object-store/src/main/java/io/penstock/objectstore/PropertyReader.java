@@ -50,8 +50,10 @@ final class PropertyReader {
                     .tagSet()
                     .stream()
                     .collect(Collectors.toMap(Tag::key, Tag::value));
-        } catch (ObjectStoreException.AccessDenied e) {
-            e.throwUnlessNotAllowed();
+        } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused e) {
+            if (e instanceof ObjectStoreException.AccessDenied denied) {
+                denied.throwUnlessNotAllowed();
+            }
             if (warned.add(PropertyHeaders.TAGS)) {
                 LOG.warn(
                         "The tags of {} cannot be read, so an object written over it has none: allow"

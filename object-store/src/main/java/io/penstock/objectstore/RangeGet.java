@@ -5,12 +5,18 @@ import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one range into a sink, with as many requests as it takes: a body that breaks or stalls is resumed after its
  * last byte. Confined to one thread.
  */
 final class RangeGet {
+    /** The end of a {@code Content-Range}: the size of the whole object. */
+    private static final Pattern SIZE = Pattern.compile("(?i)bytes [0-9]+-[0-9]+/([0-9]{1,18})");
+
     private final ObjectVersion version;
     private final BodySink sink;
     private final ErrorMapper errors;
@@ -94,11 +100,12 @@ final class RangeGet {
     }
 
     private void check(ObjectBody body) throws ObjectStoreException {
-        String etag = body.eTag();
-        if (etag != null
-                && !ResponseValues.etag(etag).equals(version.etag())
-                && !version.etag().equals(ResponseValues.NO_ETAG)) {
-            throw corrupt("the store ignored If-Match and sent version " + etag);
+        String etag = ResponseValues.etag(body.eTag());
+        if (!etag.equals(version.etag()) && !version.etag().equals(ResponseValues.NO_ETAG)) {
+            throw corrupt(
+                    etag.equals(ResponseValues.NO_ETAG)
+                            ? "the store did not say which version it sent (ETag)"
+                            : "the store ignored If-Match and sent version " + etag);
         }
         if (!version.hasContentEtag()) {
             Instant modified = body.lastModified();
@@ -109,12 +116,28 @@ final class RangeGet {
             }
         }
         Long length = body.contentLength();
+        checkSize(body.contentRange(), length);
         if (length != null && length != remaining.length()) {
             throw corrupt("%d bytes were requested, %d were sent".formatted(remaining.length(), length));
         }
         String range = body.contentRange();
         if (range != null && !isRange(range, remaining, version.size())) {
             throw corrupt(remaining.toHttpRange() + " was requested, '" + range + "' was sent");
+        }
+    }
+
+    /**
+     * The object's own response wins over the listing's size, which some gateways tell of the stored bytes: the name is asked for
+     * again.
+     */
+    private void checkSize(@Nullable String range, @Nullable Long length) throws ObjectStoreException {
+        Matcher whole = SIZE.matcher(range == null ? "" : range);
+        long sent = range == null && length != null && remaining.length() == version.size() ? length : version.size();
+        long size = whole.matches() ? Long.parseLong(whole.group(1)) : sent;
+        if (size != version.size()) {
+            throw new ObjectStoreException.PreconditionFailed(
+                    errors.object(version.key()) + " has " + size + " bytes, not " + version.size() + "; open it again",
+                    null);
         }
     }
 

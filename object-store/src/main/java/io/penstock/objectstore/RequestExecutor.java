@@ -21,6 +21,7 @@ final class RequestExecutor implements AutoCloseable {
     final S3Config config;
     final S3Client client;
     final ErrorMapper errors;
+    final Gaps gaps;
     /** Null if the bucket's owner pays. */
     final @Nullable RequestPayer payer;
 
@@ -61,6 +62,7 @@ final class RequestExecutor implements AutoCloseable {
         this.client = client;
         this.http = http;
         this.errors = new ErrorMapper(config);
+        this.gaps = new Gaps(errors.bucket());
         this.sendPermits = new Semaphore(config.limits().connections() - 1);
         this.payer = config.requester().pays() ? RequestPayer.REQUESTER : null;
     }

@@ -14,11 +14,19 @@ final class ResponseValues {
     /** Stands for an entity tag that the server does not send (S3Proxy sends none for directory markers). No request carries it. */
     static final String NO_ETAG = "\"\"";
 
+    private static final String WEAK = "W/";
+
     private ResponseValues() {}
 
-    /** The entity tag, or {@link #NO_ETAG} if the response has none. */
+    /**
+     * The entity tag, or {@link #NO_ETAG} if the response has none. Proxies that may encode bodies make tags weak (RFC 9110,
+     * section 8.8.1): the opaque part is the store's, and names the same version.
+     */
     static String etag(@Nullable String received) {
-        return received == null || received.isEmpty() ? NO_ETAG : received;
+        if (received == null || received.isEmpty()) {
+            return NO_ETAG;
+        }
+        return received.startsWith(WEAK) ? received.substring(WEAK.length()) : received;
     }
 
     /** When the store made this response; this machine's time if the response has no date. */

@@ -3,6 +3,7 @@ package io.penstock.objectstore;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ConditionalWrites.Kind;
+import io.penstock.objectstore.Gaps.Gap;
 import io.penstock.objectstore.S3Config.Credentials;
 import java.io.IOException;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +37,6 @@ public final class S3ObjectStore implements ObjectStore {
     private final ObjectCopier copier;
     private final BatchDeletions deletions;
     private final PresignedProof proof;
-
-    /** Racy on purpose: whether the store refuses to delete several objects by one request. */
-    private volatile boolean refusesBatches;
 
     /** Set by the thread that opens it. */
     private volatile boolean foundNothing;
@@ -140,12 +139,20 @@ public final class S3ObjectStore implements ObjectStore {
         Map<String, Boolean> honoured = new TreeMap<>();
         for (Kind kind : Kind.values()) {
             try {
-                honoured.put(kind.operation(), writing(() -> conditionalWrites.isHonoured(kind)));
+                boolean isHonoured = writing(() -> conditionalWrites.isHonoured(kind));
+                if (!gaps().contains(kind.operation())) {
+                    honoured.put(kind.operation(), isHonoured);
+                }
             } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
                 LOG.debug("{} takes no {}", bucket(), kind.operation(), e);
             }
         }
         return honoured;
+    }
+
+    /** What the store turned out not to implement until now, where there is another way: requests and headers, as S3 names them. */
+    public Set<String> gaps() {
+        return requests.gaps.names();
     }
 
     /** Of the right to list this bucket; not for directory buckets, which take no presigned list requests. */
@@ -279,10 +286,24 @@ public final class S3ObjectStore implements ObjectStore {
             throws ObjectStoreException, InterruptedException {
         ObjectProperties sent = properties.sent();
         return writing(() -> ObjectCopier.isAtOnce(source)
-                ? reader.asShown(conditionalWrites.make(
-                        Kind.COPY, condition, precondition -> copier.copyAtOnce(source, key, sent, precondition)))
+                ? requests.gaps.<ObjectVersion, RuntimeException>go(
+                        Gap.COPIES,
+                        () -> reader.asShown(conditionalWrites.make(
+                                Kind.COPY,
+                                condition,
+                                precondition -> copier.copyAtOnce(source, key, sent, precondition))),
+                        () -> upload(source, key, sent, condition))
                 : copier.copyInParts(
                         source, key, sent, (upload, parts) -> complete(upload, parts, condition), listener));
+    }
+
+    /** For stores that do not copy. */
+    private ObjectVersion upload(
+            ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
+            throws ObjectStoreException, InterruptedException {
+        UploadBody body =
+                source.size() == 0 ? UploadBody.EMPTY : new StoredBody(reader, source, new ByteRange(0, source.size()));
+        return StoredBody.sending(() -> put(key, body, properties, condition));
     }
 
     @Override
@@ -311,8 +332,13 @@ public final class S3ObjectStore implements ObjectStore {
             ObjectVersion copy = ObjectStore.super.duplicate(source, key, listener);
             return reading(() -> reader.asListed(copy));
         }
-        return writing(() -> reader.asShown(conditionalWrites.<ObjectVersion, RuntimeException>makeUnchecked(
-                Kind.COPY, WriteCondition.ABSENT, precondition -> copier.duplicateAtOnce(source, key, precondition))));
+        return writing(() -> requests.gaps.<ObjectVersion, RuntimeException>go(
+                Gap.COPIES,
+                () -> reader.asShown(conditionalWrites.<ObjectVersion, RuntimeException>makeUnchecked(
+                        Kind.COPY,
+                        WriteCondition.ABSENT,
+                        precondition -> copier.duplicateAtOnce(source, key, precondition))),
+                () -> upload(source.version(), key, properties(source.version().key()), WriteCondition.ABSENT)));
     }
 
     @Override
@@ -328,13 +354,11 @@ public final class S3ObjectStore implements ObjectStore {
     public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
             throws ObjectStoreException, InterruptedException {
         List<ObjectVersion> left = versions;
-        if (!refusesBatches && versions.size() > 1) {
+        if (!requests.gaps.has(Gap.BATCHES) && versions.size() > 1) {
             try {
                 left = writing(() -> deleteInBatch(versions));
             } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
-                // The store does not know such a request, or not the checksum of it.
-                LOG.info("{} refuses DeleteObjects: objects are deleted one by one", bucket(), e);
-                refusesBatches = true;
+                requests.gaps.learn(Gap.BATCHES, e); // or it does not know the checksum of such a request
             }
         }
         List<ObjectVersion> single = left;

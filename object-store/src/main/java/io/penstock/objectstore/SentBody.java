@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import io.penstock.objectstore.Gaps.Gap;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,6 +31,22 @@ final class SentBody {
         this.crc32c = checksums == UploadChecksums.CRC32C ? BodyChecksums.crc32c(body) : OptionalInt.empty();
         this.md5 =
                 checksums == UploadChecksums.MD5 ? Base64.getEncoder().encodeToString(BodyChecksums.md5(body)) : null;
+    }
+
+    /** A request that sends a body. */
+    @FunctionalInterface
+    interface Sending<T> {
+        T send(SentBody sent) throws ObjectStoreException, IOException, InterruptedException;
+    }
+
+    /** Sends the body with the checksum that is set, or, where the store does not implement that header, with an MD5. */
+    static <T> T withChecksum(RequestExecutor requests, UploadBody body, Sending<T> sending)
+            throws ObjectStoreException, IOException, InterruptedException {
+        UploadChecksums set = requests.config.integrity().uploadChecksums();
+        Gaps.Way<T, IOException> asSet = () -> sending.send(new SentBody(body, set));
+        return set == UploadChecksums.CRC32C
+                ? requests.gaps.go(Gap.CHECKSUMS, asSet, () -> sending.send(new SentBody(body, UploadChecksums.MD5)))
+                : asSet.go();
     }
 
     /** Empty if another checksum is sent, or none. */

@@ -2,6 +2,10 @@ package io.penstock.objectstore;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +33,21 @@ final class UrlEncoding {
             }
             bytes[length++] = c;
         }
-        return new String(bytes, 0, length, UTF_8);
+        return text(ByteBuffer.wrap(bytes, 0, length));
+    }
+
+    /** A byte that is not UTF-8 becomes half a surrogate pair, which no other key has in it: two such keys stay two. */
+    private static String text(ByteBuffer bytes) {
+        CharBuffer text = CharBuffer.allocate(bytes.remaining());
+        CharsetDecoder decoder = UTF_8.newDecoder();
+        for (CoderResult end = decoder.decode(bytes, text, true);
+                end.isMalformed();
+                end = decoder.reset().decode(bytes, text, true)) {
+            for (int i = 0; i < end.length(); i++) {
+                text.put((char) (Character.MIN_LOW_SURROGATE | (bytes.get() & 0xff)));
+            }
+        }
+        return text.flip().toString();
     }
 
     private static int digit(byte c) {

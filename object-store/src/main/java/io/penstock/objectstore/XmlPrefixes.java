@@ -12,6 +12,10 @@ import java.util.Set;
 final class XmlPrefixes {
     private static final String DECLARATION = "xmlns";
 
+    /** Of declared prefixes, and of attributes of a tag: a response of S3 has two. What is scanned for each tag stays small. */
+    private static final int MOST = 16;
+
+    /** In the order of their levels. */
     private final List<Declared> declared = new ArrayList<>();
 
     /** The names of the tag's attributes, without prefixes except in declarations. */
@@ -32,7 +36,9 @@ final class XmlPrefixes {
     /** Adds an attribute of the tag; false if the tag may not have it. */
     boolean add(String name, boolean isEmpty) {
         int colon = name.indexOf(':');
-        if (colon < 0) {
+        if (names.size() == MOST) {
+            return false;
+        } else if (colon < 0) {
             return names.add(name);
         }
         String prefix = name.substring(0, colon);
@@ -45,10 +51,10 @@ final class XmlPrefixes {
         return names.add(local); // stricter than the rule: two prefixes may stand for the same namespace
     }
 
-    /** Ends the tag; false if an attribute's prefix is not declared. */
+    /** Ends the tag; false if an attribute's prefix is not declared, or too many are. */
     boolean endTag(int level) {
         declares.forEach(prefix -> declared.add(new Declared(prefix, level)));
-        return uses.stream().allMatch(this::isDeclared);
+        return declared.size() <= MOST && uses.stream().allMatch(this::isDeclared);
     }
 
     boolean isDeclared(String prefix) {
@@ -58,8 +64,8 @@ final class XmlPrefixes {
 
     /** Forgets the prefixes of the closed element of this level. */
     void forget(int level) {
-        if (!declared.isEmpty()) {
-            declared.removeIf(d -> d.level() >= level);
+        while (!declared.isEmpty() && declared.getLast().level() >= level) {
+            declared.removeLast();
         }
     }
 }

@@ -17,6 +17,9 @@ final class XmlScanner {
     /** A response of S3 has four levels. */
     private static final int MOST_LEVELS = 64;
 
+    /** Elements after which it looks whether the page is still wanted; a power of two. */
+    private static final int LOOK_UP = 4096;
+
     private static final Pattern DECLARATION =
             Pattern.compile("<\\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(\"1\\.0\"|'1\\.0')"
                     + "([ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(\"(?i:UTF-8)\"|'(?i:UTF-8)'))?"
@@ -62,6 +65,11 @@ final class XmlScanner {
 
     private final int[] lengths = new int[MOST_LEVELS];
     private int levels;
+
+    /** Elements so far. */
+    private int elements;
+
+    private final long began = System.nanoTime();
 
     /** The name of the element opened last, without its prefix. */
     private int localName;
@@ -198,6 +206,9 @@ final class XmlScanner {
     }
 
     private void startTag() throws UnreadableListingException {
+        if (++elements % LOOK_UP == 0) {
+            checkWanted();
+        }
         at++;
         int start = at;
         skipName();
@@ -218,6 +229,14 @@ final class XmlScanner {
         }
         if (localName > start && !prefixes.isDeclared(name(start, colon))) {
             throw failure("a namespace's prefix that is not declared");
+        }
+    }
+
+    private void checkWanted() throws UnreadableListingException {
+        Deadline deadline = Deadline.current();
+        boolean isLate = deadline != null && deadline.endsSilence(System.nanoTime() - began);
+        if (isLate || Thread.currentThread().isInterrupted()) {
+            throw failure("the end of its reader's wait");
         }
     }
 

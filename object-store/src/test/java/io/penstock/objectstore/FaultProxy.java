@@ -1,5 +1,6 @@
 package io.penstock.objectstore;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
@@ -10,11 +11,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FaultProxy implements AutoCloseable {
     private static final int BUFFER = 16 << 10;
+    private static final Pattern HEAD = Pattern.compile("(GET|HEAD|PUT|POST|DELETE) \\S+ HTTP/1.1\r\n");
 
     /** How a response breaks. */
     public enum Break {
@@ -46,6 +51,8 @@ public final class FaultProxy implements AutoCloseable {
     private int answersLeft;
     private String answer = "";
     private int requests;
+    private Predicate<String> refused = _ -> false;
+    private int refusals;
     private CountDownLatch struck = new CountDownLatch(0);
 
     public FaultProxy(URI server) throws IOException {
@@ -97,6 +104,22 @@ public final class FaultProxy implements AutoCloseable {
         answer = "HTTP/1.1 " + status
                 + " Fault\r\nContent-Type: " + type + "\r\nConnection: close\r\nContent-Length: " + body.length()
                 + "\r\n\r\n" + body;
+    }
+
+    /**
+     * Refuses all requests from now on whose head matches, as a store does that does not implement them.
+     *
+     * @param which gets the head in lower case
+     */
+    public synchronized void refuse(Predicate<String> which, int status, String code) {
+        answer(0, status, code);
+        refused = which;
+        refusals = 0;
+    }
+
+    /** Requests that were refused. */
+    public synchronized int refusals() {
+        return refusals;
     }
 
     /** Waits until something has broken. */
@@ -171,9 +194,13 @@ public final class FaultProxy implements AutoCloseable {
             OutputStream out = upstream.getOutputStream();
             byte[] buffer = new byte[BUFFER];
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                String own = ownAnswer();
+                String own = ownAnswer(new String(buffer, 0, n, ISO_8859_1));
                 if (own != null) {
                     client.getOutputStream().write(own.getBytes(US_ASCII));
+                    client.shutdownOutput();
+                    while (in.read(buffer) >= 0) {
+                        // a reset would take the response away from a client that still sends
+                    }
                     return;
                 }
                 if (breaks(client, out, buffer, n, true)) {
@@ -218,8 +245,12 @@ public final class FaultProxy implements AutoCloseable {
         return how != null;
     }
 
-    private synchronized @Nullable String ownAnswer() {
+    private synchronized @Nullable String ownAnswer(String received) {
         requests++;
+        if (HEAD.matcher(received).lookingAt() && refused.test(received.toLowerCase(Locale.ROOT))) {
+            refusals++;
+            return answer;
+        }
         return answersLeft-- > 0 ? answer : null;
     }
 

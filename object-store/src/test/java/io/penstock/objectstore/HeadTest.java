@@ -129,6 +129,26 @@ final class HeadTest {
         assertThat(asksForChecksums(server.requests().getLast())).isTrue();
     }
 
+    @Test
+    void head_noLength_hasTheSizeThatIsListed() throws Exception {
+        String noLength = there("").replace("Content-Length: 5\r\n", "");
+        // The SDK's client takes a connection's end for that of the headers, so there it is asked twice.
+        server.answers(noLength, listing("a"));
+        if (httpClient != HttpClient.DIRECT) {
+            server.answers(noLength, listing("a"));
+        }
+
+        assertThat(store.head("a").version().size()).isEqualTo(5);
+    }
+
+    @Test
+    void head_noLengthAndAnotherVersionIsListed_isAskedAgain() throws Exception {
+        String noLength = there("").replace("Content-Length: 5\r\n", "").replace("\"x\"", "\"y\"");
+        server.answers(noLength, listing("a"), there(""));
+
+        assertThat(store.head("a").version().etag()).isEqualTo("\"x\"");
+    }
+
     private static boolean asksForChecksums(List<String> request) {
         return request.stream().anyMatch(line -> line.equalsIgnoreCase("x-amz-checksum-mode: ENABLED"));
     }

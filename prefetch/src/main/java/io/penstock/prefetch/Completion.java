@@ -13,11 +13,8 @@ import org.slf4j.LoggerFactory;
  * passed through to the kernel. Pages are missing where the disk was slower than the store, or a program did not read them.
  * Safe for use by any number of threads.
  */
-final class Completion {
+public final class Completion {
     private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
-
-    /** One part in so many of a file may be missing. A later read would have to fetch it too. */
-    private static final int MOST_MISSING_SHARE = 8;
 
     /** Some 200 bytes of heap each. Further files are completed after their next close. */
     private static final int MOST_WAITING = 1_000;
@@ -30,19 +27,12 @@ final class Completion {
     @GuardedBy("this")
     private boolean isRunning;
 
-    Completion(PageFetcher fetcher) {
+    public Completion(PageFetcher fetcher) {
         this.fetcher = fetcher;
     }
 
-    /** Whether so little of the object is missing that it is fetched: in free space, as nothing is evicted for it. */
-    boolean isWorthwhile(OpenVersion object) {
-        long pages = OpenVersion.pages(object.cached.version().size());
-        long most = Math.min(pages / MOST_MISSING_SHARE, fetcher.cache().roomBytes() / object.cached.pageSize());
-        return !object.cached.isWhole() && object.missingPages(most) <= most;
-    }
-
     /** Completes the file soon. Never waits. */
-    synchronized void add(ObjectVersion version) {
+    public synchronized void add(ObjectVersion version) {
         if (waiting.size() < MOST_WAITING) {
             waiting.add(version);
             isRunning = isRunning || fetcher.start(this::run);

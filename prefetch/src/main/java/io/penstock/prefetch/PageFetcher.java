@@ -36,6 +36,9 @@ public final class PageFetcher implements AutoCloseable {
     /** How long a store may take to react to an interrupt: it promises to do so at once. */
     private static final long CLOSE_SECONDS = 10;
 
+    /** One part in so many of a file may be missing for the rest to be fetched: a later read would have to fetch it too. */
+    private static final int MOST_MISSING_SHARE = 8;
+
     private final ObjectStore store;
     private volatile PeerSource peers = PeerSource.NONE;
     private final PageCache cache;
@@ -59,7 +62,7 @@ public final class PageFetcher implements AutoCloseable {
             Thread.ofVirtual().name("fetch-", 0).factory());
 
     private final OpenVersionTable objects;
-    private final Completion completion = new Completion(this);
+    private volatile Consumer<ObjectVersion> completion = version -> {};
 
     /**
      * @param store the source of the pages; the caller closes it, after this
@@ -146,11 +149,19 @@ public final class PageFetcher implements AutoCloseable {
 
     /** A reader of a file that may be passed through to the kernel has closed: if little of it is missing, that is fetched. */
     void closedToComplete(OpenVersion object) {
-        boolean completes = completion.isWorthwhile(object);
+        long pages = OpenVersion.pages(object.cached.version().size());
+        long most = Math.min(
+                pages / MOST_MISSING_SHARE, cache.roomBytes() / PageCache.PAGE_SIZE); // nothing is evicted for it
+        boolean completes = !object.cached.isWhole() && object.missingPages(most) <= most;
         closed(object);
         if (completes) {
-            completion.add(object.cached.version());
+            completion.accept(object.cached.version());
         }
+    }
+
+    /** Has this complete such files: {@link Completion#add}. */
+    public void setCompletion(Consumer<ObjectVersion> completion) {
+        this.completion = completion;
     }
 
     /** Has other limits from now on. GETs that run and exceed them end by themselves. */

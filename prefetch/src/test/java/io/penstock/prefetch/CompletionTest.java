@@ -25,6 +25,7 @@ class CompletionTest {
     @BeforeEach
     void open() throws Exception {
         fixture = new FetcherFixture(folder, NO_READAHEAD, 64 * MIB, 16 * MIB);
+        fixture.fetcher.setCompletion(new Completion(fixture.fetcher)::add);
     }
 
     @AfterEach

@@ -56,6 +56,13 @@ final class QuirksCheck implements Check<ServerQuirks> {
                         "Closes of written files fail",
                         "Mount with read-only, or use another server");
         }
+        if (!quirks.gaps().isEmpty()) {
+            findings.warning(
+                    "the server does not implement " + String.join(", ", quirks.gaps()),
+                    "Penstock goes without: it reads and uploads what S3 would copy, and looks before a copy where S3"
+                            + " would compare, so edits and renames take longer",
+                    "Nothing, or use another server");
+        }
         List<String> ignored = ignored(quirks.conditions());
         if (!ignored.isEmpty()) {
             findings.warning(

@@ -22,10 +22,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tries a server where servers differ. One thread. */
 final class QuirksTrial {
+    private static final Logger LOG = LoggerFactory.getLogger(QuirksTrial.class);
+
     /** No object has this ETag: no content with this MD5 is known. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
 
@@ -43,6 +48,9 @@ final class QuirksTrial {
     interface Server {
         /** The same bucket, with bodies sent in another way. */
         ObjectStore connect(Integrity integrity) throws ObjectStoreException, InterruptedException;
+
+        /** What the server turned out to lack. */
+        Set<String> gaps();
 
         /** Whether conditions are checked, by kind of request. */
         Map<String, Boolean> conditions() throws ObjectStoreException, InterruptedException;
@@ -73,6 +81,7 @@ final class QuirksTrial {
                 mayWrite ? namesKept() : null,
                 mayWrite ? unequalParts() : null,
                 upload,
+                mayWrite ? gaps() : Set.of(),
                 mayWrite ? server.conditions() : Map.of());
     }
 
@@ -110,6 +119,28 @@ final class QuirksTrial {
         List<StoredObject> after =
                 store.list(new ListRequest(prefix, "", first, null, 1)).objects();
         return after.isEmpty() || KeyOrder.compare(after.getFirst().version().key(), first) > 0;
+    }
+
+    /** Copies, and deletes by batch, as edits and renames do: then the store has learned what the server lacks. */
+    private Set<String> gaps() throws ObjectStoreException, InterruptedException {
+        List<String> keys = List.of(key, key + "-copy", key + "-part");
+        MultipartUpload upload = store.createUpload(keys.getLast());
+        try {
+            ObjectVersion original = store.put(key, new ZeroBody(1), WriteCondition.ALWAYS);
+            ObjectVersion copy = store.copy(original, keys.get(1), WriteCondition.ALWAYS);
+            UploadedPart _ = store.copyPart(upload, 1, original, new ByteRange(0, 1));
+            List<ObjectVersion> _ = store.deleteAll(List.of(original, copy));
+        } catch (IOException e) {
+            throw noFile(e);
+        } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
+            LOG.debug("{} does not copy such objects", store.bucket(), e);
+        } finally {
+            store.abort(upload);
+            for (String each : keys) {
+                store.delete(each);
+            }
+        }
+        return server.gaps();
     }
 
     private Boolean namesKept() throws ObjectStoreException, InterruptedException {

@@ -1,6 +1,7 @@
 package io.penstock.cli.doctor;
 
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param namesKept whether a key with special characters is listed as it was written
  * @param unequalParts whether an upload may have parts of unequal sizes
  * @param upload how bodies must be sent for the server to take them
+ * @param gaps requests and headers that the server does not implement and Penstock goes without, as S3 names them
  * @param conditions whether conditions are checked, by kind of request
  */
 record ServerQuirks(
@@ -19,6 +21,7 @@ record ServerQuirks(
         @Nullable Boolean namesKept,
         @Nullable Boolean unequalParts,
         @Nullable Upload upload,
+        Set<String> gaps,
         Map<String, Boolean> conditions) {
 
     /** The outcome of sending a body. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -133,6 +134,11 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
 
     private S3ObjectStore store() {
         return Objects.requireNonNull(opened, "the bucket is not open");
+    }
+
+    @Override
+    public Set<String> gaps() {
+        return store().gaps();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.penstock.cli.mount;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
@@ -44,19 +45,14 @@ final class BucketFolder implements ShareFolder {
     public Map<String, Instant> list() throws IOException, InterruptedException {
         return request(() -> {
             Map<String, Instant> names = new HashMap<>();
-            ListRequest request = ListRequest.of(folder, "");
-            while (true) {
-                ListPage page = store.list(request);
+            ListPages pages = new ListPages(store::list, ListRequest.of(folder, ""));
+            for (ListPage page = pages.next(); page != null; page = pages.next()) {
                 for (StoredObject object : page.objects()) {
                     ObjectVersion version = object.version();
                     names.put(version.key().substring(folder.length()), version.lastModified());
                 }
-                String next = page.nextToken();
-                if (next == null) {
-                    return names;
-                }
-                request = request.next(next);
             }
+            return names;
         });
     }
 

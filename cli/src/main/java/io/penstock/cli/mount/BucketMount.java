@@ -32,6 +32,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.prefetch.Completion;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.AwaitedFile;
@@ -115,6 +116,7 @@ public final class BucketMount implements AutoCloseable {
                     PageFetcher.LINGER,
                     key -> ListedFiles.around(tree, key));
             closers.push(fetcher::close);
+            fetcher.setCompletion(new Completion(fetcher)::add);
             Jobs jobs = new Jobs();
             DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
             KeptAttributes kept = new KeptAttributes(

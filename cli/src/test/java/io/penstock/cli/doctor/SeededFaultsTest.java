@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SeededFaultsTest {
     private static final Target TARGET = new Target("data", "a/");
     private static final ServerQuirks LIKE_S3 =
-            new ServerQuirks(true, true, true, true, new Upload.AsSet(), Map.of("PutObject", true));
+            new ServerQuirks(true, true, true, true, new Upload.AsSet(), Set.of(), Map.of("PutObject", true));
 
     /**
      * A fault.
@@ -483,10 +483,17 @@ class SeededFaultsTest {
                 fault(
                         "conditions ignored",
                         quirks,
-                        new ServerQuirks(null, null, null, null, null, Map.of("CopyObject", false)),
+                        new ServerQuirks(null, null, null, null, null, Set.of(), Map.of("CopyObject", false)),
                         WARNING,
                         "CopyObject",
                         "one node"),
+                fault(
+                        "requests not implemented",
+                        quirks,
+                        new ServerQuirks(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
+                        WARNING,
+                        "does not implement UploadPartCopy",
+                        "Nothing"),
                 fault(
                         "too few requests",
                         network,
@@ -513,11 +520,11 @@ class SeededFaultsTest {
     }
 
     private static ServerQuirks quirks(boolean ifMatch, boolean startAfter, boolean names, boolean parts) {
-        return new ServerQuirks(ifMatch, startAfter, names, parts, new Upload.AsSet(), Map.of());
+        return new ServerQuirks(ifMatch, startAfter, names, parts, new Upload.AsSet(), Set.of(), Map.of());
     }
 
     private static ServerQuirks sending(Upload upload) {
-        return new ServerQuirks(null, null, null, null, upload, Map.of());
+        return new ServerQuirks(null, null, null, null, upload, Set.of(), Map.of());
     }
 
     private static List<RangeSpeed> speeds(double one, double some, double many) {

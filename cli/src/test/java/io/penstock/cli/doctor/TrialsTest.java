@@ -51,6 +51,11 @@ class TrialsTest {
         }
 
         @Override
+        public Set<String> gaps() {
+            return Set.of("UploadPartCopy");
+        }
+
+        @Override
         public Map<String, Boolean> conditions() {
             return Map.of("PutObject", true);
         }
@@ -130,14 +135,21 @@ class TrialsTest {
 
     @Test
     void quirks_withoutWrites_onlyReads() throws Exception {
-        assertThat(quirks(false)).isEqualTo(new ServerQuirks(true, true, null, null, null, Map.of()));
+        assertThat(quirks(false)).isEqualTo(new ServerQuirks(true, true, null, null, null, Set.of(), Map.of()));
         assertLeft("a/first", "a/second");
     }
 
     @Test
     void quirks_withWrites_areThoseOfS3AndLeaveNothing() throws Exception {
         assertThat(quirks(true))
-                .isEqualTo(new ServerQuirks(true, true, true, true, new Upload.AsSet(), Map.of("PutObject", true)));
+                .isEqualTo(new ServerQuirks(
+                        true,
+                        true,
+                        true,
+                        true,
+                        new Upload.AsSet(),
+                        Set.of("UploadPartCopy"),
+                        Map.of("PutObject", true)));
         assertLeft("a/first", "a/second");
     }
 

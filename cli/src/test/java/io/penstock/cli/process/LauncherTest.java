@@ -385,6 +385,15 @@ class LauncherTest {
                 .endsWith("io.penstock.cli.Main mount-helper data /mnt -o rw\n");
     }
 
+    /** As mount.fuse3 does for the type fuse.penstock. */
+    @Test
+    void sourceAsTheFirstArgument_isAMountOfThat() throws Exception {
+        java("echo \"$@\"; " + READY);
+
+        assertThat(launch("s3://data", "/mnt", "-o", "rw").out())
+                .endsWith("io.penstock.cli.Main mount-helper s3://data /mnt -o rw\n");
+    }
+
     @Test
     void aotCache_ofThisJavaAndTheseJars_usedByEveryCommand() throws Exception {
         java("echo \"$@\"");

@@ -11,6 +11,7 @@ import io.penstock.filesystem.names.RunningRename.Step;
 import io.penstock.metadata.Directory;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
+import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -38,7 +39,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The objects of directories that get another name: copies them, and deletes originals or copies. Thread-safe. */
+/**
+ * The objects of directories that get another name: copies them, and deletes originals or copies. What is deleted follows from
+ * what was copied, so that both are here: hence its length. Thread-safe.
+ */
 final class ObjectMoves {
     private static final Logger LOG = LoggerFactory.getLogger(ObjectMoves.class);
 
@@ -73,17 +77,14 @@ final class ObjectMoves {
     @Nullable
     List<StoredObject> list(Directory directory, long most) throws ObjectStoreException, InterruptedException {
         List<StoredObject> objects = new ArrayList<>();
-        ListRequest request = ListRequest.of(directory.prefix(), "");
-        while (true) {
-            ListPage page = store.list(request);
+        ListPages pages = new ListPages(store::list, ListRequest.of(directory.prefix(), ""));
+        for (ListPage page = pages.next(); page != null; page = pages.next()) {
             objects.addAll(page.objects());
             if (objects.size() > most) {
                 return null;
-            } else if (page.nextToken() == null) {
-                return objects;
             }
-            request = request.next(page.nextToken());
         }
+        return objects;
     }
 
     // ---- copies

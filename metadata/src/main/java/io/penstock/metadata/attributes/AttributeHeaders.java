@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The attributes of files as user metadata of objects. Written are the keys of AWS DataSync and File Gateway
  * ({@code file-permissions} and the like), and our own for what those lack. Read are these, and where they are missing
- * those of s3fs and rclone ({@code mode}, {@code uid}, {@code gid}, {@code mtime}). A value that cannot be read counts as
+ * those of s3fs and rclone ({@code mode}, with the kind of the file, {@code uid}, {@code gid}, {@code mtime}). A value that cannot be read counts as
  * missing. docs/SEMANTICS.md has the table.
  */
 public final class AttributeHeaders {
@@ -106,9 +106,11 @@ public final class AttributeHeaders {
         Integer gid = value(headers, GROUP, Integer::parseUnsignedInt);
         Instant modified = value(headers, MODIFIED, AttributeHeaders::ofNanos);
         Integer device = value(headers, DEVICE, Integer::parseUnsignedInt);
+        Integer mode = value(headers, S3FS_MODE, AttributeHeaders::ofMode);
+        FileKind kindOfMode = mode == null ? null : FileKind.of(mode & FileKind.TYPE_BITS);
         return new ObjectAttributes(
-                kind == null ? FileKind.REGULAR : kind,
-                permissions != null ? permissions : value(headers, S3FS_MODE, AttributeHeaders::ofMode),
+                kind != null ? kind : kindOfMode != null ? kindOfMode : FileKind.REGULAR,
+                permissions != null || mode == null ? permissions : (Integer) (mode & PERMISSION_BITS),
                 uid != null ? uid : value(headers, S3FS_OWNER, Integer::parseUnsignedInt),
                 gid != null ? gid : value(headers, S3FS_GROUP, Integer::parseUnsignedInt),
                 modified != null ? modified : value(headers, S3FS_MODIFIED, AttributeHeaders::ofSeconds),
@@ -166,7 +168,13 @@ public final class AttributeHeaders {
         int decimal = Integer.parseInt(text);
         boolean isDecimal =
                 FileKind.of(decimal & ~PERMISSION_BITS) != null || decimal == S_IFDIR + (decimal & PERMISSION_BITS);
-        return (isDecimal ? decimal : Integer.parseInt(text, OCTAL)) & PERMISSION_BITS;
+        return isDecimal ? decimal : Integer.parseInt(text, OCTAL);
+    }
+
+    /** Whether the object's content is the target of a symbolic link, as s3fs has it. */
+    static boolean isTargetContent(SortedMap<String, String> headers) {
+        Integer mode = value(headers, S3FS_MODE, AttributeHeaders::ofMode);
+        return mode != null && FileKind.of(mode & FileKind.TYPE_BITS) == FileKind.SYMLINK;
     }
 
     private static Instant instant(BigDecimal seconds) {

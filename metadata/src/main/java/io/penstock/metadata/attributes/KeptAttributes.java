@@ -2,18 +2,22 @@ package io.penstock.metadata.attributes;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +42,9 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** One that is dropped costs a HEAD. */
     private static final int MOST_CACHED = 400_000;
+
+    /** Bytes: PATH_MAX without its zero. */
+    private static final int LONGEST_TARGET = 4095;
 
     /** Of heap, for each. */
     private static final int CACHED_BYTES = 500;
@@ -318,7 +325,11 @@ public final class KeptAttributes implements AutoCloseable {
             long asOf = markers.nanoTime();
             ObjectDescription there = store.describe(version.key());
             ObjectAttributes all = AttributeHeaders.read(there.headers());
-            ObjectAttributes attributes = version.size() == 0 ? all : all.ofFile();
+            ObjectAttributes attributes = version.size() == 0
+                    ? all
+                    : AttributeHeaders.isTargetContent(there.headers()) && version.size() <= LONGEST_TARGET
+                            ? all.withTarget(content(version))
+                            : all.ofFile();
             // Of a newer version they are as good as any: the name is about to be looked up again.
             return KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
                     ? new KnownAttributes.Settled(version, attributes)
@@ -326,6 +337,22 @@ public final class KeptAttributes implements AutoCloseable {
         } finally {
             turns.release();
         }
+    }
+
+    private String content(ObjectVersion version) throws ObjectStoreException, InterruptedException {
+        ByteBuffer bytes = ByteBuffer.allocate((int) version.size());
+        store.get(version, new ByteRange(0, version.size()), new BodySink() {
+            @Override
+            public ByteBuffer buffer() {
+                return bytes;
+            }
+
+            @Override
+            public void filled(int received) {
+                // in place
+            }
+        });
+        return StandardCharsets.UTF_8.decode(bytes.flip()).toString().strip(); // as s3fs does
     }
 
     private void remember(KnownAttributes found) {
