@@ -36,8 +36,8 @@ final class DirectoryPages implements Listing.PageSource {
     private final Executor executor;
     private final LongSupplier nanoClock;
 
-    /** Of the pages listed one after another. */
-    private PageProgress progress = new PageProgress("");
+    /** Of the pages listed one after another; null before the first and after the last, as very many directories are listed. */
+    private @Nullable PageProgress progress;
 
     /** Whether all pages so far are in the order of their keys. */
     private boolean ordered = true;
@@ -92,7 +92,7 @@ final class DirectoryPages implements Listing.PageSource {
         if (!request.equals(next)) {
             stop();
             pages = 0;
-            progress = PageProgress.of(request);
+            progress = null;
         }
         page = isLarge() ? listAhead(request) : null;
         if (page == null) {
@@ -109,7 +109,9 @@ final class DirectoryPages implements Listing.PageSource {
     private DatedPage listOne(ListRequest request) throws ObjectStoreException, InterruptedException {
         long askedAt = nanoClock.getAsLong();
         ListPage page = store.list(request);
-        progress.came(page);
+        PageProgress begun = progress == null ? PageProgress.of(request) : progress;
+        begun.came(page);
+        progress = page.nextToken() == null ? null : begun;
         known.listed(request, page);
         ListedPage listed = ListedPage.of(page);
         ordered &= listed.ascending() && listed.size() > 0;
@@ -135,7 +137,7 @@ final class DirectoryPages implements Listing.PageSource {
             // Restarts at the range's beginning with the store's token. Names may come twice.
             stop();
             ordered = false;
-            progress = PageProgress.of(request);
+            progress = null;
             return listOne(current.request);
         } else if (arrived == null) {
             ahead = null;

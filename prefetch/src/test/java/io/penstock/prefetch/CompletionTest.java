@@ -76,16 +76,4 @@ class CompletionTest {
         assertThat(fetched(most)).isEqualTo(13 * MIB);
         assertThat(fetched(notAsked)).isEqualTo(15 * MIB);
     }
-
-    @Test
-    void close_noFreeSpace_fetchesNothing() throws Exception {
-        for (int i = 0; i < 4; i++) { // fills the cache
-            readAndClose(fixture.put("other-" + i, 16 * MIB), 16 * MIB, false);
-        }
-        FetcherFixture.await("the cache is full", () -> fixture.cache.roomBytes() < 4 * MIB);
-        ObjectVersion file = fixture.put("nearly", 32 * MIB);
-        readAndClose(file, 28 * MIB, true);
-        assertThat(fixture.fetcher.openObjects()).isZero();
-        assertThat(fetched(file)).isEqualTo(28 * MIB);
-    }
 }
