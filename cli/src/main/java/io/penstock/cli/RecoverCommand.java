@@ -41,7 +41,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -92,12 +91,6 @@ final class RecoverCommand implements Callable<Integer> {
 
     @Parameters(index = "1..*", paramLabel = "KEY", description = "The objects meant; all if none is named.")
     private List<String> keys = new ArrayList<>();
-
-    @Option(
-            names = "--from",
-            paramLabel = "SERVER/BUCKET",
-            description = "Also settle files written to this bucket under another name, as the list shows it.")
-    private Set<String> from = new HashSet<>();
 
     @ArgGroup
     private What what = new What();
@@ -190,11 +183,10 @@ final class RecoverCommand implements Callable<Integer> {
     private int run(RecoverySearch search, MountPlan plan, Target target)
             throws RefusedException, ObjectStoreException, FolderLock.TakenException, InterruptedException {
         Path staging = plan.writeback().staging();
-        Path earlier = plan.earlierStaging();
-        if (Files.notExists(staging) && (earlier == null || Files.notExists(earlier))) {
+        if (Files.notExists(staging)) {
             return nothingWaits(search);
         }
-        if (Files.exists(staging) && !Files.isReadable(staging)) {
+        if (!Files.isReadable(staging)) {
             throw new RefusedException("the staging folder " + staging + " cannot be read; try as the mounting user");
         }
         try (ObjectStore store = connect(plan);
@@ -203,7 +195,7 @@ final class RecoverCommand implements Callable<Integer> {
                 Tree tree = new Tree(store, target.prefix(), plan.metadata(), System::nanoTime);
                 DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
                 Writeback writeback =
-                        BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher, from)) {
+                        BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher)) {
             if (!writeback.knowsEarlierRuns()) {
                 throw new RefusedException(
                         "the staging folder " + staging + " cannot be used, so what waits is not known; see above");
@@ -276,8 +268,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
         unreadable.forEach(file -> say(describe(file)));
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
-                + file.namespace() + ": it waits for a mount of that; if it is this bucket by another name, add --from "
-                + file.namespace()));
+                + file.namespace() + ": it waits for a mount of that"));
         search.others(stranded).forEach(this::say);
         if (writeback.kept().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
             return Math.max(listed, nothingWaits(search));

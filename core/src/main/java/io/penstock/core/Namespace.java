@@ -12,29 +12,13 @@ import org.jspecify.annotations.Nullable;
 public final class Namespace {
     private Namespace() {}
 
-    /** @param endpoint of the server; null for AWS */
+    /** @param endpoint of the server, without a path; null for AWS */
     public static String of(@Nullable URI endpoint, String bucket) {
-        return normalised((endpoint == null ? "aws" : endpoint) + "/" + bucket);
-    }
-
-    /** The same for a namespace of earlier versions: the endpoint as the user wrote it, a slash and the bucket. */
-    public static String normalised(String namespace) {
-        int start = namespace.indexOf("://");
-        String scheme = start < 0 ? "" : namespace.substring(0, start).toLowerCase(Locale.ROOT);
-        String rest = start < 0 ? namespace : namespace.substring(start + "://".length());
-        int end = rest.indexOf('/');
-        if (end < 0) {
-            return rest;
+        if (endpoint == null) {
+            return "aws/" + bucket;
         }
-        String server = rest.substring(0, end).toLowerCase(Locale.ROOT);
-        String own = switch (scheme) {
-            case "http" -> ":80";
-            case "https" -> ":443";
-            default -> "/"; // no server's name ends in it
-        };
-        if (server.endsWith(own)) {
-            server = server.substring(0, server.length() - own.length());
-        }
-        return server + "/" + rest.substring(end).replaceFirst("^/+", "");
+        String server = endpoint.getRawAuthority().toLowerCase(Locale.ROOT);
+        String port = "https".equalsIgnoreCase(endpoint.getScheme()) ? ":443" : ":80";
+        return (server.endsWith(port) ? server.substring(0, server.length() - port.length()) : server) + "/" + bucket;
     }
 }

@@ -33,7 +33,6 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
-import io.penstock.writeback.Inheritance;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
@@ -194,7 +193,7 @@ public final class Mounted implements AutoCloseable {
 
     private Writeback open(ObjectStore store, PageCache cache, WritebackConfig config) {
         try {
-            return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config, Inheritance.NONE);
+            return Writeback.open(store, cache, namespace, new FetchedContent(fetcher), config);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -27,7 +27,6 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
-import io.penstock.writeback.Inheritance;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackStatistics;
@@ -80,7 +79,7 @@ final class WritableBucket implements AutoCloseable {
                 PartSizes.GROWING,
                 1L << 40,
                 new WritebackLimits.Values(4, 4, 4, 64 * MIB, 1L << 30, 8 * MIB));
-        writeback = Writeback.open(bucket, cache, "test", new FetchedContent(fetcher), config, Inheritance.NONE);
+        writeback = Writeback.open(bucket, cache, "test", new FetchedContent(fetcher), config);
         fileSystem = new FileSystem(
                 tree,
                 fetcher,

@@ -190,7 +190,6 @@ final class WriteRecoverIT {
                     .contains(
                             "'waits' (4B) was written to "
                                     + front.fronted().endpoint().getAuthority() + "/",
-                            "--from " + front.fronted().endpoint().getAuthority() + "/",
                             "1 file of " + front.fronted().endpoint().getAuthority() + "/" + bucket.name() + " in "
                                     + scratch.resolve("cache/staging") + ": penstock recover " + bucket.name(),
                             "Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());

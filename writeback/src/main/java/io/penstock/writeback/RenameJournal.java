@@ -121,7 +121,7 @@ public final class RenameJournal implements AutoCloseable {
             DataFolder files = staging.files();
             for (String name : files.names()) {
                 RenameJournal journal = name.endsWith(RENAME) ? read(files, name) : null;
-                if (journal != null && staging.isOwn(journal.begun.namespace)) {
+                if (journal != null && staging.namespace().equals(journal.begun.namespace)) {
                     left.add(journal);
                 } else if (journal != null) {
                     journal.close();

@@ -15,7 +15,6 @@ import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
 import io.penstock.writeback.content.Block;
-import io.penstock.writeback.staging.EarlierStaging;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
@@ -94,23 +93,16 @@ public final class Writeback implements AutoCloseable {
     /**
      * Opens the staging folder and takes over the files that earlier runs left in it.
      *
-     * @param inheritance other staged files that are taken over
      * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
      *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
      * @throws ClosedByInterruptException if the thread is interrupted before the folder is open
      */
     public static Writeback open(
-            ObjectStore store,
-            PageCache cache,
-            String namespace,
-            BaseContent base,
-            WritebackConfig config,
-            Inheritance inheritance)
+            ObjectStore store, PageCache cache, String namespace, BaseContent base, WritebackConfig config)
             throws IOException {
         WritebackLimits limits = new WritebackLimits(config.limits());
-        DataFolder files = stagingFiles(config.staging(), inheritance.folder());
-        Staging staging = new Staging(
-                files, namespace, inheritance.namespaces(), () -> limits.get().stagingBytes(), System::nanoTime);
+        DataFolder files = stagingFiles(config.staging());
+        Staging staging = new Staging(files, namespace, () -> limits.get().stagingBytes(), System::nanoTime);
         boolean staged = config.close() == WritebackConfig.Close.STAGED;
         Uploads uploads = new Uploads(
                 store,
@@ -170,10 +162,9 @@ public final class Writeback implements AutoCloseable {
         }
     }
 
-    private static @Nullable DataFolder stagingFiles(Path folder, @Nullable Path earlier) throws IOException {
+    private static @Nullable DataFolder stagingFiles(Path folder) throws IOException {
         try {
-            DataFolder files = StagingFolder.open(folder);
-            return earlier == null ? files : EarlierStaging.takeOver(earlier, files, folder);
+            return StagingFolder.open(folder);
         } catch (FolderLock.TakenException | WorkingFolder.ForeignException | ClosedByInterruptException e) {
             throw e;
         } catch (IOException e) {

@@ -55,7 +55,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -246,32 +245,15 @@ final class StagingTest {
             file.fsync();
         }
         List<String> names = files.names();
-        Recovery other = recovery("http://elsewhere/bucket");
+        Recovery other = recovery("elsewhere/bucket");
         assertThat(other.found()).isEmpty();
         assertThat(other.stranded()).containsExactly(new StrandedFile("localhost/bucket", "a", 10));
         assertThat(files.names()).isEqualTo(names);
         assertThat(files.opened()).isZero();
     }
 
-    private Recovery recovery(String namespace, String... others) throws IOException {
-        return Recovery.of(new Staging(files, namespace, Set.of(others), () -> 1L << 30, System::nanoTime));
-    }
-
-    @Test
-    void journal_ofTheBucketByAnotherSpelling_isTakenOver() throws Exception {
-        try (TestMount first = mount(files)) {
-            WrittenFile file = first.writeback.create("a", null);
-            file.write(0, ByteBuffer.wrap(bytes(10)));
-            file.fsync();
-        }
-        for (Recovery found : List.of(
-                recovery("HTTP://LOCALHOST:80/bucket"),
-                recovery("localhost/bucket"),
-                recovery("127.0.0.1/bucket", "https://localhost:443/bucket"))) {
-            assertThat(found.stranded()).isEmpty();
-            assertThat(found.found()).hasSize(1);
-            found.found().forEach(file -> file.staged().close(file.staged().data()));
-        }
+    private Recovery recovery(String namespace) throws IOException {
+        return Recovery.of(new Staging(files, namespace, () -> 1L << 30, System::nanoTime));
     }
 
     @Test
@@ -712,7 +694,7 @@ final class StagingTest {
     @Test
     void isBusy_aWhileAfterABlockWasStaged_only() throws Exception {
         AtomicLong nanoTime = new AtomicLong();
-        Staging staging = new Staging(files, "", Set.of(), () -> 1L << 30, nanoTime::get);
+        Staging staging = new Staging(files, "", () -> 1L << 30, nanoTime::get);
         assertThat(staging.isBusy()).isFalse();
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().write(0, ByteBuffer.wrap(bytes(1)))).isTrue();
@@ -748,7 +730,7 @@ final class StagingTest {
 
     @Test
     void take_ofAFileThatWasRemoved_takesNothingAndBlamesNoDisk() throws Exception {
-        Staging staging = new Staging(files, "test", Set.of(), () -> 1L << 30, System::nanoTime);
+        Staging staging = new Staging(files, "test", () -> 1L << 30, System::nanoTime);
         StagedFile file = new StagedFile(staging);
         assertThat(file.data().take(0, 100)).isTrue();
         file.remove();
@@ -767,7 +749,7 @@ final class StagingTest {
                 punches.incrementAndGet();
             }
         });
-        Staging staging = new Staging(watched, "test", Set.of(), () -> 1L << 30, System::nanoTime);
+        Staging staging = new Staging(watched, "test", () -> 1L << 30, System::nanoTime);
         StagedFile file = new StagedFile(staging);
         byte[] content = bytes(BLOCK_SIZE);
         assertThat(file.data().take(0, BLOCK_SIZE)).isTrue();
@@ -925,7 +907,7 @@ final class StagingTest {
     }
 
     private Writeback open(WritebackConfig config, PageCache cache) throws IOException {
-        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config, Inheritance.NONE);
+        return Writeback.open(store, cache, TestMount.NAMESPACE, new StoredBase(store), config);
     }
 
     @Test

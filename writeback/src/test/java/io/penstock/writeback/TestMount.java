@@ -13,13 +13,12 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** A write-back over a store and a staging folder of tests, which knows what must not leak. */
 final class TestMount implements AutoCloseable {
-    static final String NAMESPACE = "http://localhost/bucket";
+    static final String NAMESPACE = "localhost/bucket";
 
     final StoredBase base;
     final WritebackLimits limits;
@@ -52,7 +51,7 @@ final class TestMount implements AutoCloseable {
         limits = new WritebackLimits(config.limits());
         uploads = new Uploads(
                 store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
-        staging = new Staging(files, NAMESPACE, Set.of(), () -> limits.get().stagingBytes(), System::nanoTime);
+        staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
         writeback =
                 Writeback.of(store, config, limits, base, staging, uploads, pages, clock, pacing, Recovery.of(staging));
         context = writeback.context();

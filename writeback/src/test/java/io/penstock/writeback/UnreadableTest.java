@@ -27,7 +27,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -67,7 +66,7 @@ final class UnreadableTest {
     }
 
     private static Recovery recover(DataFolder in) throws IOException {
-        return Recovery.of(new Staging(in, TestMount.NAMESPACE, Set.of(), () -> 1L << 30, System::nanoTime));
+        return Recovery.of(new Staging(in, TestMount.NAMESPACE, () -> 1L << 30, System::nanoTime));
     }
 
     private static String name(DataFolder in, String end) throws IOException {

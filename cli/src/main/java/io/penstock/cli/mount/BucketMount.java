@@ -36,7 +36,6 @@ import io.penstock.prefetch.Completion;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.AwaitedFile;
-import io.penstock.writeback.Inheritance;
 import io.penstock.writeback.KeptFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
@@ -48,7 +47,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
@@ -132,7 +130,7 @@ public final class BucketMount implements AutoCloseable {
             Writeback writeback = null;
             Backlog backlog = null;
             if (!plan.mount().readOnly()) {
-                writeback = openWriteback(plan, marking, cache, fetcher, Set.of());
+                writeback = openWriteback(plan, marking, cache, fetcher);
                 closers.push(writeback::close);
                 if (!writeback.recovered().isEmpty()) {
                     tree.changing();
@@ -194,21 +192,10 @@ public final class BucketMount implements AutoCloseable {
                 : plan.cache();
     }
 
-    /**
-     * Opens the write path of the bucket.
-     *
-     * @param namespaces other names of the bucket
-     */
-    public static Writeback openWriteback(
-            MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher, Set<String> namespaces)
+    /** Opens the write path of the bucket. */
+    public static Writeback openWriteback(MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher)
             throws IOException {
-        return Writeback.open(
-                store,
-                cache,
-                plan.namespace(),
-                new FetchedContent(fetcher),
-                plan.writeback(),
-                new Inheritance(plan.earlierStaging(), namespaces));
+        return Writeback.open(store, cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
     }
 
     /**

@@ -132,13 +132,6 @@ public record MountPlan(
         return Namespace.of(s3.server().endpoint(), s3.bucket());
     }
 
-    /** The default staging folder of earlier versions; null if it is the same as this version's. */
-    @Nullable
-    public Path earlierStaging() {
-        Path earlier = cache.directory().resolve("staging");
-        return earlier.equals(writeback.staging()) ? null : earlier;
-    }
-
     /** The origin of the mount's names: names kept for the next mount are for one of the same origin. */
     public String owner() {
         return owner(s3.server().endpoint(), target);

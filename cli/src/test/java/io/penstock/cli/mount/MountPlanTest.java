@@ -82,7 +82,6 @@ class MountPlanTest {
         MountPlan plan = plan("");
         assertThat(plan.cache().directory()).isEqualTo(Path.of("/home/ann/.cache/penstock/data"));
         assertThat(plan.writeback().staging()).isEqualTo(Path.of("/home/ann/.local/state/penstock/staging/data"));
-        assertThat(plan.earlierStaging()).isEqualTo(Path.of("/home/ann/.cache/penstock/data/staging"));
         assertThat(plan("cache=/var/cache/mine").writeback().staging())
                 .isEqualTo(plan.writeback().staging());
     }
@@ -91,9 +90,6 @@ class MountPlanTest {
     void staging_ofACacheFolderThatTheUserChose_liesInIt() throws Exception {
         MountPlan plan = plan("cache=/nvme/penstock");
         assertThat(plan.writeback().staging()).isEqualTo(Path.of("/nvme/penstock/staging"));
-        assertThat(plan.earlierStaging()).isNull();
-        assertThat(plan("cache=/nvme/penstock,write.staging=/nvme2/staging").earlierStaging())
-                .isEqualTo(Path.of("/nvme/penstock/staging"));
     }
 
     @Test

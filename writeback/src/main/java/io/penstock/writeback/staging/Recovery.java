@@ -1,6 +1,5 @@
 package io.penstock.writeback.staging;
 
-import io.penstock.core.Namespace;
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.RecordLog;
@@ -143,10 +142,10 @@ public final class Recovery {
         }
         JournalRecord.Opened opened = state.opened();
         JournalRecord.Written written = state.written();
-        if (opened != null && !staging.isOwn(opened.namespace())) {
+        if (opened != null && !staging.namespace().equals(opened.namespace())) {
             journal.close();
             if (written != null) {
-                stranded.add(new StrandedFile(Namespace.normalised(opened.namespace()), opened.key(), written.size()));
+                stranded.add(new StrandedFile(opened.namespace(), opened.key(), written.size()));
             }
             return;
         }

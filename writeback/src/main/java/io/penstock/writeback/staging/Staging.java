@@ -1,16 +1,12 @@
 package io.penstock.writeback.staging;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.core.Namespace;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DiskHealth;
 import io.penstock.writeback.content.Block;
 import java.io.IOException;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,9 +29,6 @@ public final class Staging implements AutoCloseable {
 
     private final String namespace;
 
-    /** All names of the bucket, normalised. */
-    private final Set<String> own;
-
     private final LongSupplier limitBytes;
     private final LongSupplier nanoTime;
 
@@ -46,18 +39,9 @@ public final class Staging implements AutoCloseable {
 
     private volatile long stagedLast;
 
-    /** @param others names of the bucket, beside this namespace */
-    public Staging(
-            @Nullable DataFolder files,
-            String namespace,
-            Set<String> others,
-            LongSupplier limitBytes,
-            LongSupplier nanoTime) {
+    public Staging(@Nullable DataFolder files, String namespace, LongSupplier limitBytes, LongSupplier nanoTime) {
         this.files = files;
         this.namespace = namespace;
-        this.own = Stream.concat(Stream.of(namespace), others.stream())
-                .map(Namespace::normalised)
-                .collect(Collectors.toUnmodifiableSet());
         this.limitBytes = limitBytes;
         this.nanoTime = nanoTime;
         this.health = new DiskHealth(
@@ -73,11 +57,6 @@ public final class Staging implements AutoCloseable {
     /** Keeps keys of different buckets apart. */
     public String namespace() {
         return namespace;
-    }
-
-    /** Whether it is a name of the bucket, in any spelling. */
-    public boolean isOwn(String other) {
-        return own.contains(Namespace.normalised(other));
     }
 
     /** Nothing of it is used any more. */
