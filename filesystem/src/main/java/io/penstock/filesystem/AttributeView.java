@@ -280,7 +280,8 @@ final class AttributeView {
                 requireNonNullElse(attributes.accessed(), modified),
                 changed,
                 attributes.device(),
-                validNanos);
+                validNanos,
+                inode);
     }
 
     /** What the settings give to what keeps nothing. */

@@ -41,21 +41,6 @@ public record Attributes(
     /** Bytes of a block of st_blocks, whatever st_blksize says: stat(2). */
     private static final int BLOCK = 512;
 
-    public Attributes(
-            long inode,
-            int mode,
-            int links,
-            int uid,
-            int gid,
-            long size,
-            Instant modified,
-            Instant accessed,
-            Instant changed,
-            int device,
-            long validNanos) {
-        this(inode, mode, links, uid, gid, size, modified, accessed, changed, device, validNanos, inode);
-    }
-
     /** The same as one of two names of the file with this number, at this moment. */
     Attributes linked(long number) {
         return new Attributes(inode, mode, 2, uid, gid, size, modified, accessed, changed, device, 0, number);

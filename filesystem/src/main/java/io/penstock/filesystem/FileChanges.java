@@ -4,6 +4,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.OpenCounts.Opener;
+import io.penstock.filesystem.files.SharedContent;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -118,22 +120,21 @@ final class FileChanges {
 
     /** The existing file, joined to write. */
     SharedFile open(long inode, int flags) throws ErrnoException {
-        try (Cut cut = new Cut()) {
-            return open(inode, flags, cut, (flags & OpenFlags.O_TRUNC) != 0 ? 0 : Long.MAX_VALUE);
+        try (Cut cut = new Cut((flags & OpenFlags.O_TRUNC) != 0 ? 0 : Long.MAX_VALUE)) {
+            return open(inode, flags, cut);
         }
     }
 
-    /** @param size the one that it is about to be cut to, if it is larger */
-    private SharedFile open(long inode, int flags, Cut cut, long size) throws ErrnoException {
-        return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags, cut, size));
+    private SharedFile open(long inode, int flags, Cut cut) throws ErrnoException {
+        return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags, cut));
     }
 
-    private SharedFile openHere(long inode, int flags, Cut cut, long size) throws ErrnoException {
+    private SharedFile openHere(long inode, int flags, Cut cut) throws ErrnoException {
         SharedFile file = open.join(inode, true);
         boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
         boolean begun = false;
         try {
-            cut.begin(file, size);
+            cut.begin(file);
             begun = Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()));
         } finally {
             if (!begun) {
@@ -146,35 +147,32 @@ final class FileChanges {
         return file;
     }
 
-    /**
-     * The kernel learns a smaller size from the reply, which comes after this call: reads do not show it before. Closed with
-     * the call that cuts.
-     */
-    private final class Cut implements AutoCloseable {
+    /** A change of size: reads of a file that it makes smaller wait until the kernel has the reply, and so the size. */
+    private static final class Cut implements AutoCloseable {
         /** In which the kernel has the reply and uses it, if it is not very busy; nothing tells. */
         private static final Duration TAKEN = Duration.ofMillis(10);
 
-        private @Nullable SharedFile file;
+        private final long size;
+        private @Nullable SharedContent content;
 
-        void begin(SharedFile of, long size) {
-            if (size < of.size()) {
-                file = of;
-                of.content().cutBegins();
+        Cut(long size) {
+            this.size = size;
+        }
+
+        void begin(SharedFile file) {
+            if (size < file.size()) {
+                content = file.content();
+                content.cutBegins();
             }
         }
 
         @Override
         public void close() {
-            SharedFile cut = file;
+            SharedContent cut = content;
             if (cut != null) {
-                cut.content().cutIsReplied();
-                files.runInBackground(() -> {
-                    try {
-                        Thread.sleep(TAKEN);
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt(); // the mount ends
-                    }
-                    cut.content().cutEnds();
+                Thread.startVirtualThread(() -> {
+                    LockSupport.parkNanos(TAKEN.toNanos());
+                    cut.cutEnds();
                 });
             }
         }
@@ -182,32 +180,30 @@ final class FileChanges {
 
     /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */
     void truncate(long inode, @Nullable OpenObject handle, long size) throws ErrnoException {
-        try (Cut cut = new Cut()) {
+        try (Cut cut = new Cut(size)) {
             if (handle == null) {
-                truncate(inode, cut, size);
+                truncate(inode, cut);
             } else {
-                cut.begin(handle.file(), size);
+                cut.begin(handle.file());
                 writes.truncate(handle, size);
             }
         }
     }
 
-    private void truncate(long inode, Cut cut, long size) throws ErrnoException {
-        writes.checkSize(size);
-        int flags = OpenFlags.O_WRONLY | (size == 0 ? OpenFlags.O_TRUNC : 0);
-        OpenObject opened = new OpenObject(open(inode, flags, cut, size), flags, false);
-        boolean done = false;
+    private void truncate(long inode, Cut cut) throws ErrnoException {
+        writes.checkSize(cut.size);
+        int flags = OpenFlags.O_WRONLY | (cut.size == 0 ? OpenFlags.O_TRUNC : 0);
+        OpenObject opened = new OpenObject(open(inode, flags, cut), flags, false);
         try {
-            writes.truncate(opened, size);
+            writes.truncate(opened, cut.size);
             WrittenFile content = opened.file().written();
             if (content != null && opened.file().links() > 0) {
                 commit(content);
             }
-            done = true;
+        } catch (ErrnoException e) {
+            files.kernel().isLost(opened.inode()); // it still has the old size
+            throw e;
         } finally {
-            if (!done) {
-                files.kernel().isLost(opened.inode()); // it still has the old size, from before the call
-            }
             opened.file().leave(opened.opener());
         }
     }
@@ -217,7 +213,7 @@ final class FileChanges {
      * directory does not move.
      */
     void keep(long inode, ObjectAttributes attributes) throws ErrnoException {
-        SharedFile file = openHere(inode, OpenFlags.O_WRONLY, new Cut(), Long.MAX_VALUE);
+        SharedFile file = openHere(inode, OpenFlags.O_WRONLY, new Cut(Long.MAX_VALUE));
         Opener opener = new Opener(true);
         try {
             file.keep(attributes, clock.instant());

@@ -88,7 +88,7 @@ public final class FileSystem implements AutoCloseable {
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
         NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.goesOnAlone());
-        RecentLinks links = new RecentLinks(inodes, resolver);
+        RecentLinks links = new RecentLinks(resolver);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, links, writing == null);
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
         NamedInodes named = new NamedInodes(inodes, shared, coldNames);

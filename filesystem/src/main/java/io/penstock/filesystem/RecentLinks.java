@@ -1,20 +1,16 @@
 package io.penstock.filesystem;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.metadata.FileEntry;
-import io.penstock.metadata.Inode;
-import io.penstock.metadata.Inode.Place;
-import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,34 +21,20 @@ import org.jspecify.annotations.Nullable;
 final class RecentLinks {
     private static final Duration SHOWN = Duration.ofSeconds(10);
 
-    /** One of the two names, as it was when they were linked. */
-    private record Name(long inode, ObjectVersion version) {}
-
-    private record Link(Name file, Name copy, long end) {
-        Name name(long inode) {
-            return inode == file.inode ? file : copy;
-        }
-
-        Name other(long inode) {
-            return inode == file.inode ? copy : file;
-        }
-
-        boolean isShown() {
-            return System.nanoTime() - end < 0;
+    private record Link(long file, ObjectVersion content, long copy, ObjectVersion copied, long end) {
+        boolean isOver() {
+            return System.nanoTime() - end >= 0;
         }
     }
 
-    private final InodeTable inodes;
     private final NodeResolver resolver;
 
     /** By the numbers of both; of a file with several, its last. */
     private final Map<Long, Link> byInode = new ConcurrentHashMap<>();
 
-    @GuardedBy("this")
-    private final Deque<Link> oldestFirst = new ArrayDeque<>();
+    private final Queue<Link> oldestFirst = new ConcurrentLinkedQueue<>();
 
-    RecentLinks(InodeTable inodes, NodeResolver resolver) {
-        this.inodes = inodes;
+    RecentLinks(NodeResolver resolver) {
         this.resolver = resolver;
     }
 
@@ -69,33 +51,26 @@ final class RecentLinks {
     private static @Nullable ObjectVersion version(@Nullable Node node) {
         return switch (node) {
             case FileEntry(var object) -> object.version();
-            case SharedFile file -> file.version();
+            case SharedFile file when file.links() > 0 -> file.version();
             case null, default -> null;
         };
     }
 
     /** @param before {@link #version} of the file before it was copied: if it has changed since, the two are not alike */
-    void linked(long inode, @Nullable ObjectVersion before, long copy) {
-        Name file = name(inode);
-        Name copied = name(copy);
-        if (file == null || copied == null || (before != null && !before.equals(file.version))) {
+    void linked(long file, @Nullable ObjectVersion before, long copy) {
+        ObjectVersion content = version(file);
+        ObjectVersion copied = version(copy);
+        if (content == null || copied == null || (before != null && !before.equals(content))) {
             return;
         }
-        Link link = new Link(file, copied, System.nanoTime() + SHOWN.toNanos());
-        synchronized (this) {
-            for (Link old = oldestFirst.peek(); old != null && !old.isShown(); old = oldestFirst.peek()) {
-                oldestFirst.remove();
-                end(old);
-            }
-            oldestFirst.add(link);
+        for (Link old = oldestFirst.peek(); old != null && old.isOver(); old = oldestFirst.peek()) {
+            oldestFirst.remove(old);
+            end(old);
         }
-        byInode.put(inode, link);
+        Link link = new Link(file, content, copy, copied, System.nanoTime() + SHOWN.toNanos());
+        oldestFirst.add(link);
+        byInode.put(file, link);
         byInode.put(copy, link);
-    }
-
-    private @Nullable Name name(long inode) {
-        ObjectVersion version = version(inode);
-        return version == null ? null : new Name(inode, version);
     }
 
     /** The inode's file is about to be changed: from now on the two are shown as two. */
@@ -107,36 +82,32 @@ final class RecentLinks {
     }
 
     private void end(Link link) {
-        byInode.remove(link.file.inode, link);
-        byInode.remove(link.copy.inode, link);
+        byInode.remove(link.file, link);
+        byInode.remove(link.copy, link);
     }
 
-    /** What stat(2) shows of the node: the kernel is to ask for it each time as long as it is of a link. */
+    /** What stat(2) shows of the node: the kernel must ask for it each time as long as it is of a link. */
     Attributes shown(Attributes attributes, Node node) {
         Link link = byInode.get(attributes.inode());
         if (link == null) {
             return attributes;
         }
-        Name other = link.other(attributes.inode());
-        boolean isUnchanged = link.name(attributes.inode()).version.equals(version(node));
-        if (!link.isShown() || !isUnchanged || !isInPlace(link.file) || !isInPlace(link.copy) || isChanged(other)) {
+        ObjectVersion own = attributes.inode() == link.file ? link.content : link.copied;
+        if (link.isOver()
+                || !own.equals(version(node))
+                || isChanged(link.file, link.content)
+                || isChanged(link.copy, link.copied)) {
             end(link);
             return attributes;
         }
-        return attributes.linked(link.file.inode);
-    }
-
-    private boolean isInPlace(Name name) {
-        Inode inode = inodes.get(name.inode);
-        Place place = inode == null ? null : inode.place();
-        return place != null && place.key().equals(name.version.key());
+        return attributes.linked(link.file);
     }
 
     /** Whether it is known to be changed: where nothing is known of it any more, this mount has not changed it. */
-    private boolean isChanged(Name name) {
+    private boolean isChanged(long inode, ObjectVersion version) {
         try {
-            Node node = resolver.nodeNow(name.inode);
-            return node != null && !name.version.equals(version(node));
+            Node node = resolver.nodeNow(inode);
+            return node != null && !version.equals(version(node));
         } catch (ErrnoException e) {
             return true; // removed
         }

@@ -53,7 +53,8 @@ class NamesAndAttributesTest extends OverOneCache {
                         Mounted.MOUNT_TIME,
                         Mounted.MOUNT_TIME,
                         0,
-                        Long.MAX_VALUE));
+                        Long.MAX_VALUE,
+                        FileSystem.ROOT));
         assertThat(m.drainCalls()).isEmpty();
     }
 
@@ -98,7 +99,8 @@ class NamesAndAttributesTest extends OverOneCache {
                         version.lastModified(),
                         version.lastModified(),
                         0,
-                        Mounted.TTL.toNanos()));
+                        Mounted.TTL.toNanos(),
+                        found.inode()));
         assertThat(m.fs.getattr(found.inode())).isEqualTo(found);
         assertThat(m.fs.getattrNow(found.inode())).isEqualTo(found);
         assertThat(m.drainCalls()).hasSize(2);

@@ -10,6 +10,7 @@ import static io.penstock.filesystem.Mounted.O_WRONLY;
 import static io.penstock.filesystem.Mounted.assertErrno;
 import static io.penstock.filesystem.kernel.OpenFile.PageCachePolicy.KEEP;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
@@ -27,9 +28,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -596,38 +598,27 @@ class WritingTest extends OverWritableMount {
     /** The kernel would take what is missing of such a read for zeros. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void truncate_readMeanwhile_showsTheOldBytesOrWaits(boolean openToWrite) throws Exception {
+    void truncate_readMeanwhile_waits(boolean openToWrite) throws Exception {
         m.bucket.put("a", "12345");
         OpenFile reader = m.open("a");
         OpenFile writer = openToWrite ? m.open("a", O_RDWR) : reader;
         assertThat(m.read(reader)).isEqualTo("12345");
         Gate put = m.delays.hold(Call.Put.class::isInstance);
-        var truncation = CompletableFuture.runAsync(() -> {
-            try {
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> truncation = threads.submit(() -> {
                 m.truncate("a", null, 2);
-            } catch (Exception e) {
-                throw new CompletionException(e);
+                return null;
+            });
+            while (m.lookup("a").size() != 2) {
+                assertThat(truncation.isDone()).isFalse();
             }
-        });
-        while (m.lookup("a").size() != 2) {
-            Thread.onSpinWait();
-        }
+            Future<String> read = threads.submit(() -> m.read(reader));
+            assertThatThrownBy(() -> read.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
 
-        var read = CompletableFuture.supplyAsync(() -> {
-            try {
-                return m.read(reader);
-            } catch (Exception e) {
-                throw new CompletionException(e);
-            }
-        });
-        if (!openToWrite) {
-            assertThat(read.get(10, TimeUnit.SECONDS)).isEqualTo("12345");
+            put.open();
+            truncation.get();
+            assertThat(read.get()).isEqualTo("12");
         }
-        assertThat(truncation).isNotDone();
-        put.open();
-        truncation.get(10, TimeUnit.SECONDS);
-        assertThat(read.get(10, TimeUnit.SECONDS)).isEqualTo(openToWrite ? "12" : "12345");
-        assertThat(m.read(reader)).isEqualTo("12");
         m.close(reader);
         if (openToWrite) {
             m.close(writer);

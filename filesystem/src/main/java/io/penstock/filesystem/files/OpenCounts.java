@@ -15,9 +15,6 @@ public final class OpenCounts {
         /** Whether it was closed, by a flush, since it last wrote. */
         private boolean flushed;
 
-        /** Whether it was written to after a close: then that was of one of several descriptors. */
-        private volatile boolean wroteAfterFlush;
-
         /** @param isWriter whether it has joined to write */
         public Opener(boolean isWriter) {
             this.isWriter = isWriter;
@@ -29,11 +26,6 @@ public final class OpenCounts {
 
         boolean isFlushed() {
             return flushed;
-        }
-
-        /** Whether a descriptor of the handle was closed before it was written to last. */
-        public boolean hasDuplicates() {
-            return wroteAfterFlush;
         }
     }
 
@@ -65,7 +57,6 @@ public final class OpenCounts {
     void write(Opener opener) {
         if (opener.flushed) {
             opener.flushed = false;
-            opener.wroteAfterFlush = true;
             unflushed++;
         }
     }

@@ -1,6 +1,5 @@
 package io.penstock.filesystem.files;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
@@ -34,10 +33,6 @@ public final class SharedContent {
 
     /** The truncations to a smaller size that the kernel does not know yet. Written with the monitor held. */
     private volatile int cuts;
-
-    /** What is read during them: the version before, if the first of them began its writing; else reads wait. */
-    @GuardedBy("this")
-    private @Nullable ObjectReader uncut;
 
     /** Readers that threads may still use after a rename. */
     private final List<ObjectReader> former = new ArrayList<>();
@@ -96,7 +91,8 @@ public final class SharedContent {
         while (true) {
             int place = places.get();
             try {
-                int read = cuts > 0 ? readUncut(position, to, loans) : readOnce(position, to, loans);
+                awaitCuts();
+                int read = readOnce(position, to, loans);
                 if (place == places.get()) {
                     return read;
                 }
@@ -122,53 +118,28 @@ public final class SharedContent {
         return open == null ? 0 : open.read(position, to, loans);
     }
 
-    /** The content before the cuts; the result does not count if they have ended in between. */
-    private int readUncut(long position, ByteBuffer to, @Nullable LentBytes loans)
-            throws ObjectStoreException, IOException, InterruptedException {
-        ObjectReader before;
-        synchronized (this) {
-            before = uncut;
-        }
-        if (before != null) {
-            try {
-                return before.read(position, to, loans);
-            } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
-                // replaced in the store: the cut is about to end
-            }
-        }
-        synchronized (this) {
-            while (cuts > 0) {
-                wait();
-            }
-        }
-        return 0;
-    }
-
     /**
-     * The file is about to be cut. Until {@link #cutEnds}, which must follow once the kernel knows the new size, no read
-     * shows that: the kernel takes what is missing of a read up to the size that it knows for zeros (fuse_short_read in
+     * The file is about to be cut. Until {@link #cutEnds}, which must follow once the kernel knows the new size, reads wait:
+     * the kernel takes what is missing of a read up to the size that it knows for zeros (fuse_short_read in
      * fs/fuse/file.c).
      */
     public synchronized void cutBegins() {
-        if (cuts == 0) {
-            uncut = written == null ? reader : null;
-        }
         cuts++;
-        places.incrementAndGet();
-    }
-
-    /** The kernel is about to be told: from now on reads wait, as bytes past the new size would stay in its pages. */
-    public synchronized void cutIsReplied() {
-        uncut = null;
         places.incrementAndGet();
     }
 
     public synchronized void cutEnds() {
         cuts--;
-        if (cuts == 0) {
-            uncut = null;
-            places.incrementAndGet();
-            notifyAll();
+        notifyAll();
+    }
+
+    private void awaitCuts() throws InterruptedException {
+        if (cuts > 0) {
+            synchronized (this) {
+                while (cuts > 0) {
+                    wait();
+                }
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 package io.penstock.fuse.kernel;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Decides whether a waiting program must get EINTR. The kernel sends INTERRUPT for any signal to the program's thread,
@@ -42,24 +45,9 @@ final class Caller {
      * @param thread its number in this process's PID namespace; 0 if it has none there
      */
     static boolean isToEnd(int thread) {
-        String status;
-        try {
-            // Bytes, because the first line is the program's name: proc_pid_status(5).
-            status =
-                    Files.readString(Path.of("/proc", Integer.toString(thread), "status"), StandardCharsets.ISO_8859_1);
-        } catch (IOException e) {
-            return true;
-        }
-        long pending = 0;
-        long blocked = 0;
-        for (String line : status.lines().toList()) {
-            if (line.startsWith("SigPnd:") || line.startsWith("ShdPnd:")) {
-                pending |= mask(line);
-            } else if (line.startsWith("SigBlk:")) {
-                blocked = mask(line);
-            }
-        }
-        return (pending & ~blocked & ENDING) != 0;
+        Map<String, String> status = status(thread);
+        long pending = mask(status, "SigPnd") | mask(status, "ShdPnd");
+        return status.isEmpty() || (pending & ~mask(status, "SigBlk") & ENDING) != 0;
     }
 
     /**
@@ -67,49 +55,45 @@ final class Caller {
      * reaches it any more, and nobody reads the results of these closes.
      */
     static boolean isKilled(int thread) {
-        if (status(thread, "VmSize:") != null) {
+        if (status(thread).containsKey("VmSize")) {
             return false; // it has its memory, so it does not exit; and in an exec, reading more of it would block
         }
-        String[] fields = stat(thread);
-        return fields.length > EXIT_CODE
-                && (Long.parseLong(fields[FLAGS]) & PF_EXITING) != 0
-                && (Integer.parseInt(fields[EXIT_CODE]) & SIGNAL) != 0;
+        try { // the second field, a name, may have spaces
+            String stat = Files.readString(file(thread, "stat"), StandardCharsets.ISO_8859_1);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).strip().split(" ");
+            return (Long.parseLong(fields[FLAGS]) & PF_EXITING) != 0
+                    && (Integer.parseInt(fields[EXIT_CODE]) & SIGNAL) != 0;
+        } catch (IOException e) {
+            return false; // it has ended
+        }
+    }
+
+    /** Whether it is replacing its program, and closes files by that: it has new memory, with no program in it yet. */
+    static boolean isInExec(int thread) {
+        return "0 kB".equals(status(thread).get("VmExe"));
     }
 
     /** The process that the thread's process was forked from; 0 if that is not known. */
     static int parent(int thread) {
-        String parent = status(thread, "PPid:");
-        return parent == null ? 0 : Integer.parseInt(parent);
+        return Integer.parseInt(status(thread).getOrDefault("PPid", "0"));
     }
 
-    /** A line of proc_pid_status(5), which no exec delays; null if there is none. */
-    private static @Nullable String status(int thread, String name) {
-        Path status = Path.of("/proc", Integer.toString(thread), "status");
-        try {
-            return Files.readString(status, StandardCharsets.ISO_8859_1)
-                    .lines()
-                    .filter(line -> line.startsWith(name))
-                    .map(line -> line.substring(name.length()).strip())
-                    .findFirst()
-                    .orElse(null);
-        } catch (IOException e) {
-            return null;
+    /** proc_pid_status(5), which no exec delays, by its names; empty if there is no such thread. */
+    private static Map<String, String> status(int thread) {
+        try (Stream<String> lines = Files.lines(file(thread, "status"), StandardCharsets.ISO_8859_1)) {
+            return lines.map(line -> line.split(":", 2))
+                    .collect(Collectors.toMap(field -> field[0], field -> field[1].strip(), (first, _) -> first));
+        } catch (IOException | UncheckedIOException e) {
+            return Map.of();
         }
     }
 
-    /** The fields of proc_pid_stat(5) from the third on, as the second, a name, may have spaces; none if it has ended. */
-    private static String[] stat(int thread) {
-        try {
-            String line =
-                    Files.readString(Path.of("/proc", Integer.toString(thread), "stat"), StandardCharsets.ISO_8859_1);
-            return line.substring(line.lastIndexOf(')') + 2).strip().split(" ");
-        } catch (IOException e) {
-            return new String[0];
-        }
+    private static Path file(int thread, String name) {
+        return Path.of("/proc", Integer.toString(thread), name);
     }
 
-    private static long mask(String line) {
-        return Long.parseUnsignedLong(line.substring(line.indexOf(':') + 1).strip(), 16);
+    private static long mask(Map<String, String> status, String name) {
+        return Long.parseUnsignedLong(status.getOrDefault(name, "0"), 16);
     }
 
     private static long bit(int signal) {

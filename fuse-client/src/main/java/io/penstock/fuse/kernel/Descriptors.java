@@ -10,13 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,11 +32,10 @@ final class Descriptors {
     private static final int MOST = 1024;
 
     /**
-     * A look takes much less, unless the process is in an exec: that holds a lock (exec_update_lock) which /proc waits for,
-     * and holds it while it closes descriptors. So a close must never wait for a look, and looks have threads of their own,
-     * each of which is stuck until that close has its reply.
+     * A look takes much less, unless a process is in an exec: that holds a lock (exec_update_lock) which /proc waits for, and
+     * holds it while it closes descriptors. So looks have threads of their own: the close of another exec may be waiting.
      */
-    private static final Duration LONGEST_LOOK = Duration.ofMillis(50);
+    private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
 
     private static final int OCTAL = 8;
     private static final int O_ACCMODE = 3;
@@ -76,18 +73,13 @@ final class Descriptors {
     boolean areLeft(long handle, int thread, long inode, @Nullable String path) {
         String name = path == null ? "" : path.substring(path.lastIndexOf('/'));
         Integer opener = openers.get(handle);
-        Future<Boolean> look = looks.submit(
-                () -> isOpen(thread, inode, name) || (opener != null && isOpenElsewhere(opener, thread, inode, name)));
-        try {
-            return look.get(LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            return true; // an exec closes it, or one of the processes is in an exec that another close holds up
-        } catch (ExecutionException e) {
-            return false;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return true;
-        }
+        return Caller.isInExec(thread)
+                || CompletableFuture.supplyAsync(
+                                () -> isOpen(thread, inode, name)
+                                        || (opener != null && isOpenElsewhere(opener, thread, inode, name)),
+                                looks)
+                        .completeOnTimeout(true, LONGEST_LOOK.toMillis(), TimeUnit.MILLISECONDS)
+                        .join();
     }
 
     private boolean isOpenElsewhere(int opener, int thread, long inode, String name) {

@@ -28,9 +28,6 @@ final class PendingRequests {
     /** The same of a caller that closes a file. */
     private final IntPredicate isKilled;
 
-    /** The caller whose close was interrupted last because it was killed: it closes its other files at once, too. */
-    private volatile int lastKilled;
-
     /** By the request's unique number. A thread removes itself when its request has its reply. */
     private final Map<Long, Request> requests = new ConcurrentHashMap<>();
 
@@ -74,25 +71,15 @@ final class PendingRequests {
         return true;
     }
 
-    /** The caller closes a file, and must not wait long if that is because it was killed. */
+    /** The caller closes a file, and must not wait if that is because it was killed. */
     void closes(long unique) {
         Request request = requests.get(unique);
         if (request != null) {
-            Thread.ofVirtual().name("fuse close ", unique).start(() -> watchClose(unique, request));
-        }
-    }
-
-    private void watchClose(long unique, Request request) {
-        try {
-            if (request.caller != lastKilled) {
-                Thread.sleep(LOOK);
-            }
-            if (requests.containsKey(unique) && isKilled.test(request.caller)) {
-                lastKilled = request.caller;
-                request.thread.interrupt();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            Thread.ofVirtual().name("fuse close ", unique).start(() -> {
+                if (isKilled.test(request.caller)) {
+                    request.thread.interrupt();
+                }
+            });
         }
     }
 

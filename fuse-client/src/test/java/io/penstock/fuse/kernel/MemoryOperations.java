@@ -26,7 +26,7 @@ final class MemoryOperations implements Operations {
     private final ByteBuffer content = Reply.aligned(Share.REQUESTS, 2 * PERIOD);
     private final long contentAddress = MemorySegment.ofBuffer(content).address();
     private final Attributes root = new Attributes(
-            1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, 0, FOREVER);
+            1, Attributes.S_IFDIR | 0755, 2, 0, 0, 4096, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH, 0, FOREVER, 1);
     private final Attributes file;
 
     /** Where reads begin to wait. */
@@ -45,7 +45,8 @@ final class MemoryOperations implements Operations {
                 Instant.EPOCH,
                 Instant.EPOCH,
                 0,
-                FOREVER);
+                FOREVER,
+                FILE);
         for (int i = 0; i < content.capacity(); i++) {
             content.put(i, byteAt(i));
         }

@@ -40,7 +40,8 @@ class ReplyWriterTest {
             Instant.ofEpochSecond(1_700_000_001, 123_456_790),
             Instant.ofEpochSecond(1_700_000_002, 123_456_791),
             0x0801,
-            1_500_000_000);
+            1_500_000_000,
+            0x1122);
 
     private final ReplyWriter answers = new ReplyWriter(new CachingLimit(Duration.ofSeconds(60)), true);
     private final Reply reply = new Reply(8192);
@@ -185,7 +186,7 @@ class ReplyWriterTest {
         Instant time = Instant.EPOCH;
         writer.add(
                 "a",
-                new Attributes(FileSystem.UNKNOWN_INODE, Attributes.S_IFREG, 1, 0, 0, 0, time, time, time, 0, 0),
+                new Attributes(FileSystem.UNKNOWN_INODE, Attributes.S_IFREG, 1, 0, 0, 0, time, time, time, 0, 0, FileSystem.UNKNOWN_INODE),
                 1);
 
         ByteBuffer entry = reply.body(writer.length()).slice().order(ByteOrder.nativeOrder());
