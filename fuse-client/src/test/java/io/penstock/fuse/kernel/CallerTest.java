@@ -62,8 +62,7 @@ class CallerTest {
     void isKilled_endedProcess_ifByASignal(String signal) throws Exception {
         String end = signal.isEmpty() ? "exit 9" : "kill -" + signal + " $BASHPID";
         String replaced = "until [[ $(< /proc/$$/comm) == sleep ]]; do :; done; "; // the shell would ask for it
-        Process parent =
-                new ProcessBuilder("bash", "-c", "(" + replaced + end + ") & echo $!; exec sleep 100").start();
+        Process parent = new ProcessBuilder("bash", "-c", "(" + replaced + end + ") & echo $!; exec sleep 100").start();
         try {
             int ended = Integer.parseInt(parent.inputReader().readLine());
             while (!Files.readString(Path.of("/proc/" + ended + "/status")).contains("State:\tZ")) {

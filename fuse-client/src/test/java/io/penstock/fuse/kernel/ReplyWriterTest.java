@@ -186,7 +186,19 @@ class ReplyWriterTest {
         Instant time = Instant.EPOCH;
         writer.add(
                 "a",
-                new Attributes(FileSystem.UNKNOWN_INODE, Attributes.S_IFREG, 1, 0, 0, 0, time, time, time, 0, 0, FileSystem.UNKNOWN_INODE),
+                new Attributes(
+                        FileSystem.UNKNOWN_INODE,
+                        Attributes.S_IFREG,
+                        1,
+                        0,
+                        0,
+                        0,
+                        time,
+                        time,
+                        time,
+                        0,
+                        0,
+                        FileSystem.UNKNOWN_INODE),
                 1);
 
         ByteBuffer entry = reply.body(writer.length()).slice().order(ByteOrder.nativeOrder());
