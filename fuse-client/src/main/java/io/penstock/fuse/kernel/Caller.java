@@ -60,7 +60,7 @@ final class Caller {
         }
         try { // the second field, a name, may have spaces
             String stat = Files.readString(file(thread, "stat"), StandardCharsets.ISO_8859_1);
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).strip().split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).strip().split(" ", -1);
             return (Long.parseLong(fields[FLAGS]) & PF_EXITING) != 0
                     && (Integer.parseInt(fields[EXIT_CODE]) & SIGNAL) != 0;
         } catch (IOException e) {
