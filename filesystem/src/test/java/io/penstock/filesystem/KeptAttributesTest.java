@@ -1316,6 +1316,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("f").mode()).isEqualTo(0010644);
 
         setattr("a", owner(5, 6));
+        assertThat(m.fs.readlink(m.lookup("a").inode())).isEqualTo("the/target");
         remount(Keeping.ALL);
         assertThat(m.lookup("a").uid()).isEqualTo(5);
         assertThat(m.fs.readlink(m.lookup("a").inode())).isEqualTo("the/target");

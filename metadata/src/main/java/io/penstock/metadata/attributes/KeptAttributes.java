@@ -264,9 +264,7 @@ public final class KeptAttributes implements AutoCloseable {
 
     /** The attributes that the object has at the store now, whatever is known: for a caller about to change them. */
     public ObjectAttributes ask(String key) throws ObjectStoreException, InterruptedException {
-        return keeping == Keeping.IGNORE
-                ? ObjectAttributes.NONE
-                : AttributeHeaders.read(store.describe(key).headers());
+        return keeping == Keeping.IGNORE ? ObjectAttributes.NONE : read(store.describe(key));
     }
 
     /** The set-group-id bit and the group of a directory, as they were known last. */
@@ -324,12 +322,8 @@ public final class KeptAttributes implements AutoCloseable {
         try {
             long asOf = markers.nanoTime();
             ObjectDescription there = store.describe(version.key());
-            ObjectAttributes all = AttributeHeaders.read(there.headers());
-            ObjectAttributes attributes = version.size() == 0
-                    ? all
-                    : AttributeHeaders.isTargetContent(there.headers()) && version.size() <= LONGEST_TARGET
-                            ? all.withTarget(content(version))
-                            : all.ofFile();
+            ObjectAttributes all = read(there);
+            ObjectAttributes attributes = version.size() == 0 || isLinkOfS3fs(there) ? all : all.ofFile();
             // Of a newer version they are as good as any: the name is about to be looked up again.
             return KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
                     ? new KnownAttributes.Settled(version, attributes)
@@ -337,6 +331,17 @@ public final class KeptAttributes implements AutoCloseable {
         } finally {
             turns.release();
         }
+    }
+
+    private ObjectAttributes read(ObjectDescription there) throws ObjectStoreException, InterruptedException {
+        ObjectAttributes all = AttributeHeaders.read(there.headers());
+        return isLinkOfS3fs(there) ? all.withTarget(content(there.object().version())) : all;
+    }
+
+    /** Its target is its content. */
+    private static boolean isLinkOfS3fs(ObjectDescription there) {
+        long size = there.object().version().size();
+        return size > 0 && size <= LONGEST_TARGET && AttributeHeaders.isTargetContent(there.headers());
     }
 
     private String content(ObjectVersion version) throws ObjectStoreException, InterruptedException {
