@@ -67,7 +67,6 @@ final class AbortingHttpClient implements SdkHttpClient {
     private static HttpExecuteRequest asStored(HttpExecuteRequest request) {
         return HttpExecuteRequest.builder()
                 .contentStreamProvider(request.contentStreamProvider().orElse(null))
-                .metricCollector(request.metricCollector().orElse(null))
                 .request(request.httpRequest().toBuilder()
                         .putHeader(DirectRequests.AS_STORED.getKey(), DirectRequests.AS_STORED.getValue())
                         .build())
