@@ -322,7 +322,9 @@ final class NamesRun implements AutoCloseable {
                     tree.openAt(from, to);
                     return errno;
                 },
-                tree -> tree.leaveCopies(from, to, keys()));
+                tree -> tree.leaveCopies(from, to, keys(), _ -> true),
+                tree -> tree.leaveCopies(from, to, keys(), _ -> false),
+                tree -> tree.leaveCopies(from, to, keys(), directory -> keys().contains(directory + "/")));
     }
 
     private Set<String> keys() {

@@ -11,6 +11,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -396,18 +397,21 @@ final class ReferenceTree {
      * A rename of a directory that failed: copies whose responses were lost are not known to be its own, and stay.
      *
      * @param keys of all objects in the bucket
+     * @param keeps whether a directory shows the attributes of what was copied into it: not once its own marker has gone
      */
     @Nullable
-    Errno leaveCopies(String from, String to, Set<String> keys) {
+    Errno leaveCopies(String from, String to, Set<String> keys, Predicate<String> keeps) {
         if (!isDirectory(from) || notForDirectory(from, to, false) != null) {
             return Errno.EINVAL;
         }
         for (String path : all()) {
             String copy = to + path.substring(Math.min(path.length(), from.length()));
+            boolean kept = keeps.test(parent(copy));
+            ReferenceEntry entry = requireNonNull(find(path));
             if (isWithin(path, from) && !isDirectory(path) && keys.contains(copy)) {
-                objects.put(copy, requireNonNull(find(path)));
+                objects.put(copy, kept ? entry : ReferenceEntry.foreign(entry.stored()));
             } else if ((path.equals(from) || isWithin(path, from)) && keys.contains(copy + "/")) {
-                markers.putIfAbsent(copy, requireNonNull(find(path)));
+                markers.putIfAbsent(copy, kept ? entry : ReferenceEntry.DIRECTORY);
             }
         }
         return null;
