@@ -146,20 +146,16 @@ final class ObjectMoves {
                 .map(object -> target(move, object.version().key()))
                 .collect(Collectors.toSet());
         String last = target(move, batch.getLast().version().key());
-        ListRequest request = new ListRequest(move.to().prefix(), "", after, null, ListRequest.MAX_KEYS);
+        ListPages pages =
+                new ListPages(store::list, new ListRequest(move.to().prefix(), "", after, null, ListRequest.MAX_KEYS));
         boolean isBehind = false;
-        while (!isBehind) {
-            ListPage page = store.list(request);
+        for (ListPage page = pages.next(); page != null; page = isBehind ? null : pages.next()) {
             for (StoredObject there : page.objects()) {
                 if (keys.contains(there.version().key())) {
                     throw taken(there.version().key());
                 }
                 isBehind |= KeyOrder.COMPARATOR.compare(there.version().key(), last) >= 0;
             }
-            if (page.nextToken() == null) {
-                break;
-            }
-            request = request.next(page.nextToken());
         }
         return last;
     }
