@@ -81,6 +81,7 @@ find_java() {
 use_jdk() {
     find_java javac
     export JAVA_HOME=${java%/bin/java}
-    # What Maven's own libraries do that Java 25 would warn of.
-    export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
+    # What Maven's own libraries do that Java 25 would warn of, and no control sequence at the end of its output.
+    local options="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Djansi.noreset=true"
+    export MAVEN_OPTS="$options ${MAVEN_OPTS:-}"
 }
