@@ -4,7 +4,6 @@ import io.penstock.core.Printable;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.exception.SdkClientException;
@@ -12,7 +11,6 @@ import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttribute;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
-import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 
 /**
@@ -23,11 +21,6 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 final class ListingInterceptor implements ExecutionInterceptor {
     /** A page of 1,000 keys of 1,024 bytes, each byte encoded, with all their attributes, takes half of it. */
     private static final int LARGEST_PAGE = 16 << 20;
-
-    private static final int SMALLEST_BUFFER = 16 << 10;
-
-    /** Most pages fit into it. A larger Content-Length is not trusted. */
-    private static final int LARGEST_FIRST_BUFFER = 1 << 20;
 
     private static final byte[] NO_PAGE = {'<', 'L', '/', '>'};
     private static final ExecutionAttribute<Listing> LISTING = new ExecutionAttribute<>("penstock.Listing");
@@ -70,35 +63,15 @@ final class ListingInterceptor implements ExecutionInterceptor {
         }
         listing.page = null;
         try (body) {
-            byte[] document = new byte[bufferFor(context.httpResponse())];
-            int length = 0;
-            int read;
-            // one zero byte stays at the end
-            while ((read = body.read(document, length, document.length - 1 - length)) >= 0) {
-                length += read;
-                if (length >= LARGEST_PAGE) {
-                    throw new UnreadableListingException("it has more than " + (LARGEST_PAGE >> 20) + " MiB");
-                }
-                if (length == document.length - 1) {
-                    document = Arrays.copyOf(document, 2 * document.length);
-                }
+            byte[] document = body.readNBytes(LARGEST_PAGE + 1);
+            if (document.length > LARGEST_PAGE) {
+                throw new UnreadableListingException("it has more than " + (LARGEST_PAGE >> 20) + " MiB");
             }
-            listing.page = ListingReader.read(document, length);
+            listing.page = ListingReader.read(document);
             return Optional.of(
-                    listing.page == null
-                            ? new ByteArrayInputStream(document, 0, length)
-                            : new ByteArrayInputStream(NO_PAGE));
+                    listing.page == null ? new ByteArrayInputStream(document) : new ByteArrayInputStream(NO_PAGE));
         } catch (IOException e) {
             throw listing.failure(e);
         }
-    }
-
-    /** The body's Content-Length, if there is one, with room for the zero and for noticing the end. */
-    private static int bufferFor(SdkHttpResponse response) {
-        long told = response.firstMatchingHeader("Content-Length")
-                .filter(length -> length.matches("[0-9]{1,9}"))
-                .map(Long::parseLong)
-                .orElse(0L);
-        return Math.clamp(told + 2, SMALLEST_BUFFER, LARGEST_FIRST_BUFFER);
     }
 }

@@ -1,11 +1,8 @@
 package io.penstock.objectstore;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import io.penstock.core.ObjectVersion;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,18 +12,6 @@ import org.jspecify.annotations.Nullable;
  * understand. Confined to one thread.
  */
 final class ListingReader {
-    private static final byte[] ROOT = ascii("ListBucketResult");
-    private static final byte[] ENCODING_TYPE = ascii("EncodingType");
-    private static final byte[] IS_TRUNCATED = ascii("IsTruncated");
-    private static final byte[] NEXT_CONTINUATION_TOKEN = ascii("NextContinuationToken");
-    private static final byte[] COMMON_PREFIXES = ascii("CommonPrefixes");
-    private static final byte[] PREFIX = ascii("Prefix");
-    private static final byte[] CONTENTS = ascii("Contents");
-    private static final byte[] KEY = ascii("Key");
-    private static final byte[] LAST_MODIFIED = ascii("LastModified");
-    private static final byte[] ETAG = ascii("ETag");
-    private static final byte[] SIZE = ascii("Size");
-    private static final byte[] STORAGE_CLASS = ascii("StorageClass");
     private static final int MAX_DIGITS = 18;
 
     private final XmlScanner xml;
@@ -43,25 +28,21 @@ final class ListingReader {
     private boolean wronglyEncoded;
 
     private String storageClass = ResponseValues.DEFAULT_STORAGE_CLASS;
-    private byte[] storageClassBytes = ascii(storageClass);
 
     private ListingReader(XmlScanner xml, boolean decodes) {
         this.xml = xml;
         this.decodes = decodes;
     }
 
-    /**
-     * @param document as {@link XmlScanner} takes it
-     * @return null if it is another document, for instance an error
-     */
-    static @Nullable ListPage read(byte[] document, int length) throws UnreadableListingException {
-        ListingReader reader = new ListingReader(new XmlScanner(document, length), true);
+    /** The page; null if it is another document, for instance an error. */
+    static @Nullable ListPage read(byte[] document) throws UnreadableListingException {
+        ListingReader reader = new ListingReader(new XmlScanner(document), true);
         if (!reader.readDocument()) {
             return null;
         }
         // Some servers say only after the names that they are encoded, as was requested, and some do not encode them.
         if (reader.encoded && !"url".equals(reader.encodingType)) {
-            reader = new ListingReader(new XmlScanner(document, length), false);
+            reader = new ListingReader(new XmlScanner(document), false);
             reader.readDocument();
         }
         return reader.page();
@@ -79,23 +60,17 @@ final class ListingReader {
     }
 
     private boolean readDocument() throws UnreadableListingException {
-        xml.openRoot();
-        if (!xml.is(ROOT)) {
+        if (!xml.openRoot().equals("ListBucketResult")) {
             return false;
         }
         while (xml.nextChild()) {
-            if (xml.is(CONTENTS)) {
-                readObject();
-            } else if (xml.is(COMMON_PREFIXES)) {
-                readPrefixes();
-            } else if (xml.is(ENCODING_TYPE)) {
-                encodingType = once(encodingType, string());
-            } else if (xml.is(IS_TRUNCATED)) {
-                truncated = once(truncated, bool());
-            } else if (xml.is(NEXT_CONTINUATION_TOKEN)) {
-                nextToken = once(nextToken, string());
-            } else {
-                xml.skip();
+            switch (xml.name()) {
+                case "Contents" -> readObject();
+                case "CommonPrefixes" -> readPrefixes();
+                case "EncodingType" -> encodingType = once(encodingType, xml.closeText());
+                case "IsTruncated" -> truncated = once(truncated, bool());
+                case "NextContinuationToken" -> nextToken = once(nextToken, xml.closeText());
+                default -> xml.skip();
             }
         }
         xml.finish();
@@ -104,7 +79,7 @@ final class ListingReader {
 
     private void readPrefixes() throws UnreadableListingException {
         while (xml.nextChild()) {
-            if (xml.is(PREFIX)) {
+            if (xml.name().equals("Prefix")) {
                 prefixes.add(name());
             } else {
                 xml.skip();
@@ -119,18 +94,13 @@ final class ListingReader {
         Instant lastModified = null;
         String itsClass = null;
         while (xml.nextChild()) {
-            if (xml.is(KEY)) {
-                key = once(key, name());
-            } else if (xml.is(LAST_MODIFIED)) {
-                lastModified = once(lastModified, time());
-            } else if (xml.is(ETAG)) {
-                etag = once(etag, string());
-            } else if (xml.is(SIZE)) {
-                size = once(size, number());
-            } else if (xml.is(STORAGE_CLASS)) {
-                itsClass = once(itsClass, storageClass());
-            } else {
-                xml.skip();
+            switch (xml.name()) {
+                case "Key" -> key = once(key, name());
+                case "LastModified" -> lastModified = once(lastModified, time());
+                case "ETag" -> etag = once(etag, xml.closeText());
+                case "Size" -> size = once(size, number());
+                case "StorageClass" -> itsClass = once(itsClass, storageClass());
+                default -> xml.skip();
             }
         }
         if (key == null || key.isEmpty() || size == null || lastModified == null) {
@@ -148,23 +118,14 @@ final class ListingReader {
         return now;
     }
 
-    private String string() throws UnreadableListingException {
-        xml.closeText();
-        return xml.textAsString();
-    }
-
     /** A key or a prefix. */
     private String name() throws UnreadableListingException {
-        xml.closeText();
-        byte[] text = xml.text();
-        int length = xml.textLength();
-        for (int i = 0; i < length; i++) {
-            if (text[i] == '%' || text[i] == '+') {
-                encoded = true;
-                return decodes ? decoded(xml.textAsString()) : xml.textAsString();
-            }
+        String name = xml.closeText();
+        if (name.indexOf('%') < 0 && name.indexOf('+') < 0) {
+            return name;
         }
-        return xml.textAsString();
+        encoded = true;
+        return decodes ? decoded(name) : name;
     }
 
     private String decoded(String name) {
@@ -174,7 +135,7 @@ final class ListingReader {
     }
 
     private boolean bool() throws UnreadableListingException {
-        String text = string().strip();
+        String text = xml.closeText().strip();
         if (text.equalsIgnoreCase("true")) {
             return true;
         }
@@ -185,26 +146,23 @@ final class ListingReader {
     }
 
     private long number() throws UnreadableListingException {
-        xml.closeText();
-        byte[] text = xml.text();
-        int length = xml.textLength();
+        String text = xml.closeText();
         long number = 0;
-        for (int i = 0; i < length; i++) {
-            int digit = text[i] - '0';
+        for (int i = 0; i < text.length(); i++) {
+            int digit = text.charAt(i) - '0';
             if (digit < 0 || digit > 9) {
                 throw xml.failure("the end of a value that is no number");
             }
             number = number * 10 + digit;
         }
-        if (length == 0 || length > MAX_DIGITS) {
+        if (text.isEmpty() || text.length() > MAX_DIGITS) {
             throw xml.failure("the end of a value that is no number of bytes");
         }
         return number;
     }
 
     private Instant time() throws UnreadableListingException {
-        xml.closeText();
-        Instant time = ListingTime.parse(xml.text(), xml.textLength());
+        Instant time = ListingTime.parse(xml.closeText());
         if (time == null) {
             throw xml.failure("the end of a value that is no time");
         }
@@ -213,17 +171,10 @@ final class ListingReader {
 
     /** There are few storage classes and very many objects: most have the same class as the object before. */
     private String storageClass() throws UnreadableListingException {
-        xml.closeText();
-        byte[] text = xml.text();
-        int length = xml.textLength();
-        if (!Arrays.equals(text, 0, length, storageClassBytes, 0, storageClassBytes.length)) {
-            storageClass = xml.textAsString().intern();
-            storageClassBytes = Arrays.copyOf(text, length);
+        String text = xml.closeText();
+        if (!text.equals(storageClass)) {
+            storageClass = text.intern();
         }
         return storageClass;
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(US_ASCII);
     }
 }

@@ -1,7 +1,5 @@
 package io.penstock.objectstore;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -20,39 +18,41 @@ final class ListingTime {
 
     private ListingTime() {}
 
-    /** Null if the first {@code length} bytes are no time. */
-    static @Nullable Instant parse(byte[] text, int length) {
+    /** Null if the text is no time. */
+    static @Nullable Instant parse(String text) {
         try {
-            return isUsual(text, length)
+            return isUsual(text)
                     ? usual(text)
-                    : DateUtils.parseIso8601Date(new String(text, 0, length, UTF_8))
-                            .truncatedTo(ChronoUnit.SECONDS);
+                    : DateUtils.parseIso8601Date(text).truncatedTo(ChronoUnit.SECONDS);
         } catch (DateTimeException _) {
             return null;
         }
     }
 
-    private static boolean isUsual(byte[] text, int length) {
+    private static boolean isUsual(String text) {
+        int length = text.length();
         int fraction = FORM.length();
-        if (length <= fraction || text[length - 1] != 'Z' || (text[fraction] != '.' && fraction != length - 1)) {
+        if (length <= fraction
+                || text.charAt(length - 1) != 'Z'
+                || (text.charAt(fraction) != '.' && fraction != length - 1)) {
             return false;
         }
         for (int i = 0; i < fraction; i++) {
             char form = FORM.charAt(i);
             boolean isDigit = form != '-' && form != 'T' && form != ':';
-            if (isDigit ? !isDigit(text[i]) : text[i] != form) {
+            if (isDigit ? !isDigit(text.charAt(i)) : text.charAt(i) != form) {
                 return false;
             }
         }
         for (int i = fraction + 1; i < length - 1; i++) {
-            if (!isDigit(text[i])) {
+            if (!isDigit(text.charAt(i))) {
                 return false;
             }
         }
         return length != fraction + 2 && length <= fraction + 11; // digits follow a decimal point, nine at most
     }
 
-    private static Instant usual(byte[] text) {
+    private static Instant usual(String text) {
         LocalDate day = LocalDate.of(100 * two(text, 0) + two(text, 2), two(text, 5), two(text, 8));
         int hour = two(text, 11);
         int minute = two(text, 14);
@@ -63,11 +63,11 @@ final class ListingTime {
         return Instant.ofEpochSecond(day.toEpochDay() * SECONDS_OF_DAY + hour * 3600L + minute * 60L + second);
     }
 
-    private static int two(byte[] text, int at) {
-        return (text[at] - '0') * 10 + text[at + 1] - '0';
+    private static int two(String text, int at) {
+        return (text.charAt(at) - '0') * 10 + text.charAt(at + 1) - '0';
     }
 
-    private static boolean isDigit(byte c) {
+    private static boolean isDigit(char c) {
         return c >= '0' && c <= '9';
     }
 }

@@ -95,8 +95,8 @@ final class ListingReaderTest {
         assertRefused("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "no continuation token");
         assertRefused("<ListBucketResult><IsTruncated>yes</IsTruncated></ListBucketResult>", "neither true nor false");
         assertRefused("<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>", "without key, size");
-        assertRefused("<ListBucketResult></ListBucketResult><a/>", "more than one document");
-        assertRefused("<!DOCTYPE x><ListBucketResult/>", "no name");
+        assertRefused("<ListBucketResult></ListBucketResult><a/>", "no well-formed XML at byte 39");
+        assertRefused("<!DOCTYPE x><ListBucketResult/>", "other than an element");
         assertRefused("<ListBucketResult>" + "<a>".repeat(100_000), "levels");
         assertRefused(
                 "<ListBucketResult><EncodingType>url</EncodingType><CommonPrefixes><Prefix>%4</Prefix></CommonPrefixes>"
@@ -115,11 +115,11 @@ final class ListingReaderTest {
         }
         String elements = "<a/>".repeat(1_000_000) + "</ListBucketResult>";
 
-        assertRefused("<ListBucketResult" + prefixes + ">" + elements, "may not stand here");
-        assertRefused("<ListBucketResult" + attributes + ">" + elements, "may not stand here");
+        assertRefused("<ListBucketResult" + prefixes + ">" + elements, "a tag or text of more");
+        assertRefused("<ListBucketResult" + attributes + ">" + elements, "a tag or text of more");
         assertRefused(
-                "<ListBucketResult>" + "<a xmlns:p='u' xmlns:q='u'>".repeat(9) + elements,
-                "prefix that is not declared");
+                "<ListBucketResult" + prefixes.substring(0, prefixes.indexOf(" xmlns:p17=")) + ">" + elements,
+                "more than 16 attributes");
     }
 
     @Test
@@ -166,7 +166,7 @@ final class ListingReaderTest {
     }
 
     private static @Nullable ListPage read(byte[] document) throws UnreadableListingException {
-        return ListingReader.read(Arrays.copyOf(document, document.length + 1), document.length);
+        return ListingReader.read(document);
     }
 
     private static void check(byte[] document) {
