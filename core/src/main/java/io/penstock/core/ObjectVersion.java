@@ -17,6 +17,9 @@ public record ObjectVersion(String key, String etag, long size, Instant lastModi
 
     private static final int MD5_DIGITS = 32;
 
+    /** An object of S3 has 10,000 parts at most. */
+    private static final int MOST_PARTS_DIGITS = 5;
+
     public ObjectVersion {
         if (key.isEmpty() || etag.isEmpty() || size < 0) {
             throw new IllegalArgumentException(
@@ -47,6 +50,12 @@ public record ObjectVersion(String key, String etag, long size, Instant lastModi
         return to >= parts
                 && isOf("0123456789abcdef", from, parts)
                 && (to == parts || (etag.charAt(parts) == '-' && to > parts + 1 && isOf("0123456789", parts + 1, to)));
+    }
+
+    /** How many parts it was uploaded in, as far as its ETag tells; 0 if by one request. */
+    public int parts() {
+        String count = etag.substring(etag.lastIndexOf('-') + 1).replace("\"", "");
+        return hasContentEtag() && count.length() <= MOST_PARTS_DIGITS ? Integer.parseInt(count) : 0;
     }
 
     /** Of each name that is looked up: a regular expression would take more than all else. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ObjectVersionTest {
@@ -20,6 +21,18 @@ class ObjectVersionTest {
             })
     void identity_etagOfContent_isThat(String etag) {
         assertThat(version(etag, 5, TIME).identity()).isEqualTo(etag);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "\"5d41402abc4b2a76b9719d911017c592\", 0",
+        "\"5d41402abc4b2a76b9719d911017c592-17\", 17",
+        "5d41402abc4b2a76b9719d911017c592-10000, 10000",
+        "\"5d41402abc4b2a76b9719d911017c592-9999999999\", 0",
+        "\"gateway-3\", 0"
+    })
+    void parts_asTheEtagTells(String etag, int parts) {
+        assertThat(version(etag, 5, TIME).parts()).isEqualTo(parts);
     }
 
     @ParameterizedTest

@@ -21,8 +21,6 @@ import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,9 +39,6 @@ final class ObjectFacts {
     private static final Logger log = LoggerFactory.getLogger(ObjectFacts.class);
 
     private static final JsonFactory JSON = new JsonFactory();
-
-    /** An ETag that ends with the number of parts. */
-    private static final Pattern PARTS = Pattern.compile("-([0-9]+)\"?$");
 
     private final PageFetcher fetcher;
 
@@ -103,9 +98,8 @@ final class ObjectFacts {
     private void write(ObjectVersion version, JsonGenerator out) throws IOException {
         out.writeStringField("etag", version.etag());
         out.writeStringField("modified", version.lastModified().toString());
-        Matcher parts = PARTS.matcher(version.etag());
-        if (version.hasContentEtag() && parts.find()) {
-            out.writeNumberField("parts", Integer.parseInt(parts.group(1)));
+        if (version.parts() > 0) {
+            out.writeNumberField("parts", version.parts());
         }
         Residency residency = fetcher.residency(version);
         out.writeObjectFieldStart("cached");

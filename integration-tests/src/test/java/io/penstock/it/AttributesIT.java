@@ -1,7 +1,14 @@
 package io.penstock.it;
 
+import static io.penstock.it.WrittenBucket.sh;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.penstock.objectstore.StoredObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,6 +40,9 @@ class AttributesIT {
         touch -h -d 2016-06-06 src/d/link "src/d/a link" src/fifo
         """;
 
+    private static final int PART = 32 << 20;
+    private static final int READ = 100_000;
+
     @TempDir
     private static Path scratch;
 
@@ -50,12 +60,10 @@ class AttributesIT {
 
     /** What the script shows is the same in the mount as on disk, and what is shown at its end by the next mount, too. */
     private void assertSame(String folder, String script) throws Exception {
-        String onDisk = WrittenBucket.sh(bucket.onDisk(folder), SHOW + script + "show");
-        assertThat(WrittenBucket.sh(bucket.folder(folder), SHOW + script + "show"))
-                .isEqualTo(onDisk);
+        String onDisk = sh(bucket.onDisk(folder), SHOW + script + "show");
+        assertThat(sh(bucket.folder(folder), SHOW + script + "show")).isEqualTo(onDisk);
         bucket.remountWithAnEmptyCache();
-        assertThat(WrittenBucket.sh(bucket.folder(folder), SHOW + "show"))
-                .isEqualTo(WrittenBucket.sh(bucket.onDisk(folder), SHOW + "show"));
+        assertThat(sh(bucket.folder(folder), SHOW + "show")).isEqualTo(sh(bucket.onDisk(folder), SHOW + "show"));
     }
 
     @Test
@@ -95,10 +103,58 @@ class AttributesIT {
     void venv_isMadeAndRuns() throws Exception {
         Path folder = bucket.folder("venv");
 
-        WrittenBucket.sh(folder, "python3 -m venv --without-pip env");
+        sh(folder, "python3 -m venv --without-pip env");
 
-        assertThat(WrittenBucket.sh(folder, "env/bin/python -c 'import sys; print(sys.prefix)'"))
+        assertThat(sh(folder, "env/bin/python -c 'import sys; print(sys.prefix)'"))
                 .isEqualTo(folder.resolve("env") + "\n");
+    }
+
+    /** Its ETag stays, so that another node, which has it open, reads the same version on. */
+    @Test
+    void chmod_ofAnObjectInParts_letsAnotherNodeReadOn() throws Exception {
+        assumeThat(S3Server.shared().tellsParts()).isTrue();
+        TestBucket objects = bucket.bucket();
+        RepeatedData data = new RepeatedData("parts/data", (3 * PART) - 1, PART);
+        try (S3Front front = new S3Front(S3Server.shared());
+                MountedBucket writer = mounted(front.fronted(), "writer");
+                MountedBucket reader = mounted(S3Server.shared(), "reader", "--read-only")) {
+            objects.put(data);
+            String etag = etag(data.name());
+            try (FileChannel open = FileChannel.open(reader.path().resolve(data.name()))) {
+                assertThat(read(open, 0)).isEqualTo(data.bytes(0, READ));
+                front.drainRequests();
+
+                sh(writer.path(), "chmod 640 $1 && chmod 600 $1", data.name());
+
+                assertThat(front.drainRequests().stream().filter(request -> request.isPart() && !request.isUpload()))
+                        .as("copies of parts")
+                        .hasSize(6);
+                assertThat(etag(data.name())).isEqualTo(etag);
+                assertThat(read(open, data.size() - READ)).isEqualTo(data.bytes(data.size() - READ, READ));
+            }
+            assertThat(sh(writer.path(), "stat -c %a $1", data.name())).isEqualTo("600\n");
+            assertThat(objects.unfinishedUploads(data.name())).isEmpty();
+        }
+    }
+
+    private MountedBucket mounted(S3Server server, String name, String... options) throws Exception {
+        Path folder = Files.createDirectory(scratch.resolve(name));
+        return MountedBucket.mount(server, bucket.bucket().name(), folder, options);
+    }
+
+    private String etag(String key) {
+        return bucket.bucket().objects().stream()
+                .map(StoredObject::version)
+                .filter(version -> version.key().equals(key))
+                .findFirst()
+                .orElseThrow()
+                .etag();
+    }
+
+    private static byte[] read(FileChannel file, long position) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(READ);
+        while (bytes.hasRemaining() && file.read(bytes, position + bytes.position()) >= 0) {}
+        return bytes.array();
     }
 
     /** Another user, who is not root, is judged by the kept mode. */
@@ -106,7 +162,7 @@ class AttributesIT {
     void open_byAnotherUser_isJudgedByTheMode() throws Exception {
         Path folder = bucket.folder("users");
 
-        String said = WrittenBucket.sh(folder, """
+        String said = sh(folder, """
             echo secret > private && chmod 600 private && echo open > public
             become() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
             become cat public

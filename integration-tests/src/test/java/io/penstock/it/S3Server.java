@@ -47,6 +47,11 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         return name.startsWith("MinIO");
     }
 
+    /** Whether it tells the sizes of an object's parts. */
+    boolean tellsParts() {
+        return name.startsWith("MinIO");
+    }
+
     private static S3Server start() {
         try {
             S3Server server = choose();

@@ -270,6 +270,25 @@ final class BucketReader {
         return new ObjectProperties(properties.headers(key, head), head.hasTags() ? properties.tags(key) : Map.of());
     }
 
+    /** The bytes of an object's first part; of all of it where the store knows no parts; 0 if it does not tell. */
+    long firstPartSize(String key) throws ObjectStoreException, InterruptedException {
+        HeadObjectRequest request = HeadObjectRequest.builder()
+                .bucket(requests.bucket())
+                .key(key)
+                .partNumber(1)
+                .requestPayer(requests.payer)
+                .build();
+        try {
+            Long length = requests.ask(requests.errors.object(key), () -> requests.client.headObject(request))
+                    .contentLength();
+            return length == null ? 0 : length;
+        } catch (ObjectStoreException.NotFound
+                | ObjectStoreException.PreconditionFailed
+                | ObjectStoreException.Refused _) {
+            return 0;
+        }
+    }
+
     /** The object's ETag; null if there is no object. */
     @Nullable
     String currentEtag(String key) throws ObjectStoreException, InterruptedException {

@@ -119,7 +119,8 @@ final class MultipartUploads {
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
                 .copySourceIfMatch(etag)
-                .copySourceRange(range.toHttpRange())
+                // S3 takes no range of a source of 5 MB or less.
+                .copySourceRange(range.length() == source.size() ? null : range.toHttpRange())
                 .destinationBucket(requests.bucket())
                 .destinationKey(upload.key())
                 .uploadId(upload.id())

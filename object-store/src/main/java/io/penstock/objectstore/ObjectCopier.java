@@ -2,6 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Gaps.Gap;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,9 @@ final class ObjectCopier {
     private static final long MAX_COPY_BYTES = 256L << 20;
 
     private static final int PARALLEL_PARTS = 8;
+
+    /** The maximum number of parts that a copy keeps: each is a request. */
+    private static final int MAX_KEPT_PARTS = 1_000;
 
     private final RequestExecutor requests;
     private final BucketReader reader;
@@ -128,10 +132,39 @@ final class ObjectCopier {
                 throws ObjectStoreException, InterruptedException;
     }
 
+    /**
+     * The size in bytes of the parts of a copy; 0 if one request makes it. A copy of an object onto itself, for other
+     * metadata, has the object's parts if it can: S3 makes an ETag of the parts' MD5s, so it stays, and other nodes read on.
+     */
+    long partSize(ObjectVersion source, String key, ObjectProperties properties)
+            throws ObjectStoreException, InterruptedException {
+        boolean mayKeep = source.key().equals(key)
+                && !requests.gaps.has(Gap.PART_COPIES)
+                && !PropertyHeaders.isEncryptedWithKms(properties); // there each copy has another ETag
+        long kept = mayKeep ? keptPartSize(source) : 0;
+        if (kept > 0 || isAtOnce(source)) {
+            return kept;
+        }
+        return Math.max(MAX_COPY_BYTES, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
+    }
+
+    /** The size of all parts but the last, as the first and their number tell; 0 if a copy cannot have the same. */
+    private long keptPartSize(ObjectVersion source) throws ObjectStoreException, InterruptedException {
+        int parts = source.parts();
+        if (parts == 0 || parts > MAX_KEPT_PARTS) {
+            return 0;
+        }
+        long first = parts == 1 ? source.size() : reader.firstPartSize(source.key());
+        boolean isAccepted = first <= MAX_COPY_BYTES && (parts == 1 || first >= UploadedPart.MIN_SIZE);
+        boolean isEqual = isAccepted && first * (parts - 1) < source.size() && source.size() <= first * parts;
+        return isEqual ? first : 0;
+    }
+
     ObjectVersion copyInParts(
             ObjectVersion source,
             String key,
             ObjectProperties properties,
+            long partSize,
             Completion completion,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
@@ -139,7 +172,7 @@ final class ObjectCopier {
         boolean completed = false;
         try {
             listener.began(upload);
-            ObjectVersion copy = completion.complete(upload, copyParts(upload, source));
+            ObjectVersion copy = completion.complete(upload, copyParts(upload, source, partSize));
             completed = true;
             listener.ended(upload);
             return copy;
@@ -150,9 +183,8 @@ final class ObjectCopier {
         }
     }
 
-    private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source)
+    private List<UploadedPart> copyParts(MultipartUpload upload, ObjectVersion source, long partSize)
             throws ObjectStoreException, InterruptedException {
-        long partSize = Math.max(MAX_COPY_BYTES, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
         List<ConcurrentRequests.Request<UploadedPart>> copies = new ArrayList<>();
         for (long offset = 0; offset < source.size(); offset += partSize) {
             int number = copies.size() + 1;

@@ -66,6 +66,10 @@ final class PropertyHeaders {
         return headers;
     }
 
+    static boolean isEncryptedWithKms(ObjectProperties properties) {
+        return properties.headers().getOrDefault(ENCRYPTION, "").startsWith("aws:kms");
+    }
+
     private static @Nullable String kept(String header, String value) {
         if (header.startsWith(ObjectProperties.USER_METADATA)) {
             return header.equals(OperationId.HEADER) ? null : value; // it is of that version only

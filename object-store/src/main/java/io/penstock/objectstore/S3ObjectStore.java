@@ -285,16 +285,24 @@ public final class S3ObjectStore implements ObjectStore {
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         ObjectProperties sent = properties.sent();
-        return writing(() -> ObjectCopier.isAtOnce(source)
-                ? requests.gaps.<ObjectVersion, RuntimeException>go(
-                        Gap.COPIES,
-                        () -> reader.asShown(conditionalWrites.make(
-                                Kind.COPY,
-                                condition,
-                                precondition -> copier.copyAtOnce(source, key, sent, precondition))),
-                        () -> upload(source, key, sent, condition))
-                : copier.copyInParts(
-                        source, key, sent, (upload, parts) -> complete(upload, parts, condition), listener));
+        return writing(() -> {
+            long partSize = copier.partSize(source, key, sent);
+            return partSize == 0
+                    ? requests.gaps.<ObjectVersion, RuntimeException>go(
+                            Gap.COPIES,
+                            () -> reader.asShown(conditionalWrites.make(
+                                    Kind.COPY,
+                                    condition,
+                                    precondition -> copier.copyAtOnce(source, key, sent, precondition))),
+                            () -> upload(source, key, sent, condition))
+                    : copier.copyInParts(
+                            source,
+                            key,
+                            sent,
+                            partSize,
+                            (upload, parts) -> complete(upload, parts, condition),
+                            listener);
+        });
     }
 
     /** For stores that do not copy. */

@@ -12,11 +12,15 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Copies whose responses are lost, by a server that honours conditions on their targets as S3 does; S3Proxy and MinIO
@@ -49,6 +53,12 @@ final class CopyFaultTest {
             withBody("200 OK", "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>");
     private static final String SOURCE_GONE =
             withBody("404 Not Found", "<Error><Code>NoSuchKey</Code><Message>Not there</Message></Error>");
+
+    private static final String PART_COPIED =
+            withBody("200 OK", "<CopyPartResult><ETag>" + MD5 + "</ETag></CopyPartResult>");
+    private static final String UPLOAD_GONE =
+            withBody("404 Not Found", "<Error><Code>NoSuchUpload</Code><Message>Not there</Message></Error>");
+    private static final String NOT_KNOWN = "HTTP/1.1 501 Not Implemented\r\nx-amz-request-id: 1\r\n\r\n";
 
     private static final String SKEWED = withBody(
                     "403 Forbidden", "<Error><Code>RequestTimeTooSkewed</Code><Message>Late</Message></Error>")
@@ -188,8 +198,7 @@ final class CopyFaultTest {
 
     @Test
     void copy_large_tellsOfItsUploadBeforeItsFirstPartAndOnceItIsOver() throws Exception {
-        String part = withBody("200 OK", "<CopyPartResult><ETag>" + MD5 + "</ETag></CopyPartResult>");
-        server.answers(UPLOAD_CREATED, part, part, withBody("200 OK", "<R><ETag>" + OF_PARTS + "</ETag></R>"));
+        server.answers(UPLOAD_CREATED, PART_COPIED, PART_COPIED, completed(OF_PARTS));
 
         assertThat(copyLarge()).containsExactly("began u after 1 requests", "ended u after 4 requests");
     }
@@ -199,6 +208,116 @@ final class CopyFaultTest {
         server.answers(UPLOAD_CREATED, SOURCE_DENIED, SOURCE_DENIED, SOURCE_DENIED);
 
         assertThat(copyLarge()).containsExactly("began u after 1 requests");
+    }
+
+    @Test
+    void copy_ontoItself_isMadeInTheSameParts() throws Exception {
+        server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED, completed(OF_PARTS));
+
+        assertThat(copyOntoItself(ofTwoParts()).etag()).isEqualTo(OF_PARTS);
+
+        List<List<String>> requests = requestsSince(REQUESTS_TO_BEGIN);
+        assertThat(requests.getFirst().getFirst()).startsWith("HEAD /bucket/target?partNumber=1 ");
+        assertThat(requests.get(1))
+                .contains(OperationId.HEADER + ": " + OPERATION.text(), "x-amz-tagging: a=b", "content-type: text/a");
+        assertThat(requests.subList(2, 4))
+                .allSatisfy(part -> assertThat(part).contains("x-amz-copy-source-if-match: " + OF_PARTS))
+                .satisfiesExactlyInAnyOrder(
+                        part -> assertThat(part).contains("x-amz-copy-source-range: bytes=0-6291455"),
+                        part -> assertThat(part).contains("x-amz-copy-source-range: bytes=6291456-10485759"));
+        assertThat(requests).hasSize(5);
+    }
+
+    @Test
+    void copy_ontoItselfWhoseCompletionIsLost_isRecognisedByItsOperation() throws Exception {
+        server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED);
+        server.answers(ANSWER_LOST, UPLOAD_GONE, there(OF_PARTS, 10 << 20, OPERATION));
+
+        assertThat(copyOntoItself(ofTwoParts()).etag()).isEqualTo(OF_PARTS);
+    }
+
+    /** That of another, who has changed it in between: it has the same ETag. */
+    @Test
+    void copy_ontoItselfWhoseCompletionIsLostAndAnothersThere_isNotOurs() {
+        server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED);
+        server.answers(ANSWER_LOST, UPLOAD_GONE, there(OF_PARTS, 10 << 20, OperationId.random()), DONE);
+
+        assertThatThrownBy(() -> copyOntoItself(ofTwoParts())).isInstanceOf(ObjectStoreException.class);
+    }
+
+    @Test
+    void copy_ontoItselfOfWhichAPartFails_isAborted() {
+        server.answers(firstPart(8 << 20), UPLOAD_CREATED, REFUSED, REFUSED, DONE, DONE);
+
+        assertThatThrownBy(() -> copyOntoItself(ofTwoParts())).isInstanceOf(PreconditionFailed.class);
+        assertThat(server.requests().getLast().getFirst()).startsWith("DELETE /bucket/target?uploadId=u ");
+    }
+
+    /** The first is not told, is all, is less than half, or is smaller than S3 takes. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10 << 20, 4 << 20, 5 << 19})
+    void copy_ontoItselfOfOtherParts_isMadeByOneRequest(int first) throws Exception {
+        server.answers(first == 0 ? NOT_KNOWN : firstPart(first), COPIED);
+
+        assertThat(copyOntoItself(ofTwoParts()).etag()).isEqualTo(MD5);
+    }
+
+    @Test
+    void copy_ontoItselfOfManyPartsOrNone_isMadeByOneRequest() throws Exception {
+        server.answers(COPIED, COPIED);
+
+        copyOntoItself(new ObjectVersion("target", OF_PARTS.replace("-2", "-1001"), 10 << 20, Instant.EPOCH));
+        copyOntoItself(new ObjectVersion("target", MD5, 10 << 20, Instant.EPOCH));
+
+        assertThat(requestsSince(REQUESTS_TO_BEGIN)).hasSize(2);
+    }
+
+    /** There each copy has another ETag. */
+    @Test
+    void copy_ontoItselfEncryptedWithKms_isMadeByOneRequest() throws Exception {
+        server.answers(COPIED);
+
+        ObjectProperties encrypted = PROPERTIES.with(Map.of("x-amz-server-side-encryption", "aws:kms"));
+        assertThat(store.copy(ofTwoParts(), "target", encrypted, WriteCondition.ALWAYS)
+                        .etag())
+                .isEqualTo(MD5);
+    }
+
+    /** S3 takes no range of so small a source. */
+    @Test
+    void copy_ontoItselfOfOneSmallPart_hasOnePartWithoutARange() throws Exception {
+        String ofOnePart = OF_PARTS.replace("-2", "-1");
+        server.answers(UPLOAD_CREATED, PART_COPIED, completed(ofOnePart));
+
+        assertThat(copyOntoItself(new ObjectVersion("target", ofOnePart, 5, Instant.EPOCH))
+                        .etag())
+                .isEqualTo(ofOnePart);
+        assertThat(requestsSince(REQUESTS_TO_BEGIN + 1).getFirst())
+                .noneMatch(line -> line.startsWith("x-amz-copy-source-range"));
+    }
+
+    private ObjectVersion copyOntoItself(ObjectVersion source) throws Exception {
+        ObjectProperties properties =
+                new ObjectProperties(new TreeMap<>(Map.of("content-type", "text/a")), Map.of("a", "b"));
+        return store.copy(source, "target", properties.sentBy(OPERATION), WriteCondition.ALWAYS);
+    }
+
+    private static ObjectVersion ofTwoParts() {
+        return new ObjectVersion("target", OF_PARTS, 10 << 20, Instant.EPOCH);
+    }
+
+    private List<List<String>> requestsSince(int first) {
+        List<List<String>> requests = server.requests();
+        return requests.subList(first, requests.size());
+    }
+
+    private static String firstPart(int size) {
+        return "HTTP/1.1 206 Partial Content\r\nETag: " + OF_PARTS + "\r\nContent-Length: " + size
+                + "\r\nx-amz-mp-parts-count: 2\r\n\r\n";
+    }
+
+    private static String completed(String etag) {
+        return withBody("200 OK", "<R><ETag>" + etag + "</ETag></R>");
     }
 
     /** The listener's events of a copy in two parts. */

@@ -51,7 +51,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         EXPIRES,
         /** Keeps {@code Expires} where a copy is made without properties of its own. */
         EXPIRES_OF_DUPLICATES,
-        /** Has room for objects of 300 MiB, and copies these in parts. */
+        /** Has room for objects of 300 MiB, copies these in parts, and tells the sizes of parts. */
         COPIES_IN_PARTS
     }
 
@@ -514,15 +514,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assumeAble(Ability.COPIES_IN_PARTS);
         ObjectVersion source = putLarge("source", properties("source"));
         List<MultipartUpload> uploads = new ArrayList<>();
-        UploadListener listener = new UploadListener() {
-            @Override
-            public void began(MultipartUpload upload) {
-                uploads.add(upload);
-            }
-
-            @Override
-            public void ended(MultipartUpload upload) {}
-        };
+        UploadListener listener = noting(uploads);
 
         ObjectVersion copy = store.copy(source, "copy", properties("source"), WriteCondition.ABSENT, listener);
 
@@ -540,6 +532,62 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertIsNow(store.head("theirs").version(), theirs);
         assertHas("copy", properties("source"));
         assertThat(uploads).hasSizeGreaterThan(1).allSatisfy(this::assertGone);
+    }
+
+    /** S3 makes the ETag of such an object of the MD5s of its parts, and another of a copy by one request. */
+    @Test
+    void copy_ontoItself_keepsTheEtagOfItsParts() throws Exception {
+        assumeAble(Ability.COPIES_IN_PARTS);
+        byte[] content = BytesBody.random(2 * PART + 1000, 27).bytes();
+        ObjectVersion source = putInParts(content, properties("source"));
+        List<MultipartUpload> uploads = new ArrayList<>();
+
+        ObjectVersion copy =
+                store.copy(source, "object", properties("copy"), new Unchanged(source.etag()), noting(uploads));
+
+        assertThat(copy.etag()).isEqualTo(source.etag()).endsWith("-3\"");
+        assertIsNow(copy, content);
+        assertHas("object", properties("copy"));
+        assertThat(uploads).hasSize(1).allSatisfy(this::assertGone);
+    }
+
+    /** By content of the same size, and by the same content. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 0})
+    void copy_ontoItselfReplacedMeanwhile_keepsTheirs(int difference) throws Exception {
+        byte[] content = BytesBody.random(2 * PART + 1000, 28).bytes();
+        ObjectVersion source = putInParts(content, properties("source"));
+        content[0] += (byte) difference;
+        ObjectVersion theirs = store.put("object", BytesBody.of(content), WriteCondition.ALWAYS);
+        List<MultipartUpload> uploads = new ArrayList<>();
+        Unchanged condition = new Unchanged(source.etag());
+
+        assertThatThrownBy(() -> store.copy(source, "object", properties("copy"), condition, noting(uploads)))
+                .isInstanceOf(PreconditionFailed.class);
+        assertIsNow(theirs, content);
+        assertThat(uploads).allSatisfy(this::assertGone);
+    }
+
+    private ObjectVersion putInParts(byte[] content, ObjectProperties properties) throws Exception {
+        MultipartUpload upload = store.createUpload("object", properties);
+        List<UploadedPart> parts = new ArrayList<>();
+        for (int offset = 0; offset < content.length; offset += PART) {
+            byte[] part = Arrays.copyOfRange(content, offset, Math.min(offset + PART, content.length));
+            parts.add(store.uploadPart(upload, parts.size() + 1, BytesBody.of(part)));
+        }
+        return store.complete(upload, parts, WriteCondition.ALWAYS);
+    }
+
+    private static UploadListener noting(List<MultipartUpload> uploads) {
+        return new UploadListener() {
+            @Override
+            public void began(MultipartUpload upload) {
+                uploads.add(upload);
+            }
+
+            @Override
+            public void ended(MultipartUpload upload) {}
+        };
     }
 
     private void assertGone(MultipartUpload upload) {

@@ -315,14 +315,23 @@ public final class InMemoryObjectStore implements ObjectStore {
             WriteCondition condition,
             UploadListener listener)
             throws ObjectStoreException, InterruptedException {
-        return copied(toBeCopied(source), key, properties.sent(), condition, listener);
+        Content content = toBeCopied(source);
+        boolean keepsParts = content instanceof Content.Composed && source.key().equals(key);
+        return copied(content, keepsParts, key, properties.sent(), condition, listener);
     }
 
     private ObjectVersion copied(
-            Content content, String key, ObjectProperties properties, WriteCondition condition, UploadListener listener)
+            Content content,
+            boolean keepsParts,
+            String key,
+            ObjectProperties properties,
+            WriteCondition condition,
+            UploadListener listener)
             throws ObjectStoreException {
-        if (content.size() <= MOST_COPIED_AT_ONCE) {
-            return replace(key, content, properties, condition);
+        if (!keepsParts && content.size() <= MOST_COPIED_AT_ONCE) {
+            Content copy =
+                    content instanceof Content.Composed ? new Content.Slice(content, 0, content.size()) : content;
+            return replace(key, copy, properties, condition);
         }
         MultipartUpload upload = uploads.create(key, properties.sent());
         listener.began(upload);
@@ -340,7 +349,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         Content content = toBeCopied(source.version());
         ObjectProperties properties = entry(source.version().key()).properties; // the operation among them
         WriteCondition condition = checksDuplicates ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
-        return copied(content, key, properties, condition, listener);
+        return copied(content, false, key, properties, condition, listener);
     }
 
     @Override
