@@ -56,6 +56,6 @@ public final class UnheardErrors {
     }
 
     private static boolean isSame(@Nullable ObjectVersion one, @Nullable ObjectVersion other) {
-        return one == null || other == null ? one == other : one.hasIdentityOf(other);
+        return one == null ? other == null : other != null && one.hasIdentityOf(other);
     }
 }
