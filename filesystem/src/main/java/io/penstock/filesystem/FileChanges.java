@@ -88,6 +88,7 @@ final class FileChanges {
             throw new ErrnoException(
                     mustBeNew ? Errno.EEXIST : Errno.ESTALE, "there is a '" + directory.key(name) + "' already");
         }
+        files.unheard().report(directory.key(name), null);
         names.awaitRemoval(directory, name);
         named.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
@@ -134,6 +135,7 @@ final class FileChanges {
         boolean truncate = (flags & OpenFlags.O_TRUNC) != 0;
         boolean begun = false;
         try {
+            files.unheard().report(file.key(), file.stored());
             cut.begin(file);
             begun = Errnos.call(() -> file.beginWriting(writeback, truncate, clock.instant()));
         } finally {
@@ -252,11 +254,22 @@ final class FileChanges {
      * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
      * {@code tofile}) and hand them to children, which close them before they begin. Only a close that would commit asks
      * for the others, after it is counted: of two at the same time the later one finds no other.
+     *
+     * <p>A shell duplicates what it redirects to, and its last close is part of a dup2(2), which drops the error. So of a
+     * duplicated handle the error is for the next open, too.
      */
     void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
+        boolean isDuplicated = handle.closesAgain();
         WrittenFile content = handle.file().flush(handle.opener());
         if (content != null && !(content.isDirty() && isStillOpen.getAsBoolean())) {
-            commit(content);
+            try {
+                commit(content);
+            } catch (ErrnoException e) {
+                if (isDuplicated && e.errno() != Errno.EINTR) {
+                    files.unheard().add(handle.file(), e.errno(), String.valueOf(e.getMessage()));
+                }
+                throw e;
+            }
         }
     }
 

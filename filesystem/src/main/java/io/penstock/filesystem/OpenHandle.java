@@ -26,6 +26,8 @@ sealed interface OpenHandle {
         /** Whether {@link KernelView} was told of a read. Racy on purpose: at worst it is told twice. */
         private boolean confirmed;
 
+        private volatile boolean closed;
+
         OpenObject(SharedFile file, int flags, boolean cached) {
             this.file = file;
             this.flags = flags;
@@ -50,6 +52,13 @@ sealed interface OpenHandle {
         /** Its part in the file. It may have joined to write without being writable: to make or truncate the file. */
         Opener opener() {
             return opener;
+        }
+
+        /** A descriptor is closed. @return whether one was before, so that the program has duplicated it */
+        boolean closesAgain() {
+            boolean again = closed;
+            closed = true;
+            return again;
         }
 
         /** Whether {@link KernelView} counts it: the kernel has bytes of this inode from elsewhere too. */

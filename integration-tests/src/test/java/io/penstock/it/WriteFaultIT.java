@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -155,6 +157,93 @@ final class WriteFaultIT {
         }
         new Recover(front.fronted(), bucket.name(), scratch).run("--commit").orThrow();
         written.forEach(this::assertStored);
+    }
+
+    /** A shell redirects with dup2(2), which drops the error of the close that it implies. */
+    @Test
+    @DisabledIfSystemProperty(
+            named = "penstock.test.binding",
+            matches = "jnr",
+            disabledReason = "only the kernel's protocol tells whose descriptors are left")
+    void refusal_thatAShellCannotSee_isToldByTheNextOpenOnce() throws Exception {
+        Predicate<S3Front.Request> isWrite =
+                request -> request.method().equals("PUT") && request.target().contains("/f-");
+        bucket.put(TestData.of("f-old", 1000));
+        bucket.put(TestData.of("f-log", 1000));
+        record Writing(String line, boolean tells) {}
+        List<Writing> writings = List.of(
+                new Writing(": > f-1", true),
+                new Writing(": > f-old", true),
+                new Writing("echo x > f-2", true),
+                new Writing("echo x >> f-log", true),
+                new Writing("cp /etc/passwd f-3", false),
+                new Writing("python3 -c 'open(\"f-4\", \"w\").close()'", false));
+        try (MountedBucket mount = mount(front.fronted(), "")) {
+            for (Writing writing : writings) {
+                String name = writing.line().replaceAll(".*(f-[a-z0-9]+).*", "$1");
+                front.treat(request -> isWrite.test(request) ? Treatment.answer(403, "AccessDenied") : Treatment.PASS);
+                Program.Result written = Program.shell(mount.path(), writing.line());
+                assertThat(written.exit() == 0).as(writing + written.out()).isEqualTo(writing.tells());
+                mount.awaitLog("'" + name + "' could not be committed");
+                front.passAll();
+
+                Program.Result next = Program.shell(mount.path(), "echo y > " + name);
+
+                assertThat(next.exit() != 0).as(writing + next.out()).isEqualTo(writing.tells());
+                if (writing.tells()) {
+                    assertThat(next.out()).contains(name + ": Permission denied");
+                    mount.awaitLog("'" + name + "' is not opened for writing this once");
+                    Program.shell(mount.path(), "echo y > " + name).orThrow();
+                }
+                assertThat(bucket.get(name)).asString().isEqualTo("y\n");
+            }
+            mount.terminate();
+        }
+    }
+
+    /** The children of a program with a small open log, and the program's end, while the store does not answer. */
+    @Test
+    @DisabledIfSystemProperty(
+            named = "penstock.test.binding",
+            matches = "jnr",
+            disabledReason = "only the kernel's protocol tells which process closes")
+    void program_withAnOpenLogWhileTheStoreIsSilent_startsChildrenAndCanBeKilled() throws Exception {
+        String script = """
+            import subprocess
+            logs = [open(f"log-{i}", "w") for i in range(20)]
+            print("opened", flush=True)
+            input()
+            for log in logs:
+                log.write("begun")
+                log.flush()
+            subprocess.run(["ps"], stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(["true"], pass_fds=[log.fileno() for log in logs], check=True)
+            print("ran", flush=True)
+            input()
+            """;
+        try (MountedBucket mount = mount(front.fronted(), TIMEOUTS)) {
+            Process program = new ProcessBuilder("python3", "-c", script)
+                    .directory(mount.path().toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                assertThat(program.inputReader().readLine()).isEqualTo("opened");
+                front.treat(_ -> Treatment.KEEP_SILENT);
+                program.outputWriter().append("go on\n").flush();
+                assertThat(program.inputReader().readLine()).isEqualTo("ran");
+                program.destroyForcibly();
+                assertThat(program.waitFor(10, TimeUnit.SECONDS))
+                        .as("ended by SIGKILL")
+                        .isTrue();
+            } finally {
+                program.destroyForcibly();
+                front.passAll();
+            }
+            mount.terminate();
+        }
+        for (int log = 0; log < 20; log++) {
+            assertThat(bucket.get("log-" + log)).asString().isEqualTo("begun");
+        }
     }
 
     @Tag("long")

@@ -40,7 +40,7 @@ final class FileCommits implements FileBytes.Owner {
 
     private final Condition progress;
     private final FileState state;
-    private final StickyError error = new StickyError();
+    private final StickyError error;
     private final InDoubt inDoubt;
     private final FileObject object;
 
@@ -71,6 +71,7 @@ final class FileCommits implements FileBytes.Owner {
         this.context = context;
         this.listener = listener;
         this.state = state;
+        this.error = new StickyError(state);
         this.bytes = new FileBytes(context.resources(), this, content, layer);
         this.lock = bytes.lock();
         this.progress = bytes.progress();

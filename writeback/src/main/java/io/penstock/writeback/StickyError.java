@@ -8,10 +8,19 @@ import org.jspecify.annotations.Nullable;
 final class StickyError {
     private static final String NO_ROOM = "memory and staging are full of data that cannot be committed";
 
+    private final FileState state;
+
     private @Nullable Exception error;
 
     /** The error that stays once {@link #error} was reported. */
     private @Nullable Exception forGood;
+
+    /** The changes that a call has reported as not stored. */
+    private long reported;
+
+    StickyError(FileState state) {
+        this.state = state;
+    }
 
     /** The first is kept: later ones follow from it. */
     void set(Exception failure) {
@@ -36,6 +45,12 @@ final class StickyError {
         return error;
     }
 
+    /** The error that stays, if no call has reported one since the last change; null otherwise. */
+    @Nullable
+    Exception unheard() {
+        return reported < state.changes() ? forGood : null;
+    }
+
     void clear() {
         error = null;
         forGood = null;
@@ -43,6 +58,7 @@ final class StickyError {
 
     private @Nullable Exception take() {
         Exception taken = error;
+        reported = taken == null ? reported : state.changes();
         error = forGood;
         return taken;
     }

@@ -508,6 +508,11 @@ public final class WrittenFile {
         }
     }
 
+    /** Why it could not be committed, once it is {@linkplain Writeback.Listener#abandoned abandoned}: null if a call has reported it. */
+    public @Nullable Exception unheard() {
+        return bytes.<@Nullable Exception>locked(() -> commits.error().unheard());
+    }
+
     boolean isEnded() {
         return bytes.locked(state::isEnded);
     }

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 final class StickyErrorTest {
-    private final StickyError error = new StickyError();
+    private final FileState state = new FileState("key", Instant.EPOCH);
+    private final StickyError error = new StickyError(state);
 
     @Test
     void report_ofWhatWasSet_throwsItOnce() throws Exception {
@@ -27,5 +29,20 @@ final class StickyErrorTest {
         error.set(new IOException("another"));
         assertThatThrownBy(error::report).hasMessage("another");
         error.report();
+    }
+
+    @Test
+    void unheard_untilItIsReported_andAgainAfterAChange() throws Exception {
+        state.created(null);
+        error.set(new IOException("of a commit that is tried again"));
+        assertThat(error.unheard()).isNull();
+        error.clear();
+        error.setForGood(new IOException("last"));
+        assertThat(error.unheard()).hasMessage("last");
+        assertThatThrownBy(error::report).hasMessage("last");
+        assertThat(error.unheard()).isNull();
+
+        state.changed(Instant.EPOCH);
+        assertThat(error.unheard()).hasMessage("last");
     }
 }

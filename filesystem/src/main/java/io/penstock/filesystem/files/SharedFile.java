@@ -507,6 +507,7 @@ public final class SharedFile implements KernelContent.Holder {
 
     /** Its name is gone. A running commit ends first. */
     public void remove() {
+        files.unheard().forget(key());
         synchronized (this) {
             lose();
         }

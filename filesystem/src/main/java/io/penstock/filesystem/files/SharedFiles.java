@@ -1,6 +1,7 @@
 package io.penstock.filesystem.files;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
 import io.penstock.metadata.Directory;
@@ -44,6 +45,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final KernelView kernel;
     private final KeptAttributes kept;
     private final ModifiedTimes times = new ModifiedTimes();
+    private final UnheardErrors unheard = new UnheardErrors();
 
     /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
     private final ConcurrentMap<Long, List<SharedFile>> byInode = new ConcurrentHashMap<>();
@@ -75,6 +77,10 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     public ModifiedTimes times() {
         return times;
+    }
+
+    public UnheardErrors unheard() {
+        return unheard;
     }
 
     /** Never used twice. */
@@ -302,6 +308,10 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         SharedFile file = byContent.get(content);
         if (file != null) {
             Place place = file.inode().place();
+            Exception failure = content.unheard();
+            if (failure != null) {
+                unheard.add(file, Errnos.errno(failure), String.valueOf(failure.getMessage()));
+            }
             if (place != null) {
                 tree.invalidate(place.parent(), place.name());
             }

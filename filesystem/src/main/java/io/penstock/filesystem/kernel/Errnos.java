@@ -53,6 +53,12 @@ public final class Errnos {
         return new ErrnoException(errno, String.valueOf(failure.getMessage()), failure);
     }
 
+    /** Of a failure of the store or of staging. */
+    public static Errno errno(Exception failure) {
+        Throwable cause = failure instanceof ObjectStoreException ? failure : failure.getCause();
+        return cause instanceof ObjectStoreException known ? errno(known) : Errno.EIO;
+    }
+
     private static Errno errno(ObjectStoreException failure) {
         return switch (failure) {
             // The version that the caller got hold of is gone; the kernel looks the path up again on ESTALE.

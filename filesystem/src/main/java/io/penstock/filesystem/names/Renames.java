@@ -166,6 +166,8 @@ final class Renames {
                 tree.keep(rename.from.parent());
                 inodes.move(file.inode(), to.parent(), to.name());
                 file.renamed(replaced);
+                files.unheard().forget(rename.from.key());
+                files.unheard().forget(to.key());
                 return true;
             });
             removals.detach(loser);

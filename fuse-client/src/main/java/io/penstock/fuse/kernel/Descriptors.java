@@ -65,7 +65,9 @@ final class Descriptors {
 
     /**
      * Whether the file is still open for writing in the process that closes a descriptor of the handle, in the one that has
-     * opened it, or in the one that the closing process was forked from: its own close is yet to come.
+     * opened it, or in the one that the closing process was forked from: its own close is yet to come. A process that a
+     * signal has ended, and that closes its files by that, counts as one that has it open: it must not wait for a commit,
+     * and the end of the handle brings that.
      *
      * @param thread the one that closes
      * @param path the file's, from the mount's root; null if it has none
@@ -73,7 +75,8 @@ final class Descriptors {
     boolean areLeft(long handle, int thread, long inode, @Nullable String path) {
         String name = path == null ? "" : path.substring(path.lastIndexOf('/'));
         Integer opener = openers.get(handle);
-        return Caller.isInExec(thread)
+        return Caller.isKilled(thread)
+                || Caller.isInExec(thread)
                 || CompletableFuture.supplyAsync(
                                 () -> isOpen(thread, inode, name)
                                         || (opener != null && isOpenElsewhere(opener, thread, inode, name)),

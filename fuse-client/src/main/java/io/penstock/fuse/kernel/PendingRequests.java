@@ -25,19 +25,12 @@ final class PendingRequests {
 
     private final IntPredicate isToEnd;
 
-    /** The same of a caller that closes a file. */
-    private final IntPredicate isKilled;
-
     /** By the request's unique number. A thread removes itself when its request has its reply. */
     private final Map<Long, Request> requests = new ConcurrentHashMap<>();
 
-    /**
-     * @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call
-     * @param isKilled whether it has ended by a signal already, and closes its files: the kernel reports no signal then
-     */
-    PendingRequests(IntPredicate isToEnd, IntPredicate isKilled) {
+    /** @param isToEnd whether the caller, given by its thread's number, has a signal that must end its call */
+    PendingRequests(IntPredicate isToEnd) {
         this.isToEnd = isToEnd;
-        this.isKilled = isKilled;
     }
 
     /**
@@ -69,18 +62,6 @@ final class PendingRequests {
         }
         Thread.ofVirtual().name("fuse signal ", unique).start(() -> watch(unique, request));
         return true;
-    }
-
-    /** The caller closes a file, and must not wait if that is because it was killed. */
-    void closes(long unique) {
-        Request request = requests.get(unique);
-        if (request != null) {
-            Thread.ofVirtual().name("fuse close ", unique).start(() -> {
-                if (isKilled.test(request.caller)) {
-                    request.thread.interrupt();
-                }
-            });
-        }
     }
 
     private void watch(long unique, Request request) {

@@ -46,7 +46,7 @@ final class Session {
     private final Runnable atEnd;
     private final Notifier notifier;
     private final Runnable disconnect;
-    private final PendingRequests waiting = new PendingRequests(Caller::isToEnd, Caller::isKilled);
+    private final PendingRequests waiting = new PendingRequests(Caller::isToEnd);
     private final ReplyPool replies;
     private final RequestPool requests;
     private final LongAdder taken = new LongAdder();
@@ -203,12 +203,7 @@ final class Session {
             return failure(request, e);
         }
         try {
-            boolean isClose = detached.opcode() == Opcode.FLUSH;
-            long unique = detached.unique(); // the request may be given back before this returns
-            waiting.start(unique, detached.pid(), () -> answerLater(detached));
-            if (isClose) {
-                waiting.closes(unique);
-            }
+            waiting.start(detached.unique(), detached.pid(), () -> answerLater(detached));
             return Operations.NO_REPLY;
         } catch (Throwable e) {
             int result = failure(detached, e);

@@ -70,6 +70,9 @@ class CallerTest {
             }
             assertThat(Caller.isKilled(ended)).isEqualTo(!signal.isEmpty());
             assertThat(Caller.isKilled((int) parent.pid())).isFalse();
+            assertThat(new Descriptors("0:0").areLeft(1, ended, 1, null))
+                    .as("its close does not wait")
+                    .isEqualTo(!signal.isEmpty());
             assertThat(Caller.parent(ended)).isEqualTo((int) parent.pid());
         } finally {
             parent.destroyForcibly();

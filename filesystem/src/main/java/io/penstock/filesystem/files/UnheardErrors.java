@@ -1,0 +1,61 @@
+package io.penstock.filesystem.files;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.core.ObjectVersion;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Why files could not be stored, where perhaps no program has seen it: the next open for writing of the name fails with that,
+ * once. An error counts while the name has the version, or none, that it had then. The last ones are kept. Safe for use by
+ * any number of threads.
+ */
+public final class UnheardErrors {
+    private static final Logger LOG = LoggerFactory.getLogger(UnheardErrors.class);
+
+    private static final int REMEMBERED = 1000;
+
+    private record Unheard(@Nullable ObjectVersion version, Errno errno, String reason) {}
+
+    private final Cache<String, Unheard> byKey = Caffeine.newBuilder()
+            .maximumSize(REMEMBERED)
+            .executor(Runnable::run)
+            .build();
+
+    /** The file's content is not stored. */
+    public void add(SharedFile file, Errno errno, String reason) {
+        byKey.put(file.key(), new Unheard(file.stored(), errno, reason));
+    }
+
+    /** The name is another file's, or none's. */
+    public void forget(String key) {
+        byKey.invalidate(key);
+    }
+
+    /**
+     * The name is about to be opened for writing.
+     *
+     * @param version that it has now; null if it has none
+     * @throws ErrnoException the error; never ESTALE, after which the kernel opens the file again
+     */
+    public void report(String key, @Nullable ObjectVersion version) throws ErrnoException {
+        Unheard unheard = byKey.asMap().remove(key);
+        if (unheard != null && isSame(unheard.version, version)) {
+            LOG.warn(
+                    "'{}' is not opened for writing this once: what was written before could not be stored, and the"
+                            + " program may not have noticed the error of its close: {}",
+                    key,
+                    unheard.reason);
+            Errno errno = unheard.errno == Errno.ESTALE ? Errno.EIO : unheard.errno;
+            throw new ErrnoException(errno, "an earlier close of '" + key + "' has failed: " + unheard.reason);
+        }
+    }
+
+    private static boolean isSame(@Nullable ObjectVersion one, @Nullable ObjectVersion other) {
+        return one == null ? other == null : other != null && one.hasIdentityOf(other);
+    }
+}

@@ -1,0 +1,127 @@
+package io.penstock.filesystem;
+
+import static io.penstock.filesystem.Mounted.O_TRUNC;
+import static io.penstock.filesystem.Mounted.O_WRONLY;
+import static io.penstock.filesystem.Mounted.assertErrno;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.core.Errno;
+import io.penstock.core.ErrnoException;
+import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.testing.Call;
+import io.penstock.testing.Fault;
+import io.penstock.writeback.WritebackConfig.Close;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A store that refuses to take files, and programs that may not have seen it. */
+@Timeout(60)
+class UnheardErrorsTest extends OverWritableMount {
+    @BeforeEach
+    void refuse() {
+        refuse(m);
+    }
+
+    private static void refuse(Mounted mount) {
+        mount.faults.always(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.AccessDenied::new));
+    }
+
+    private static OpenFile open(Mounted mount, String name) throws ErrnoException {
+        return mount.create(name, O_WRONLY | O_TRUNC);
+    }
+
+    /** As a shell's {@code : > a} does, which duplicates the descriptor, and does not see the last close's error. */
+    private static void redirectTo(Mounted mount, String name) throws ErrnoException {
+        OpenFile file = open(mount, name);
+        mount.fs.flush(file.handle(), () -> true);
+        assertErrno(Errno.EACCES, () -> mount.fs.flush(file.handle(), () -> false));
+        mount.fs.release(file.handle());
+    }
+
+    /** @param given whether the file has been given up by the time of the next open */
+    @ParameterizedTest
+    @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+    void open_afterARefusedRedirection_failsOnce(boolean existing, boolean given) throws Exception {
+        if (existing) {
+            m.bucket.put("a", "before");
+        }
+        redirectTo(m, "a");
+        if (given) {
+            m.drain();
+        }
+
+        assertErrno(Errno.EACCES, () -> open(m, "a"));
+
+        m.drain();
+        assertThat(m.stored("a")).isEqualTo(existing ? "before" : null);
+        if (existing) {
+            assertThat(m.cat("a")).isEqualTo("before");
+        }
+        m.faults.heal();
+        m.save("a", "after");
+        assertThat(m.stored("a")).isEqualTo("after");
+    }
+
+    @Test
+    void open_afterTheOnlyDescriptorsClose_succeeds() throws Exception {
+        OpenFile file = open(m, "a");
+        assertErrno(Errno.EACCES, () -> m.close(file));
+        m.drain();
+
+        assertErrno(Errno.EACCES, () -> m.close(open(m, "a")));
+        m.drain();
+        m.faults.heal();
+        m.save("a", "after");
+        assertThat(m.stored("a")).isEqualTo("after");
+    }
+
+    /** Of processes that the mount may not see. */
+    @Test
+    void close_ofEachDescriptor_reportsTheError() throws Exception {
+        OpenFile file = open(m, "a");
+        for (int descriptor = 0; descriptor < 3; descriptor++) {
+            assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), () -> false));
+        }
+        m.fs.release(file.handle());
+    }
+
+    @Test
+    void open_afterTheNameWasRemovedOrWritten_succeeds() throws Exception {
+        OpenFile removed = open(m, "removed");
+        m.fs.flush(removed.handle(), () -> true);
+        assertErrno(Errno.EACCES, () -> m.fs.flush(removed.handle(), () -> false));
+        m.unlink("removed");
+        m.fs.release(removed.handle());
+        redirectTo(m, "written");
+        m.drain();
+        m.bucket.put("written", "by another node");
+        m.faults.heal();
+
+        m.save("removed", "1");
+        m.save("written", "2");
+
+        assertThat(m.stored("removed")).isEqualTo("1");
+        assertThat(m.stored("written")).isEqualTo("2");
+    }
+
+    @Test
+    void open_afterAStagedCloseThatWasRefusedLater_failsOnce(@TempDir Path folder) throws Exception {
+        try (Mounted staged = Mounted.writable(cache, m.bucket, Mounted.config(folder, Close.STAGED))) {
+            refuse(staged);
+            staged.save("a", "1");
+            staged.drain();
+
+            assertErrno(Errno.EACCES, () -> open(staged, "a"));
+            staged.faults.heal();
+            staged.save("a", "2");
+            staged.drain();
+            assertThat(m.stored("a")).isEqualTo("2");
+        }
+    }
+}
