@@ -3,17 +3,16 @@ package io.penstock.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testing.TestTier;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Objects;
+import java.util.List;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Random system calls on a mount and on a local disk, compared one by one, errors included; then the next mount's view of
@@ -29,19 +28,27 @@ class DifferentialIT {
 
     private WrittenBucket bucket;
     private Path program;
+    private Path sizesProgram;
+
+    /** Of files whose size changes. */
+    private enum Sizes {
+        PAGES(TestTier.choose(400, 20_000), 12_000),
+        MANY_PAGES(TestTier.choose(60, 300), 1_300_000);
+
+        private final int steps;
+        private final int largest;
+
+        Sizes(int steps, int largest) {
+            this.steps = steps;
+            this.largest = largest;
+        }
+    }
 
     @BeforeAll
     void mount() throws Exception {
         bucket = new WrittenBucket(scratch, "-o", "allow-other");
-        program = program("differential.py");
-    }
-
-    private Path program(String name) throws IOException {
-        Path copy = scratch.resolve(name);
-        try (InputStream in = Objects.requireNonNull(getClass().getResourceAsStream(name))) {
-            Files.copy(in, copy);
-        }
-        return copy;
+        program = Resources.copy("differential.py", scratch);
+        sizesProgram = Resources.copy("sizes.py", scratch);
     }
 
     @AfterAll
@@ -70,9 +77,23 @@ class DifferentialIT {
         assertThat(WrittenBucket.sh(
                         bucket.folder("rare"),
                         "python3 \"$1\" \"$2\"",
-                        program("rare_calls.py"),
+                        Resources.copy("rare_calls.py", scratch),
                         MountedBucket.BINDING))
                 .isEmpty();
+    }
+
+    /** Whatever makes a file smaller or larger, readers never see bytes that it did not have, such as zeros of no hole. */
+    @ParameterizedTest
+    @EnumSource
+    void readers_ofAFileThatIsCutAndGrows_seeWhatTheySeeOnALocalDisk(Sizes sizes) throws Exception {
+        long seed = Long.getLong("penstock.seed", RandomGenerator.getDefault().nextInt(1_000_000));
+        String call = "python3 \"$1\" \"$2\" " + seed + " " + sizes.steps + " " + sizes.largest;
+        for (Path folder : List.of(bucket.onDisk("sizes"), bucket.folder("sizes"))) {
+            assertThat(WrittenBucket.sh(scratch, call, sizesProgram, folder))
+                    .as(folder + ", -Dpenstock.seed=" + seed)
+                    .isEmpty();
+        }
+        bucket.assertHolds("sizes", bucket.onDisk("sizes"));
     }
 
     private void assertSame(long seed, String... arguments) throws Exception {

@@ -52,34 +52,6 @@ final class ProgramsIT {
         assumeTrue(Program.shell(scratch, "type -P \"$1\"", program).exit() == 0, "there is no " + program);
     }
 
-    @Test
-    @Tag("long")
-    void git_cloneMergeRebaseAndGc_passesFsck() throws Exception {
-        Path origin = Files.createDirectory(scratch.resolve("origin"));
-        sh(origin, """
-            git init -q -b main && git config user.email a@b.c && git config user.name n
-            for i in 1 2 3; do mkdir -p d$i && seq 2000 > d$i/f && git add . && git commit -qm c$i; done
-            """);
-        Path folder = bucket.folder("git");
-
-        assertThat(sh(folder, """
-            git clone -q --no-local "$1" clone && cd clone
-            git config user.email a@b.c && git config user.name n
-            git checkout -q -b topic && sed -i s/^7$/seven/ d1/f && git commit -qam topic
-            git checkout -q main && sed -i s/^1999$/last/ d1/f && git commit -qam main
-            git merge -q -m merged topic > /dev/null
-            echo stashed > d2/f && git stash -q && git diff --quiet && git stash pop -q && git checkout -q d2/f
-            git checkout -q -b other HEAD~1 && git rm -q d3/f && git commit -qm removed && git rebase -q main
-            git worktree add -q ../tree topic && git -C ../tree status --porcelain && git worktree remove ../tree
-            git push -q origin other
-            git gc -q --prune=now && git fsck --strict 2>&1
-            git log --format=%s
-            grep -c . d1/f && grep -E 'seven|last' d1/f
-            git status --porcelain
-            """, origin)).isEqualTo("removed\nmerged\nmain\ntopic\nc3\nc2\nc1\n2000\nseven\nlast\n");
-        bucket.assertStored("git");
-    }
-
     /** With a backup, in place, and by a rename. A backup that is a link would be a copy here: links are. */
     @Test
     void editors_save_asOnDisk() throws Exception {

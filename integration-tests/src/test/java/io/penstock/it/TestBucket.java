@@ -39,6 +39,7 @@ final class TestBucket implements AutoCloseable {
     private static final long PART = 64L << 20;
     private static final int CONCURRENCY = 4;
     private static final int CONFLICT = 409;
+    private static final int PRECONDITION_FAILED = 412;
     private static final int DELETE_TRIES = 50;
 
     /** What one request of S3 may name. */
@@ -264,6 +265,33 @@ final class TestBucket implements AutoCloseable {
     /** Withdraws what {@link #open} and {@link #allow} have granted. */
     void shut() {
         s3.deleteBucketPolicy(request -> request.bucket(name));
+    }
+
+    /** Whether the server makes an object only if nothing has its key. */
+    boolean honoursConditionsOnPuts() {
+        put("probe", new byte[0]);
+        return isRefused(() -> s3.putObject(
+                request -> request.bucket(name).key("probe").ifNoneMatch("*"), RequestBody.fromBytes(new byte[0])));
+    }
+
+    /** The same of copies. */
+    boolean honoursConditionsOnCopies() {
+        put("probe", new byte[0]);
+        put("probe copied", new byte[0]);
+        return isRefused(() -> s3.copyObject(request -> request.sourceBucket(name)
+                .sourceKey("probe")
+                .destinationBucket(name)
+                .destinationKey("probe copied")
+                .ifNoneMatch("*")));
+    }
+
+    private static boolean isRefused(Runnable conditional) {
+        try {
+            conditional.run();
+            return false;
+        } catch (S3Exception e) {
+            return e.statusCode() == PRECONDITION_FAILED;
+        }
     }
 
     private void deleteKeys(List<String> all) {
