@@ -53,7 +53,6 @@ public final class Main {
             MountsCommand.class,
             StatsCommand.class,
             ShareCommand.class,
-            ProfileCommand.class,
             DoctorCommand.class,
             BenchCommand.class,
             SetCommand.class,
