@@ -102,9 +102,7 @@ final class WhyCommand implements Callable<Integer> {
                 (report.passedThrough() ? "by the kernel, from the cache's file (passthrough)" : "through the mount")
                         + "; " + shape(report.shape()) + "; " + Figures.count(report.readers(), "handle") + " now, "
                         + Figures.count(report.streams(), "stream") + " with readahead");
-        if (report.lastReads() != null) {
-            showLast(report.lastReads(), out);
-        }
+        showLast(report.lastReads(), out);
         add(
                 out,
                 "cold read",

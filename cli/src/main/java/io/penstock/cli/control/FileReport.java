@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param streams running streams, each with readahead
  * @param coldGets the GETs that a read of all of it would make
  * @param coldBytes the bytes that these would fetch
- * @param lastReads the waits of the last reads that reached the mount; null if an earlier version answers
+ * @param lastReads the waits of the last reads that reached the mount
  */
 public record FileReport(
         String path,
@@ -41,7 +41,7 @@ public record FileReport(
         int streams,
         long coldGets,
         long coldBytes,
-        @Nullable LastReads lastReads) {
+        LastReads lastReads) {
     /**
      * The last reads.
      *
