@@ -3,6 +3,7 @@ package io.penstock.cli.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cli.doctor.ServerQuirks.Upload;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -10,7 +11,6 @@ import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.objectstore.StoredObject;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
