@@ -142,4 +142,23 @@ final class JobWatch {
         err.flush();
         return end.state() == State.DONE && end.problemCount() == 0;
     }
+
+    /** Lines printed if Ctrl-C ends this process before this is closed. */
+    private static final class Farewell implements AutoCloseable {
+        private final Thread hook;
+
+        Farewell(Runnable say) {
+            hook = new Thread(say);
+            Runtime.getRuntime().addShutdownHook(hook);
+        }
+
+        @Override
+        public void close() {
+            try {
+                boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException e) {
+                // The process is ending: it says it.
+            }
+        }
+    }
 }

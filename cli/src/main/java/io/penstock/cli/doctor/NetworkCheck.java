@@ -9,26 +9,16 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How fast ranges arrive, and how many requests it takes. */
-final class NetworkCheck implements Check<List<RangeSpeed>> {
+/**
+ * How fast ranges arrive, and how many requests it takes.
+ *
+ * @param cache the disk of the cache; null if it is unknown
+ */
+record NetworkCheck(Configuration configuration, @Nullable Disks.Facts cache) implements Check<List<RangeSpeed>> {
     /** A store of the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
     private static final double SLOW_MIB = 50;
-
-    private final Configuration configuration;
-    private final @Nullable DiskFacts cache;
-
-    /** @param cache the disk of the cache; null if it is unknown */
-    NetworkCheck(Configuration configuration, @Nullable DiskFacts cache) {
-        this.configuration = configuration;
-        this.cache = cache;
-    }
-
-    @Override
-    public String name() {
-        return "network";
-    }
 
     @Override
     public void examine(List<RangeSpeed> speeds, Findings findings) {
