@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
 import java.io.IOException;
@@ -49,7 +50,7 @@ final class JobWatch {
             Duration pause = FIRST_LOOK;
             while (true) {
                 JsonNode answer = mount.ask("job", Map.of("job", job));
-                JobStatus status = JobStatus.of(answer);
+                JobStatus status = Json.read(answer, JobStatus.class);
                 if (status.state() != State.RUNNING) {
                     return answer;
                 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.FileReport;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
@@ -46,10 +47,10 @@ final class WhyCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(answer);
-        } else if (WrittenFileReport.isIn(answer)) {
-            show(WrittenFileReport.of(answer), mount, out);
+        } else if (answer.has("state")) {
+            show(Json.read(answer, WrittenFileReport.class), mount, out);
         } else {
-            show(FileReport.of(answer), mount, out);
+            show(Json.read(answer, FileReport.class), mount, out);
         }
         out.flush();
         return ExitCode.DONE;

@@ -1,7 +1,5 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -58,9 +56,4 @@ public record FileReport(
 
     /** @param place {@code missing}, {@code inflight}, {@code memory}, {@code disk}, {@code memory_and_disk}, {@code sectors} */
     public record Range(long from, long to, String place) {}
-
-    /** From the mount's response. */
-    public static FileReport of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, FileReport.class);
-    }
 }

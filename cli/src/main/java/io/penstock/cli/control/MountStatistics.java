@@ -1,12 +1,10 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -96,10 +94,5 @@ public record MountStatistics(
     /** How long readers waited for the limits of fetches, memory and the turn of a GET: nanoseconds. */
     public long limitWaitNanos() {
         return readahead.memoryNanos() + readahead.turnNanos();
-    }
-
-    /** From the mount's response. */
-    public static MountStatistics of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, MountStatistics.class);
     }
 }

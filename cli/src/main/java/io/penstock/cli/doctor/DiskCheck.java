@@ -6,7 +6,7 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.Text;
 import io.penstock.cli.process.Folders;
@@ -133,7 +133,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
         }
     }
 
-    private void speed(DiskSpeed speed, Findings findings) {
+    private void speed(DiskTrial.Speed speed, Findings findings) {
         String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
                 .formatted(
                         Text.number(Math.rint(speed.readMib())),

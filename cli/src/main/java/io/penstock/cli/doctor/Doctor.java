@@ -44,7 +44,7 @@ public final class Doctor {
     private final Examiner examiner;
 
     /** Null if it was not examined. */
-    private @Nullable Disks.Facts cacheDisk;
+    private Disks.@Nullable Facts cacheDisk;
 
     /**
      * How far to go.
@@ -122,7 +122,7 @@ public final class Doctor {
     }
 
     /** Whether the folder is on a disk that was measured before. */
-    private static boolean isMeasured(@Nullable Disks.Facts disk, Path folder) throws IOException {
+    private static boolean isMeasured(Disks.@Nullable Facts disk, Path folder) throws IOException {
         return disk != null
                 && disk.trial() != null
                 && disk.trial().speed() != null
@@ -157,7 +157,7 @@ public final class Doctor {
         return scope.writes() && !configuration.get(Settings.READ_ONLY);
     }
 
-    private @Nullable RightsCheck.Facts rights(Store store, Target target) throws InterruptedException {
+    private RightsCheck.@Nullable Facts rights(Store store, Target target) throws InterruptedException {
         return examiner.examine(
                 SOON, () -> store.rights(tryWrites()), new RightsCheck(target, configuration.get(Settings.READ_ONLY)));
     }

@@ -2,7 +2,7 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.measure.Text;
 import java.time.Duration;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cache the disk of the cache; null if it is unknown
  */
-record NetworkCheck(Configuration configuration, @Nullable Disks.Facts cache) implements Check<List<RangeSpeed>> {
+record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) implements Check<List<RangeSpeed>> {
     /** A store of the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
@@ -72,7 +72,7 @@ record NetworkCheck(Configuration configuration, @Nullable Disks.Facts cache) im
     }
 
     private void cacheDisk(RangeSpeed best, Findings findings) {
-        DiskSpeed disk =
+        DiskTrial.Speed disk =
                 cache == null || cache.trial() == null ? null : cache.trial().speed();
         if (disk != null && disk.writeMib() < best.mib()) {
             findings.note(

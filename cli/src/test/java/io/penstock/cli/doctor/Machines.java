@@ -10,7 +10,7 @@ import io.penstock.cli.doctor.Machine.AotCache;
 import io.penstock.cli.doctor.Machine.Device;
 import io.penstock.cli.doctor.Machine.Kernel;
 import io.penstock.cli.doctor.Machine.Limits;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +25,8 @@ final class Machines {
     static final Machine.Facts SOUND = new Machine.Facts(
             true, Device.OPENS, true, true, true, new Kernel(6, 9), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
 
-    static final Outcome FAST = new Outcome(true, true, new DiskSpeed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
+    static final Outcome FAST =
+            new Outcome(true, true, new DiskTrial.Speed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
     static final Disks.Facts DISK = disk("ext4", 4096 * GIB, FAST);
 
     private Machines() {}

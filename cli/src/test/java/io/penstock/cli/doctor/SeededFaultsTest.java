@@ -24,7 +24,7 @@ import io.penstock.cli.doctor.Machine.Device;
 import io.penstock.cli.doctor.Machine.Kernel;
 import io.penstock.cli.doctor.Machine.Limits;
 import io.penstock.cli.doctor.QuirksCheck.Upload;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.mount.Target;
@@ -188,7 +188,7 @@ class SeededFaultsTest {
     private static Stream<Fault> faultsOfDisks() {
         DiskCheck cache = DiskCheck.ofCache(settings(""));
         DiskCheck staging = DiskCheck.ofStaging(settings(""));
-        Outcome slow = new Outcome(true, true, new DiskSpeed(90, 120, 180, Duration.ofMillis(90)));
+        Outcome slow = new Outcome(true, true, new DiskTrial.Speed(90, 120, 180, Duration.ofMillis(90)));
         Outcome plain = new Outcome(false, true, null);
         Outcome solid = new Outcome(true, false, null);
         return Stream.of(
