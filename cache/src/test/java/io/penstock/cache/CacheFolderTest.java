@@ -103,17 +103,10 @@ final class CacheFolderTest {
     }
 
     @Test
-    void open_ofAnEarlierVersion_isTakenOverWithItsPages() throws Exception {
-        try (PageCache cache = open()) {
-            OBJECT.store(cache);
-        }
-        Files.delete(folder.resolve(WorkingFolder.MARKER)); // it knew none
-        Files.createFile(folder.resolve("probe")); // of a crash
-        Files.createDirectory(folder.resolve("staging"));
-        try (PageCache cache = open()) {
-            assertThat(OBJECT.readablePages(cache)).hasSize(3);
-        }
-        assertThat(folder.resolve(WorkingFolder.MARKER)).isRegularFile();
+    void open_withoutTheMarker_isRefusedAndUntouched() throws Exception {
+        open().close();
+        Files.delete(folder.resolve(WorkingFolder.MARKER));
+        assertRefusedAndUntouched();
     }
 
     @Test

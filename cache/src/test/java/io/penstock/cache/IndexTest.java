@@ -98,6 +98,8 @@ final class IndexTest {
     @Test
     void store_withALogThatSaysMostlyWhatIsOver_shortensIt() throws Exception {
         TestObject object = new TestObject("object", 3L * PAGE_SIZE);
+        PageCache.open(new CacheConfig(directory, 1L << 30, 0, 8L * PAGE_SIZE)).close();
+        files.remove("index.log");
         try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
             fill(index);
         }

@@ -5,19 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.penstock.cache.PageCache.Environment;
-import io.penstock.cache.disk.IndexRecord;
-import io.penstock.cache.disk.IndexRecord.ObjectAdded;
-import io.penstock.cache.disk.IndexRecord.PagesStored;
 import io.penstock.cache.disk.ObjectFiles;
-import io.penstock.cache.disk.ObjectId;
-import io.penstock.cache.disk.PageGeometry;
 import io.penstock.core.Crc32c;
 import io.penstock.disk.DirectIo;
-import io.penstock.disk.LocalFolder;
-import io.penstock.disk.RecordLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.IntBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -370,32 +362,6 @@ final class PacksTest {
         try (PageCache cache = open(2)) {
             readable(cache, objects); // compares each
             assertThat(cache.statistics().corruptPages()).isZero();
-        }
-    }
-
-    /** Version 0.1.0 gave each a file of its own. */
-    @Test
-    void open_withSmallObjectsInFilesOfTheirOwn_hasThem() throws Exception {
-        TestObject object = new TestObject("old", 1000);
-        byte[] content = object.content(0, 1000).array();
-        open().close();
-        LocalFolder files = new LocalFolder(directory, _ -> true, false, null);
-        files.remove("index.log");
-        try (RecordLog<IndexRecord> index = RecordLog.create(files, "index.log", IndexRecord.FORMAT)) {
-            index.append(
-                    new ObjectAdded(7, ObjectId.of(TestObject.NAMESPACE, object.version()), 1000, PageGeometry.PAGES));
-            int checksum = Crc32c.of(ByteBuffer.wrap(content));
-            index.append(new PagesStored(7, 0, 1, IntBuffer.wrap(new int[] {checksum})));
-        }
-        Path file = directory.resolve("objects").resolve(ObjectFiles.nameOf(7));
-        Files.createDirectories(file.getParent());
-        Files.write(file, content);
-        try (PageCache cache = open()) {
-            assertThat(readable(cache, List.of(object))).containsExactly(object);
-            cache.invalidate(TestObject.NAMESPACE, object.version());
-            cache.awaitWritten();
-            assertThat(readable(cache, List.of(object))).isEmpty();
-            assertThat(file).doesNotExist();
         }
     }
 

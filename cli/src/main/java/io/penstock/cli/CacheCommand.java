@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.PathResidency;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
 import java.io.IOException;
@@ -50,7 +51,7 @@ final class CacheCommand {
                     .path("job")
                     .asInt();
             JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).await(job);
-            JobStatus end = JobStatus.of(answer);
+            JobStatus end = Json.read(answer, JobStatus.class);
             boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());
             PrintWriter out = spec.commandLine().getOut();
             if (json) {

@@ -5,12 +5,13 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.ConfigurationException;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.LogLevel;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.doctor.Doctor;
 import io.penstock.cli.doctor.Finding;
+import io.penstock.cli.doctor.Finding.Severity;
 import io.penstock.cli.doctor.MountFacts;
 import io.penstock.cli.doctor.Report;
-import io.penstock.cli.doctor.Severity;
 import io.penstock.cli.log.Logging;
 import io.penstock.cli.mount.MountBoundary;
 import io.penstock.cli.mount.Target;
@@ -185,7 +186,8 @@ final class DoctorCommand implements Callable<Integer> {
         String description = running.get().description();
         try {
             JsonNode statistics = new ServingMount(running.get()).ask("stats", Map.of());
-            return new MountFacts(mountPoint.toString(), true, description, MountStatistics.of(statistics), "");
+            return new MountFacts(
+                    mountPoint.toString(), true, description, Json.read(statistics, MountStatistics.class), "");
         } catch (RefusedException e) {
             return new MountFacts(
                     mountPoint.toString(), running.get().isAlive(), description, null, String.valueOf(e.getMessage()));

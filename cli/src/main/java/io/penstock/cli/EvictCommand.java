@@ -3,6 +3,7 @@ package io.penstock.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -44,7 +45,7 @@ final class EvictCommand implements Callable<Integer> {
                 .path("job")
                 .asInt();
         JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).await(job);
-        JobStatus end = JobStatus.of(answer);
+        JobStatus end = Json.read(answer, JobStatus.class);
         boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());
         out.println(
                 json

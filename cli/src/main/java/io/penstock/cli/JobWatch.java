@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.control.JobStatus;
 import io.penstock.cli.control.JobStatus.State;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
 import java.io.IOException;
@@ -49,7 +50,7 @@ final class JobWatch {
             Duration pause = FIRST_LOOK;
             while (true) {
                 JsonNode answer = mount.ask("job", Map.of("job", job));
-                JobStatus status = JobStatus.of(answer);
+                JobStatus status = Json.read(answer, JobStatus.class);
                 if (status.state() != State.RUNNING) {
                     return answer;
                 }
@@ -141,5 +142,24 @@ final class JobWatch {
         }
         err.flush();
         return end.state() == State.DONE && end.problemCount() == 0;
+    }
+
+    /** Lines printed if Ctrl-C ends this process before this is closed. */
+    private static final class Farewell implements AutoCloseable {
+        private final Thread hook;
+
+        Farewell(Runnable say) {
+            hook = new Thread(say);
+            Runtime.getRuntime().addShutdownHook(hook);
+        }
+
+        @Override
+        public void close() {
+            try {
+                boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
+            } catch (IllegalStateException e) {
+                // The process is ending: it says it.
+            }
+        }
     }
 }

@@ -53,7 +53,6 @@ public final class Main {
             MountsCommand.class,
             StatsCommand.class,
             ShareCommand.class,
-            ProfileCommand.class,
             DoctorCommand.class,
             BenchCommand.class,
             SetCommand.class,
@@ -72,23 +71,6 @@ public final class Main {
             MountHelperCommand.class,
             TrainCommand.class,
             TrainCommandsCommand.class);
-
-    /** Words by which other programs do it. */
-    private static final Map<String, String> ELSEWHERE = Map.of(
-            "help",
-            "--help",
-            "version",
-            "--version",
-            "ls",
-            "mounts",
-            "list",
-            "mounts",
-            "status",
-            "mounts",
-            "logs",
-            "mounts",
-            "info",
-            "stats");
 
     private Main() {}
 
@@ -219,10 +201,8 @@ public final class Main {
         } else if (command.subcommands().isEmpty()) {
             return "one argument too many: '" + word + "'";
         }
-        String meant = ELSEWHERE.get(word);
         return "no such command: '" + word + "'"
-                + Optional.ofNullable(meant)
-                        .or(() -> UnknownName.nearest(word, shown(command)))
+                + UnknownName.command(word, shown(command))
                         .map(guess -> "; did you mean " + command.qualifiedName() + " " + guess + "?")
                         .orElse("");
     }

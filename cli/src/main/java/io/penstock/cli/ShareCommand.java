@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.ShareStatus;
 import io.penstock.cli.control.ShareStatus.Member;
@@ -48,7 +49,7 @@ final class ShareCommand {
         @Override
         public Integer call() throws IOException, RefusedException {
             JsonNode answer = ServingMount.find(mountPoint).ask("stats", Map.of());
-            MountStatistics statistics = MountStatistics.of(answer);
+            MountStatistics statistics = Json.read(answer, MountStatistics.class);
             ShareStatus share = statistics.share();
             if (share == null) {
                 throw new RefusedException(statistics.mountPoint()

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.Durations;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
 import java.io.Console;
@@ -100,7 +101,7 @@ final class StatsCommand implements Callable<Integer> {
     }
 
     private static MountStatistics statistics(ServingMount mount) throws IOException, RefusedException {
-        return MountStatistics.of(mount.ask("stats", Map.of()));
+        return Json.read(mount.ask("stats", Map.of()), MountStatistics.class);
     }
 
     /** Until Ctrl-C, or until the reader of the output has gone. */
@@ -110,7 +111,7 @@ final class StatsCommand implements Callable<Integer> {
         MountStatistics before = null;
         while (true) {
             JsonNode result = mount.ask("stats", Map.of());
-            MountStatistics now = MountStatistics.of(result);
+            MountStatistics now = Json.read(result, MountStatistics.class);
             if (json) {
                 out.println(result);
             } else if (once) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Durations;
 import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -60,7 +61,7 @@ final class SyncCommand implements Callable<Integer> {
         ServingMount mount = ServingMount.find(mountPoint);
         int job = mount.ask("sync", request).path("job").asInt();
         JsonNode answer = new JobWatch(mount, spec.commandLine().getErr()).awaitOrCancel(job);
-        JobStatus end = JobStatus.of(answer);
+        JobStatus end = Json.read(answer, JobStatus.class);
         boolean all = JobWatch.tellProblems(end, spec.commandLine().getErr());
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Durations;
 import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
 import java.io.IOException;
@@ -159,7 +160,7 @@ final class WarmCommand implements Callable<Integer> {
     }
 
     private int end(JsonNode answer, PrintWriter out) throws IOException {
-        JobStatus end = JobStatus.of(answer);
+        JobStatus end = Json.read(answer, JobStatus.class);
         boolean all;
         if (json) {
             out.println(answer);
@@ -189,7 +190,7 @@ final class WarmCommand implements Callable<Integer> {
             out.println("There are no jobs");
         } else {
             for (JsonNode each : jobs) {
-                out.println(line(JobStatus.of(each)));
+                out.println(line(Json.read(each, JobStatus.class)));
             }
         }
         out.flush();

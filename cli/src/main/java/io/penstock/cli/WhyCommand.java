@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.control.FileReport;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.WrittenFileReport;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
@@ -46,10 +47,10 @@ final class WhyCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(answer);
-        } else if (WrittenFileReport.isIn(answer)) {
-            show(WrittenFileReport.of(answer), mount, out);
+        } else if (answer.has("state")) {
+            show(Json.read(answer, WrittenFileReport.class), mount, out);
         } else {
-            show(FileReport.of(answer), mount, out);
+            show(Json.read(answer, FileReport.class), mount, out);
         }
         out.flush();
         return ExitCode.DONE;
@@ -102,9 +103,7 @@ final class WhyCommand implements Callable<Integer> {
                 (report.passedThrough() ? "by the kernel, from the cache's file (passthrough)" : "through the mount")
                         + "; " + shape(report.shape()) + "; " + Figures.count(report.readers(), "handle") + " now, "
                         + Figures.count(report.streams(), "stream") + " with readahead");
-        if (report.lastReads() != null) {
-            showLast(report.lastReads(), out);
-        }
+        showLast(report.lastReads(), out);
         add(
                 out,
                 "cold read",

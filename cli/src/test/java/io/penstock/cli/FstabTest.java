@@ -19,16 +19,20 @@ class FstabTest {
 
     @Test
     void lineOf_mountPointOfOurs_countedFromOne() {
-        assertThat(Fstab.lineOf("data", Path.of("/mnt/data"), LINES)).hasValue(4);
-        assertThat(Fstab.lineOf("data", Path.of("/mnt/with blank"), LINES)).hasValue(5);
-        assertThat(Fstab.lineOf("data", Path.of("/mnt/tab\tback\\slash\ngröße"), LINES))
+        assertThat(MountHelperCommand.Fstab.lineOf("data", Path.of("/mnt/data"), LINES))
+                .hasValue(4);
+        assertThat(MountHelperCommand.Fstab.lineOf("data", Path.of("/mnt/with blank"), LINES))
+                .hasValue(5);
+        assertThat(MountHelperCommand.Fstab.lineOf("data", Path.of("/mnt/tab\tback\\slash\ngröße"), LINES))
                 .hasValue(6);
     }
 
     @Test
     void lineOf_otherMountPoints_none() {
-        assertThat(Fstab.lineOf("data", Path.of("/"), LINES)).isEmpty();
-        assertThat(Fstab.lineOf("data", Path.of("/mnt/other"), LINES)).isEmpty();
-        assertThat(Fstab.lineOf("other", Path.of("/mnt/data"), LINES)).isEmpty();
+        assertThat(MountHelperCommand.Fstab.lineOf("data", Path.of("/"), LINES)).isEmpty();
+        assertThat(MountHelperCommand.Fstab.lineOf("data", Path.of("/mnt/other"), LINES))
+                .isEmpty();
+        assertThat(MountHelperCommand.Fstab.lineOf("other", Path.of("/mnt/data"), LINES))
+                .isEmpty();
     }
 }

@@ -413,7 +413,6 @@ class MainTest {
                 "warm /none --cancel 1 --pin",
                 "evict /none",
                 "unpin /none",
-                "profile /none --seconds 0",
                 "mount s3:// /none"
             })
     void command_thatIsWrongWhateverIsMounted_usageError(String line) {

@@ -10,6 +10,7 @@ import io.penstock.prefetch.ObjectReader;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.staging.StagingFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -72,7 +73,8 @@ class RecoverCommandTest {
 
     @Test
     void list_ofFilesThatWait_hasAnExitCodeOfItsOwn() throws Exception {
-        Path staging = Files.createDirectories(folder.resolve("staging"));
+        Path staging = folder.resolve("staging");
+        StagingFolder.open(staging).close();
         Files.writeString(staging.resolve("0123456789abcdef.journal.unreadable"), "not a journal");
         assertThat(recover("--list")).isEqualTo(ExitCode.FILES_WAIT);
         assertThat(recover("--json")).isEqualTo(ExitCode.FILES_WAIT);

@@ -8,7 +8,7 @@ import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.testing.Call;
+import io.penstock.objectstore.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Gate;
 import java.nio.ByteBuffer;

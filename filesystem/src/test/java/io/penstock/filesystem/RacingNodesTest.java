@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.testing.Call;
+import io.penstock.objectstore.Call;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;

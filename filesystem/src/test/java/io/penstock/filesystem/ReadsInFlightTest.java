@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.testing.Call;
+import io.penstock.objectstore.Call;
 import io.penstock.testing.Gate;
 import io.penstock.testing.TestData;
 import java.nio.ByteBuffer;

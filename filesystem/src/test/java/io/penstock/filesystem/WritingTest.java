@@ -14,9 +14,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.cache.CacheConfig;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cache.PageCache;
-import io.penstock.core.ByteRange;
-import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.AllowedUsers;
 import io.penstock.filesystem.FileSystem;
 import io.penstock.filesystem.FileSystemConfig;
@@ -15,14 +13,13 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.metadata.MetadataConfig;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
-import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.ReadaheadConfig;
-import io.penstock.testing.Call;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.TestData;
@@ -185,13 +182,6 @@ final class InProcessMount implements AutoCloseable {
             if (broken) {
                 throw new IllegalStateException("broken on purpose");
             }
-        }
-
-        @Override
-        public void get(ObjectVersion version, ByteRange range, BodySink sink)
-                throws ObjectStoreException, InterruptedException {
-            check();
-            super.get(version, range, sink);
         }
 
         @Override

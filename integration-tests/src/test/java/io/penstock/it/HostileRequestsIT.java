@@ -37,19 +37,17 @@ final class HostileRequestsIT {
             "residency",
             "jobs",
             "job",
-            "cancel",
-            "profile",
-            "profile-state");
+            "cancel");
 
     private static final List<String> ARGUMENTS = List.of(
             // A NUL, which no path may have.
-            "{\"path\":\"a\\u0000b\",\"paths\":[\"a\\u0000b\"],\"list\":\"/a\\u0000b\",\"output\":\"/a\\u0000b\","
-                    + "\"settings\":[\"a\\u0000b=1\"],\"seconds\":1}",
+            "{\"path\":\"a\\u0000b\",\"paths\":[\"a\\u0000b\"],\"list\":\"/a\\u0000b\","
+                    + "\"settings\":[\"a\\u0000b=1\"]}",
             // Numbers, lists and objects for strings, and strings for numbers.
-            "{\"path\":7,\"paths\":[7,[7],{}],\"list\":7,\"output\":7,\"settings\":[7],\"job\":\"one\","
-                    + "\"seconds\":\"two\",\"bandwidth\":\"x\",\"pinUntil\":\"x\",\"timeout\":\"x\"}",
-            "{\"path\":[],\"paths\":{},\"list\":{},\"output\":[],\"settings\":{},\"job\":[]}",
-            "{\"job\":1e99,\"seconds\":-1,\"bandwidth\":-9,\"timeout\":-1,\"pinUntil\":-1,\"paths\":[\"nope\"]}",
+            "{\"path\":7,\"paths\":[7,[7],{}],\"list\":7,\"settings\":[7],\"job\":\"one\","
+                    + "\"bandwidth\":\"x\",\"pinUntil\":\"x\",\"timeout\":\"x\"}",
+            "{\"path\":[],\"paths\":{},\"list\":{},\"settings\":{},\"job\":[]}",
+            "{\"job\":1e99,\"bandwidth\":-9,\"timeout\":-1,\"pinUntil\":-1,\"paths\":[\"nope\"]}",
             "[]",
             "7",
             "null",

@@ -109,7 +109,6 @@ final class LiveCommandsIT {
                 Case.of(0, "pinned", "why", point + "/spare"),
                 Case.of(0, "1 file dropped", "evict", point, "spare"),
                 Case.of(0, "only in the bucket", "why", point + "/spare"),
-                Case.of(0, "is written", "profile", point, "--seconds", "1"),
                 Case.of(0, point, "mounts"),
                 Case.of(0, "There was nothing to wait for", "sync", point),
                 Case.of(1, "shares no cache: set share.peers", "share", "status", point));

@@ -32,10 +32,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a mount tells monitoring systems, the access log and a profile of it, while programs read. */
+/** What a mount tells monitoring systems, the access log and a flight recording of it, while programs read. */
 @Timeout(180)
 final class MetricsIT {
     private static final int READERS = 16;
@@ -94,10 +92,18 @@ final class MetricsIT {
         return Program.run(scratch, line);
     }
 
-    /** Reads at random until it is told to end, with pauses for the machine's other work. @return how many reads there were */
+    private String jcmd(MountedBucket mount, String... command) throws Exception {
+        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+        List<String> line = new ArrayList<>(
+                List.of(jcmd.toString(), Long.toString(mount.process().pid())));
+        line.addAll(List.of(command));
+        return Program.run(scratch, line).orThrow();
+    }
+
+    /** Reads at random, some times and until it is told to end, with pauses for the machine's other work. @return how many reads there were */
     private int readUntil(AtomicBoolean isEnough, Path folder, Random random) throws IOException, InterruptedException {
         int reads = 0;
-        while (!isEnough.get()) {
+        while (reads < 20 || !isEnough.get()) {
             TestData data = objects.get(random.nextInt(objects.size()));
             long position = random.nextLong(data.size());
             ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(100_000, data.size() - position));
@@ -112,7 +118,7 @@ final class MetricsIT {
     }
 
     @Test
-    void metricsLogAndProfile_while16ThreadsRead_tellOfTheReads() throws Exception {
+    void metricsAndLog_while16ThreadsRead_tellOfTheReads() throws Exception {
         String address = freeAddress();
         Path accesses = scratch.resolve("access.log");
         try (MountedBucket mount = MountedBucket.mount(
@@ -132,12 +138,8 @@ final class MetricsIT {
                 Random mine = new Random(i);
                 running.add(readers.submit(() -> readUntil(isEnough, mount.path(), mine)));
             }
-            Path profile = scratch.resolve("profile.jfr");
             try {
                 double before = value(scrape(address), "penstock_calls_total{call=\"read\"");
-                assertThat(penstock("profile", mount, "--seconds", "2", "--output", profile.toString())
-                                .orThrow())
-                        .contains(profile + " is written");
                 assertThat(value(scrape(address), "penstock_uptime_seconds")).isPositive();
                 assertThat(value(scrape(address), "penstock_calls_total{call=\"read\""))
                         .isGreaterThanOrEqualTo(before);
@@ -148,9 +150,6 @@ final class MetricsIT {
                 assertThat(reader.get()).isPositive();
             }
             verifyScrape(scrape(address));
-            assertThat(RecordingFile.readAllEvents(profile))
-                    .extracting(event -> event.getEventType().getName())
-                    .contains("jdk.CPUInformation"); // of each chunk; samples are at chance
             assertThat(penstock("stats", mount, "--once").orThrow()).containsPattern("read +\\d+ +[0-9.]+[mu]s");
             mount.terminate();
         }
@@ -168,23 +167,15 @@ final class MetricsIT {
 
     @Tag("long")
     @Test
-    void profile_ofAColdRead_hasItsFetchesAndCommits() throws Exception {
-        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch);
-                ExecutorService profiler = Executors.newSingleThreadExecutor()) {
-            Path profile = scratch.resolve("profile.jfr");
-            Future<Program.Result> profiling = profiler.submit(
-                    () -> penstock("profile", mount, "--seconds", "20", "--output", profile.toString()));
-            while (!Files.exists(profile)) { // it is made first
-                Thread.sleep(20);
-            }
-            Thread.sleep(
-                    10_000); // the recorder starts meanwhile, on a machine that may be busy; what comes before is not
-            // recorded
+    void recording_ofAColdRead_hasItsFetchesAndCommits() throws Exception {
+        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
+            Path file = scratch.resolve("mount.jfr");
+            jcmd(mount, "JFR.start", "name=test", "settings=profile");
             Program.shell(scratch, "cat \"$1\"/data/* >/dev/null && echo new > \"$1\"/new", mount.path())
                     .orThrow();
-            profiling.get().orThrow();
+            jcmd(mount, "JFR.stop", "name=test", "filename=" + file);
 
-            List<RecordedEvent> events = RecordingFile.readAllEvents(profile);
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file);
             assertThat(events)
                     .filteredOn(event -> event.getEventType().getName().equals("penstock.Fetch"))
                     .extracting(event -> event.getString("key"))
@@ -193,40 +184,6 @@ final class MetricsIT {
                     .filteredOn(event -> event.getEventType().getName().equals("penstock.Commit"))
                     .extracting(event -> event.getString("key"))
                     .contains("new");
-            assertThat(penstock("profile", mount, "--output", profile.toString())
-                            .out())
-                    .contains("output: " + profile + " exists already");
-            assertThat(penstock("profile", mount, "--output", mount.path() + "/x.jfr")
-                            .out())
-                    .contains("lies inside the mount");
-            assertThat(penstock("profile", mount, "--output", "/no/such/folder/x.jfr")
-                            .out())
-                    .contains("cannot be written");
-        }
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void profile_mountEndsMeanwhile_keepsWhatThereIs(boolean bySignal) throws Exception {
-        try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch);
-                ExecutorService profiler = Executors.newSingleThreadExecutor()) {
-            Path profile = scratch.resolve("profile-" + bySignal + ".jfr");
-            Future<Program.Result> profiling = profiler.submit(
-                    () -> penstock("profile", mount, "--seconds", "3600", "--output", profile.toString()));
-            while (!Files.exists(profile)) {
-                Thread.sleep(20);
-            }
-            Thread.sleep(10_000); // the recorder starts meanwhile, on a machine that may be busy
-            Program.shell(scratch, "cat \"$1\"/data/* >/dev/null", mount.path()).orThrow();
-            if (bySignal) {
-                mount.process().destroy();
-            } else {
-                Program.shell(scratch, "umount \"$1\"", mount.path()).orThrow();
-            }
-
-            assertThat(profiling.get().orThrow()).contains("with the events until the mount ended");
-            assertThat(RecordingFile.readAllEvents(profile)).isNotEmpty();
         }
     }
 
@@ -270,16 +227,7 @@ final class MetricsIT {
     @Test
     void mount_withoutMetrics_loadsNothingOfMicrometer() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
-            String loaded = Program.run(
-                            scratch,
-                            List.of(
-                                    Path.of(System.getProperty("java.home"), "bin", "jcmd")
-                                            .toString(),
-                                    Long.toString(mount.process().pid()),
-                                    "VM.class_hierarchy"))
-                    .orThrow();
-
-            assertThat(loaded)
+            assertThat(jcmd(mount, "VM.class_hierarchy"))
                     .contains("io.penstock.cli.metrics.Metrics")
                     .doesNotContain("io.micrometer", "httpserver");
         }

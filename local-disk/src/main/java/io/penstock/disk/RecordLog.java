@@ -6,11 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -100,21 +96,7 @@ public final class RecordLog<R> implements AutoCloseable {
      * @param durable whether it must not lose records that were forced
      * @param compactBytes a log that is shorter is not worth compacting
      */
-    public record Format<R>(long magic, boolean durable, long compactBytes, Encoder<R> encoder, Decoder<R> decoder) {
-        /** Whether the file is plain, and begins as such a log or is empty. */
-        public boolean isAt(Path path) {
-            if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-                return false;
-            }
-            try (InputStream from = Files.newInputStream(path, LinkOption.NOFOLLOW_LINKS)) {
-                byte[] head = from.readNBytes(Long.BYTES);
-                return head.length == 0
-                        || (head.length == Long.BYTES && ByteBuffer.wrap(head).getLong() == magic);
-            } catch (IOException e) {
-                return false;
-            }
-        }
-    }
+    public record Format<R>(long magic, boolean durable, long compactBytes, Encoder<R> encoder, Decoder<R> decoder) {}
 
     /** Writes a record. */
     public interface Encoder<R> {

@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a
  * marker, the file {@value #MARKER}, which also tells people the folder's purpose. A folder becomes one if it does not
- * exist, if it is empty, or if an earlier version has made it. Any other folder is refused, and nothing in it is
- * touched.
+ * exist, or if it is empty. Any other folder is refused, and nothing in it is touched.
  */
 public final class WorkingFolder implements AutoCloseable {
     /** Of the file by which a folder is known to be Penstock's. */
@@ -50,11 +49,8 @@ public final class WorkingFolder implements AutoCloseable {
      * @param setting that names it: {@code "write.staging"}
      * @param option the same on the command line: {@code "--write-staging"}
      * @param explanation for people who find the folder; it becomes part of the marker
-     * @param isOfEarlierVersion whether a version that knew no marker has put this file into such a folder, by its name,
-     *     type and where possible its first bytes. It must not follow symbolic links
      */
-    public record Kind(
-            String name, String setting, String option, String explanation, Predicate<Path> isOfEarlierVersion) {
+    public record Kind(String name, String setting, String option, String explanation) {
         private String firstLine() {
             return "Penstock " + name + ", format 1";
         }
@@ -123,7 +119,7 @@ public final class WorkingFolder implements AutoCloseable {
         }
         try (Stream<Path> files = Files.list(path)) {
             List<Path> foreign =
-                    files.filter(file -> !isOurs(file, kind, isLock)).sorted().toList();
+                    files.filter(file -> !isOurs(file, isLock)).sorted().toList();
             if (!foreign.isEmpty()) {
                 throw new ForeignException("the folder " + path + " holds files that are not Penstock's, such as '"
                         + foreign.getFirst().getFileName() + "': nothing in it was changed; choose a "
@@ -134,12 +130,12 @@ public final class WorkingFolder implements AutoCloseable {
         return false;
     }
 
-    private static boolean isOurs(Path file, Kind kind, Predicate<Path> isLock) {
+    private static boolean isOurs(Path file, Predicate<Path> isLock) {
         return switch (file.getFileName().toString()) {
             case FolderLock.NAME -> isLock.test(file);
             case MARKER_DRAFT -> isPlain(file); // of a crash
             case "lost+found" -> Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS); // the file system's own
-            default -> kind.isOfEarlierVersion().test(file);
+            default -> false;
         };
     }
 
@@ -171,18 +167,13 @@ public final class WorkingFolder implements AutoCloseable {
     }
 
     /** A crash leaves the marker, or a folder that can still become one. */
-    private static void mark(Path path, Kind kind) {
+    private static void mark(Path path, Kind kind) throws IOException {
         Path draft = path.resolve(MARKER_DRAFT);
-        try {
-            Files.deleteIfExists(draft);
-            Files.writeString(
-                    draft, kind.firstLine() + "\n\n" + kind.explanation() + "\n", StandardOpenOption.CREATE_NEW);
-            try (FileChannel written = FileChannel.open(draft, Set.of(StandardOpenOption.WRITE))) {
-                written.force(true);
-            }
-            Files.move(draft, path.resolve(MARKER), StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException e) { // a full disk: the next start knows the folder by its content
-            log.warn("The folder {} is not marked as Penstock's: {}", path, e.toString());
+        Files.deleteIfExists(draft);
+        Files.writeString(draft, kind.firstLine() + "\n\n" + kind.explanation() + "\n", StandardOpenOption.CREATE_NEW);
+        try (FileChannel written = FileChannel.open(draft, Set.of(StandardOpenOption.WRITE))) {
+            written.force(true);
         }
+        Files.move(draft, path.resolve(MARKER), StandardCopyOption.ATOMIC_MOVE);
     }
 }

@@ -27,13 +27,7 @@ final class WorkingFolderTest {
     Path directory;
 
     private static WorkingFolder.Kind kind(String name) {
-        return new WorkingFolder.Kind(
-                name, "write.staging", "--write-staging", "Do not remove it.", WorkingFolderTest::isOfEarlierVersion);
-    }
-
-    private static boolean isOfEarlierVersion(Path file) {
-        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-                && file.getFileName().toString().matches("[0-9a-f]{16}\\.data");
+        return new WorkingFolder.Kind(name, "write.staging", "--write-staging", "Do not remove it.");
     }
 
     private Path folder() {
@@ -93,11 +87,10 @@ final class WorkingFolderTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"weights.data", "run.journal", "part.new", "0123456789abcdef.DATA", "PENSTOCK.txt", ".x"})
+    @ValueSource(strings = {"weights.data", "run.journal", "part.new", "0123456789abcdef.data", "PENSTOCK.txt", ".x"})
     void open_withAForeignFile_isRefusedAndNothingIsTouched(String name) throws Exception {
         Path folder = makeFolder();
         Files.writeString(folder.resolve(name), "theirs");
-        Files.writeString(folder.resolve("0123456789abcdef.data"), "as an earlier version's");
         Map<String, String> before = everything();
 
         assertThatThrownBy(() -> WorkingFolder.open(folder, KIND))
@@ -118,12 +111,9 @@ final class WorkingFolderTest {
     }
 
     @Test
-    void open_ofAnEarlierVersion_isTakenOver() throws Exception {
-        Path folder = makeFolder();
-        Files.writeString(folder.resolve("lock"), "4711\n");
-        Files.writeString(folder.resolve("0123456789abcdef.data"), "ours");
+    void open_withTheLockOfAnEarlierOpen_isOpened() throws Exception {
+        Files.writeString(makeFolder().resolve("lock"), "4711\n");
         openAndClose();
-        assertThat(folder.resolve("0123456789abcdef.data")).content().isEqualTo("ours");
     }
 
     @Test

@@ -12,16 +12,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.metadata.RangeListing.Collected;
 import io.penstock.metadata.RangeListing.SmallPages;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;

@@ -2,13 +2,13 @@ package io.penstock.metadata;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Content;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -3,11 +3,11 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package io.penstock.metadata;
 
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.ForwardingObjectStore;
 import java.util.List;
 
 /** Puts an empty page before each page of a listing, as S3 may after many deletes. */

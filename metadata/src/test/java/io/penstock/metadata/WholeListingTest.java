@@ -3,10 +3,10 @@ package io.penstock.metadata;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import java.time.Duration;

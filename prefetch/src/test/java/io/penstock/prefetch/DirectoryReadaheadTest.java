@@ -5,8 +5,8 @@ import static io.penstock.prefetch.FetcherFixture.readAndVerify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import static io.penstock.prefetch.FetcherFixture.readInSequence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.testing.Call;
+import io.penstock.objectstore.Call;
 import io.penstock.testing.Gate;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.penstock.cache.CacheConfig;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.Warmup.Outcome;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.Gate;
 import java.io.IOException;

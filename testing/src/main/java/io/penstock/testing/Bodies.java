@@ -8,9 +8,6 @@ import java.util.zip.CRC32C;
 
 /** Bodies for tests to send. */
 public final class Bodies {
-    /** No bytes. */
-    public static final UploadBody EMPTY = of(new byte[0]);
-
     private static final int CHUNK = 64 << 10;
 
     private Bodies() {}

@@ -3,6 +3,8 @@ package io.penstock.testing;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
@@ -61,7 +63,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         Call call = new Call.Get(version.key(), range, version.etag());
         List<Gate> mine = gatesOf(call);
         begin(mine);
-        super.get(version, range, mine.isEmpty() ? sink : new GatedSink(sink, mine));
+        store.get(version, range, mine.isEmpty() ? sink : new GatedSink(sink, mine));
     }
 
     @Override

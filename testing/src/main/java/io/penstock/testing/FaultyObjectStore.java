@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
@@ -73,13 +75,13 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
             throws ObjectStoreException, InterruptedException {
         Call call = new Call.Get(version.key(), range, version.etag());
         switch (faultOf(call)) {
-            case null -> super.get(version, range, sink);
+            case null -> store.get(version, range, sink);
             case Fault.Fail(long bytes, Fault.Kind kind) -> {
                 deliver(version, range, bytes, sink);
                 throw failure(kind, call);
             }
             case Fault.FailAfterwards(Fault.Kind kind) -> {
-                super.get(version, range, sink);
+                store.get(version, range, sink);
                 throw failure(kind, call);
             }
             case Fault.Stall(long bytes) -> {

@@ -1,6 +1,7 @@
 package io.penstock.testing;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.objectstore.Call;
 import java.util.function.Predicate;
 
 /**

@@ -1,10 +1,10 @@
 package io.penstock.testing;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.Deadline;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadBody;
@@ -26,8 +26,8 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
     private final List<Integer> batches = new ArrayList<>();
 
     private final InFlight gets = new InFlight();
-
     private final InFlight uploads = new InFlight();
+    private final InFlight others = new InFlight();
 
     public RecordingObjectStore(ObjectStore store) {
         super(store);
@@ -134,41 +134,23 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
     }
 
     @Override
-    public void get(ObjectVersion version, ByteRange range, BodySink sink)
-            throws ObjectStoreException, InterruptedException {
-        begin(new Call.Get(version.key(), range, version.etag()), gets);
-        try {
-            super.get(version, range, sink);
-        } finally {
-            end(gets);
-        }
-    }
-
-    @Override
     protected <T, X extends Exception> T around(Call call, UploadBody body, Request<T, X> request)
             throws ObjectStoreException, InterruptedException, X {
-        if (!call.isUpload()) {
-            record(call);
-            return request.send(body);
-        }
-        begin(call, uploads);
+        InFlight kind = call instanceof Call.Get ? gets : call.isUpload() ? uploads : others;
+        begin(call, kind);
         try {
             return request.send(body);
         } finally {
-            end(uploads);
+            end(kind);
         }
     }
 
-    private synchronized void record(Call call) {
+    private synchronized void begin(Call call, InFlight kind) {
         calls.add(call);
         Deadline deadline = Deadline.current();
         if (deadline != null && !deadlines.contains(deadline)) {
             deadlines.add(deadline);
         }
-    }
-
-    private synchronized void begin(Call call, InFlight kind) {
-        record(call);
         kind.now++;
         kind.most = Math.max(kind.most, kind.now);
     }

@@ -2,9 +2,9 @@ package io.penstock.writeback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.writeback.AwaitedFile.Progress;
 import java.util.List;

@@ -7,15 +7,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
 import io.penstock.disk.DataFolder;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;

@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;

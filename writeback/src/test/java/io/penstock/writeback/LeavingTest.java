@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;

@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
+import io.penstock.disk.WorkingFolder;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
@@ -348,13 +349,12 @@ final class UnreadableTest {
     }
 
     @Test
-    void open_aFolderOfAnEarlierVersion_takesItOver() throws Exception {
-        Files.writeString(directory.resolve("lock"), "4711\n");
-        Files.writeString(directory.resolve("probe"), "");
-        Files.writeString(directory.resolve("0123456789abcdef.data"), "");
-        try (DataFolder local = StagingFolder.open(directory)) {
-            assertThat(local.names()).containsExactly("0123456789abcdef.data");
-        }
+    void open_aFolderWithoutMarker_isRefused() throws Exception {
+        Path data = Files.writeString(directory.resolve("0123456789abcdef.data"), "");
+        assertThatThrownBy(() -> StagingFolder.open(directory))
+                .isInstanceOf(WorkingFolder.ForeignException.class)
+                .hasMessageContaining("'0123456789abcdef.data'");
+        assertThat(data).exists();
     }
 
     @Test

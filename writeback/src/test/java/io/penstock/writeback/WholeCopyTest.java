@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;

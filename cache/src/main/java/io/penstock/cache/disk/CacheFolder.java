@@ -1,7 +1,6 @@
 package io.penstock.cache.disk;
 
 import io.penstock.core.Digests;
-import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.PrivateFiles;
 import io.penstock.disk.RecordLog;
@@ -53,15 +52,12 @@ public final class CacheFolder implements AutoCloseable {
      */
     private static final String IDENTITY = "identity";
 
-    private static final int HASH_LENGTH = 64;
-
     private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
             "cache folder",
             "cache.dir",
             "--cache",
             "Data read from a bucket lies here, so that it need not be read again. While nothing is mounted the"
-                    + " folder may be removed, but for a folder 'staging' in it: data written and not uploaded yet.",
-            CacheFolder::isOfEarlierVersion);
+                    + " folder may be removed, but for a folder 'staging' in it: data written and not uploaded yet.");
 
     private final LocalFolder folder;
 
@@ -127,41 +123,8 @@ public final class CacheFolder implements AutoCloseable {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** By name and type, and where there is content that tells, by that. */
-    private static boolean isOfEarlierVersion(Path file) {
-        String name = file.getFileName().toString();
-        return switch (name) {
-            case INDEX, INDEX + RecordLog.DRAFT -> IndexRecord.FORMAT.isAt(file);
-            case IDENTITY -> isPlain(file) && isHash(file); // where there was no space for the marker
-            case ObjectFiles.ROOT -> ObjectFiles.isRoot(file);
-            case "staging" -> isFolder(file) && IndexRecord.FORMAT.isAt(file.resolveSibling(INDEX));
-            case DirectIo.PROBE -> isEmpty(file);
-            default -> name.matches("passthrough[0-9]+\\.probe") && isEmpty(file);
-        };
-    }
-
     private static boolean isPlain(Path file) {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
-    }
-
-    private static boolean isHash(Path file) {
-        try {
-            return Files.size(file) <= HASH_LENGTH && Files.readString(file).matches("[0-9a-f]{0," + HASH_LENGTH + "}");
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    private static boolean isFolder(Path file) {
-        return Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
-    }
-
-    private static boolean isEmpty(Path file) {
-        try {
-            return isPlain(file) && Files.size(file) == 0;
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     public Path path() {

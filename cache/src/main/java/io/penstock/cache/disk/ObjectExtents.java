@@ -86,7 +86,7 @@ public abstract class ObjectExtents {
         return Math.toIntExact(Math.ceilDiv(size, geometry.size()));
     }
 
-    /** Whether it is stored in a pack; earlier versions gave it a file of its own. */
+    /** Whether it is stored in a pack. */
     boolean isSmall() {
         return geometry == PageGeometry.PAGES && PageGeometry.isSmall(size);
     }

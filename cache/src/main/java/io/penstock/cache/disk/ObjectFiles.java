@@ -5,10 +5,7 @@ import io.penstock.disk.DirectIo;
 import io.penstock.disk.LocalFolder;
 import io.penstock.disk.PrivateFiles;
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.HexFormat;
@@ -50,28 +47,5 @@ public final class ObjectFiles {
 
     private static boolean isName(String name) {
         return NAME.matcher(name).matches();
-    }
-
-    /** Whether the folder is one of these, with nothing else in it. Follows no symbolic link. */
-    static boolean isRoot(Path path) {
-        return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) && hasOnly(path, ObjectFiles::isFolder);
-    }
-
-    private static boolean isFolder(Path folder) {
-        String name = folder.getFileName() + "/";
-        return isName(name)
-                && Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
-                && hasOnly(
-                        folder,
-                        file -> isName(name + file.getFileName())
-                                && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
-    }
-
-    private static boolean hasOnly(Path folder, DirectoryStream.Filter<Path> ours) {
-        try (DirectoryStream<Path> others = Files.newDirectoryStream(folder, path -> !ours.accept(path))) {
-            return !others.iterator().hasNext();
-        } catch (IOException | DirectoryIteratorException e) {
-            return false;
-        }
     }
 }

@@ -69,9 +69,8 @@ public final class PageStore {
         if (!health.isWell()) {
             return null;
         }
-        PackedPage packed = object.isSmall() ? packs.find(object.id()) : null;
-        if (packed != null) {
-            return packed;
+        if (object.isSmall()) {
+            return packs.find(object.id());
         }
         Extent extent = object.extent(page);
         return extent != null && extent.has(page) ? new StoredPage.InOwnFile(extent, page) : null;

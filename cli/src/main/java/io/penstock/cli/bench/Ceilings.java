@@ -3,7 +3,6 @@ package io.penstock.cli.bench;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.DiskSpeed;
 import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.RangeMeasurement;
 import io.penstock.cli.measure.RangeSpeed;
@@ -68,7 +67,7 @@ final class Ceilings {
         output.begin(place);
         try (DiskTrial trial = new DiskTrial(disk.path())) {
             output.await("measuring");
-            DiskSpeed speed = trial.run(disk.usableBytes() / PART_OF_DISK).speed();
+            DiskTrial.Speed speed = trial.run(disk.usableBytes() / PART_OF_DISK).speed();
             if (speed == null) {
                 output.note("it has no direct I/O, or hardly any room: what follows may be the speed of memory");
             } else {

@@ -1,6 +1,5 @@
 package io.penstock.cli.bench;
 
-import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MetricsSettings;
@@ -9,6 +8,7 @@ import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.ShareSettings;
 import io.penstock.cli.config.WriteSettings;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.mount.Target;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.RefusedException;
@@ -69,7 +69,7 @@ final class OwnMount {
             throws IOException, RefusedException, InterruptedException {
         Path settings = folder.resolve("settings.yaml");
         PrivateFiles.create(settings); // metrics.otlp.endpoint may have a token
-        new YAMLMapper().writeValue(settings.toFile(), Map.of("defaults", nested(texts(configuration))));
+        Files.writeString(settings, Json.indented(Map.of("defaults", nested(texts(configuration))))); // JSON is YAML
         Path said = folder.resolve("mount.out");
         Path home = Launcher.home();
         Process process = new ProcessBuilder(

@@ -7,6 +7,7 @@ import io.penstock.cli.config.Host;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.control.ControlClient;
 import io.penstock.cli.control.JobStatus;
+import io.penstock.cli.control.Json;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.cli.state.RunningMount;
@@ -99,10 +100,10 @@ final class PenstockMount implements Subject {
         int job = ask("evict", Map.of("paths", List.of(folder.toString())))
                 .path("job")
                 .asInt();
-        JobStatus status = JobStatus.of(ask("job", Map.of("job", job)));
+        JobStatus status = Json.read(ask("job", Map.of("job", job)), JobStatus.class);
         while (status.state() == JobStatus.State.RUNNING) {
             Thread.sleep(LOOK);
-            status = JobStatus.of(ask("job", Map.of("job", job)));
+            status = Json.read(ask("job", Map.of("job", job)), JobStatus.class);
         }
         if (status.error() != null) {
             throw new RefusedException(mount.mountPoint() + " does not empty its cache: " + status.error());
@@ -118,7 +119,10 @@ final class PenstockMount implements Subject {
             long least = Math.max(64L << 20, configuration.get(Settings.RANGE_SIZE));
             setMemory(ByteSizes.print(least));
             long until = System.nanoTime() + PATIENCE.toNanos();
-            while (MountStatistics.of(ask("stats", Map.of())).cache().memoryBytes() > least
+            while (Json.read(ask("stats", Map.of()), MountStatistics.class)
+                                    .cache()
+                                    .memoryBytes()
+                            > least
                     && System.nanoTime() < until) {
                 Thread.sleep(LOOK);
             }

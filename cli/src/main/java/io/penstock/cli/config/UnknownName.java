@@ -1,10 +1,12 @@
 package io.penstock.cli.config;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** What a user may mean by an option, a setting or a command that Penstock does not have. */
 public final class UnknownName {
@@ -38,6 +40,16 @@ public final class UnknownName {
             "daemon", "a mount serves in the background unless --foreground is given",
             "vfs-cache-mode", "all data that is read is cached");
 
+    /** Words for commands of other programs. */
+    private static final Map<String, String> COMMANDS = Map.of(
+            "help", "--help",
+            "version", "--version",
+            "ls", "mounts",
+            "list", "mounts",
+            "status", "mounts",
+            "logs", "mounts",
+            "info", "stats");
+
     private UnknownName() {}
 
     /**
@@ -59,11 +71,40 @@ public final class UnknownName {
         } else if (equivalent != null) {
             return "; use " + prefix + equivalent;
         }
-        return none != null ? ": " + none : EditDistance.suggestion(name, known);
+        return none != null ? ": " + none : suggestion(name, known);
     }
 
-    /** The nearest known word, if it is near enough to be meant. */
-    public static Optional<String> nearest(String word, List<String> known) {
-        return EditDistance.nearest(word, known);
+    /** The command that does what a command of this name does elsewhere, else the nearest. */
+    public static Optional<String> command(String word, List<String> known) {
+        return Optional.ofNullable(COMMANDS.get(word)).or(() -> nearest(word, known));
+    }
+
+    /** The end of a message about an unknown word. */
+    static String suggestion(String word, List<String> known) {
+        return nearest(word, known)
+                .map(candidate -> "; did you mean " + candidate + "?")
+                .orElse("");
+    }
+
+    /** The nearest word, if it is near enough to be meant: up to a third of its letters may differ. */
+    static Optional<String> nearest(String word, List<String> known) {
+        return known.stream()
+                .filter(candidate -> distance(word, candidate) <= Math.max(2, candidate.length() / 3))
+                .min(Comparator.comparingInt(candidate -> distance(word, candidate)));
+    }
+
+    /** How many letters must change to turn one word into another: Levenshtein's distance. */
+    static int distance(String from, String to) {
+        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int substituted = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[to.length()];
     }
 }

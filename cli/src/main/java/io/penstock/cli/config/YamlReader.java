@@ -1,10 +1,5 @@
 package io.penstock.cli.config;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import io.penstock.cli.process.Reason;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -12,44 +7,62 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.composer.Composer;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+import org.yaml.snakeyaml.nodes.Tag;
+import org.yaml.snakeyaml.parser.ParserImpl;
+import org.yaml.snakeyaml.reader.StreamReader;
+import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * Reads a configuration file token by token, because every message names a line. It continues after an error, so that
- * one run reports all of them. One use, one thread.
+ * Reads a configuration file. Every message names a line. It continues after an error, so that one run reports all of them.
+ * One use, one thread.
  */
 final class YamlReader {
-    private static final Pattern LINE = Pattern.compile("line (\\d+)");
     private static final List<String> SECTIONS = List.of("defaults", "buckets");
-
-    private final Path file;
     private static final int MOST_SHOWN = 80;
 
-    private final JsonParser parser;
+    private final Path file;
     private final List<String> problems = new ArrayList<>();
     private final Map<String, List<Assignment<?>>> buckets = new HashMap<>();
+
+    /** The values so far: the library has one node for an anchor and its aliases. */
+    private final Set<Node> values = Collections.newSetFromMap(new IdentityHashMap<>());
+
     private List<Assignment<?>> defaults = List.of();
 
-    private YamlReader(Path file, JsonParser parser) {
+    private YamlReader(Path file) {
         this.file = file;
-        this.parser = parser;
     }
 
     static ConfigurationFile read(Path file) {
-        try (JsonParser parser = new YAMLFactory().createParser(Files.readString(file))) {
-            YamlReader reader = new YamlReader(file, parser);
-            reader.readRoot();
+        try {
+            YamlReader reader = new YamlReader(file);
+            reader.readAll(Files.readString(file));
             return new ConfigurationFile(file, reader.defaults, reader.buckets, List.copyOf(reader.problems));
         } catch (NoSuchFileException e) {
             return failed(file, file + ": no such file");
-        } catch (JsonProcessingException e) {
-            return failed(file, file + notYaml(e));
+        } catch (MarkedYAMLException e) {
+            String context = e.getContext() == null ? "" : e.getContext() + ", ";
+            int line = e.getProblemMark().getLine() + 1;
+            return failed(file, file + ":" + line + ": this is not YAML: " + context + e.getProblem());
+        } catch (YAMLException e) {
+            return failed(file, file + ": this is not YAML: " + e.getMessage());
         } catch (CharacterCodingException e) {
             return failed(file, file + ": is not UTF-8");
         } catch (IOException e) {
@@ -57,134 +70,114 @@ final class YamlReader {
         }
     }
 
-    /**
-     * The library's message has several lines: its context and the problem, each followed by an excerpt. The last
-     * position is that of the problem; the exception's own position may be earlier, or missing.
-     */
-    private static String notYaml(JsonProcessingException e) {
-        String message = e.getOriginalMessage();
-        String line = LINE.matcher(message)
-                .results()
-                .map(match -> match.group(1))
-                .reduce((first, second) -> second)
-                .or(() -> Optional.ofNullable(e.getLocation()).map(at -> String.valueOf(at.getLineNr())))
-                .map(number -> ":" + number)
-                .orElse("");
-        return message.lines()
-                .filter(text -> !text.isBlank() && !text.startsWith(" "))
-                .collect(Collectors.joining(", ", line + ": this is not YAML: ", ""));
-    }
-
     private static ConfigurationFile failed(Path file, String problem) {
         return new ConfigurationFile(file, List.of(), Map.of(), List.of(problem));
     }
 
-    private void readRoot() throws IOException {
-        JsonToken first = parser.nextToken();
-        if (first == null || first == JsonToken.VALUE_NULL) {
-            requireEnd(); // An empty file, or one with comments only.
-            return;
+    private void readAll(String text) {
+        LoaderOptions options = new LoaderOptions();
+        Composer documents = new Composer(new ParserImpl(new StreamReader(text), options), new Resolver(), options);
+        if (documents.checkNode()) {
+            Node root = documents.getNode();
+            readSections(members(root, "the file", root, "a mapping with the keys defaults and buckets"));
         }
-        if (first != JsonToken.START_OBJECT) {
-            problem("the file", found(first) + ", allowed is a mapping with the keys defaults and buckets");
-            return;
+        if (documents.checkNode()) {
+            Node second = documents.getNode();
+            if (!isNothing(second)) { // its settings would be ignored
+                problem(second, "the file", "found a second document (---), allowed is one");
+            }
         }
+    }
+
+    private void readSections(List<Member> sections) {
         List<String> seen = new ArrayList<>();
-        while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            String section = parser.currentName();
-            boolean again = seen.contains(section);
-            seen.add(section);
-            if (again) {
-                skip(section, "is there a second time");
-            } else if (section.equals("defaults")) {
-                defaults = readSettings(section);
-            } else if (section.equals("buckets")) {
-                readBuckets();
+        for (Member section : sections) {
+            String name = section.name();
+            if (seen.contains(name)) {
+                problem(section.key, name, "is there a second time");
+            } else if (name.equals("defaults")) {
+                defaults = readSettings(section, name);
+            } else if (name.equals("buckets")) {
+                members(section.key, name, section.value, "a mapping of bucket names")
+                        .forEach(this::readBucket);
             } else {
-                String meant = Settings.byKey(section).isPresent() || isGroup(section)
+                String meant = Settings.byKey(name).isPresent() || isGroup(name)
                         ? "; settings stand below defaults: or buckets: NAME:"
-                        : EditDistance.suggestion(section, SECTIONS);
-                skip(section, "no such section, allowed are defaults and buckets" + meant);
+                        : UnknownName.suggestion(name, SECTIONS);
+                problem(section.key, name, "no such section, allowed are defaults and buckets" + meant);
             }
-        }
-        requireEnd();
-    }
-
-    /** A file may have several documents, and settings in the others would be ignored. */
-    private void requireEnd() throws IOException {
-        JsonToken next = parser.nextToken();
-        if (next != null && next != JsonToken.VALUE_NULL) {
-            problem("the file", "found a second document (---), allowed is one");
+            seen.add(name);
         }
     }
 
-    private void readBuckets() throws IOException {
-        if (!enterMapping("buckets", "a mapping of bucket names")) {
-            return;
-        }
-        while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            String bucket = parser.currentName();
-            if (buckets.containsKey(bucket)) {
-                skip("buckets." + bucket, "is there a second time");
-            } else if (bucket.contains("/")) {
-                skip("buckets." + bucket, "no bucket has this name; write it without s3:// and without a prefix");
-            } else {
-                buckets.put(bucket, readSettings("buckets." + bucket));
-            }
+    private void readBucket(Member bucket) {
+        String name = bucket.name();
+        String path = "buckets." + name;
+        if (buckets.containsKey(name)) {
+            problem(bucket.key, path, "is there a second time");
+        } else if (name.contains("/")) {
+            problem(bucket.key, path, "no bucket has this name; write it without s3:// and without a prefix");
+        } else {
+            buckets.put(name, readSettings(bucket, path));
         }
     }
 
-    private List<Assignment<?>> readSettings(String section) throws IOException {
+    private List<Assignment<?>> readSettings(Member from, String section) {
         SettingSource.Builder source = new SettingSource.Builder();
-        if (enterMapping(section, "a mapping of settings")) {
-            readGroup(section, "", source);
-        }
+        readGroup(members(from.key, section, from.value, "a mapping of settings"), section, "", source);
         SettingSource read = source.build();
         problems.addAll(read.problems());
         return read.assignments();
     }
 
-    /**
-     * Reads the mapping at the parser's position: settings whose keys begin with {@code prefix}, which ends in a dot.
-     */
-    private void readGroup(String section, String prefix, SettingSource.Builder to) throws IOException {
-        while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            String key = prefix + parser.currentName();
+    /** Reads settings whose keys begin with {@code prefix}, which ends in a dot. */
+    private void readGroup(List<Member> members, String section, String prefix, SettingSource.Builder to) {
+        for (Member member : members) {
+            String key = prefix + member.name();
             Optional<Setting<?>> setting = Settings.byKey(key);
             if (setting.isPresent()) {
-                readValue(setting.get(), section, to);
+                readValue(setting.get(), member, section, to);
             } else if (!isGroup(key)) {
-                skip(key, "no such setting" + UnknownName.hint(key, "", keysAndGroups()));
-            } else if (enterMapping(key, "a mapping of " + membersOf(key))) {
-                readGroup(section, key + ".", to);
+                problem(member.key, key, "no such setting" + UnknownName.hint(key, "", keysAndGroups()));
+            } else {
+                String allowed = "a mapping of " + membersOf(key);
+                readGroup(members(member.key, key, member.value, allowed), section, key + ".", to);
             }
         }
     }
 
-    private void readValue(Setting<?> setting, String section, SettingSource.Builder to) throws IOException {
-        Origin.Line origin = new Origin.Line(file, line(), section);
-        JsonToken token = parser.nextToken();
+    private void readValue(Setting<?> setting, Member member, String section, SettingSource.Builder to) {
+        Origin.Line origin = new Origin.Line(file, line(member.key), section);
         ValueType.Elements elements = setting.type().elements();
-        if (token.isScalarValue() && token != JsonToken.VALUE_NULL && !isAlias()) {
-            to.read(setting, parser.getText(), origin);
-        } else if (token == JsonToken.START_ARRAY && elements != null) {
-            readList(setting, elements, origin, to);
+        boolean isAlias = isAlias(member.value);
+        if (!isAlias && member.value instanceof ScalarNode scalar && !isNothing(scalar)) {
+            to.read(setting, scalar.getValue(), origin);
+        } else if (!isAlias && member.value instanceof SequenceNode list && elements != null) {
+            readList(setting, list, elements, origin, to);
         } else {
             problem(
+                    member.key,
                     setting.key(),
-                    found(token) + ", allowed is " + setting.type().allowed());
-            parser.skipChildren();
+                    found(member.value, isAlias) + ", allowed is "
+                            + setting.type().allowed());
         }
     }
 
-    private void readList(Setting<?> setting, ValueType.Elements allowed, Origin.Line origin, SettingSource.Builder to)
-            throws IOException {
+    private void readList(
+            Setting<?> setting,
+            SequenceNode list,
+            ValueType.Elements allowed,
+            Origin.Line origin,
+            SettingSource.Builder to) {
         List<String> elements = new ArrayList<>();
-        for (JsonToken each = parser.nextToken(); each != JsonToken.END_ARRAY; each = parser.nextToken()) {
-            String text = each.isScalarValue() && !isAlias() ? parser.getText() : "";
+        for (Node each : list.getValue()) {
+            boolean isAlias = isAlias(each);
+            String text = !isAlias && each instanceof ScalarNode scalar ? scalar.getValue() : "";
             if (text.isBlank() || text.contains(allowed.separator())) {
-                problem(setting.key(), found(each) + ", allowed is " + allowed.allowed());
-                parser.skipChildren();
+                problem(
+                        isAlias ? list : each,
+                        setting.key(),
+                        found(each, isAlias) + ", allowed is " + allowed.allowed());
             } else {
                 elements.add(text);
             }
@@ -194,43 +187,58 @@ final class YamlReader {
         }
     }
 
-    /** @return whether the parser is now in a mapping; anything else has been skipped */
-    private boolean enterMapping(String key, String allowed) throws IOException {
-        JsonToken token = parser.nextToken();
-        if (token != JsonToken.START_OBJECT && token != JsonToken.VALUE_NULL) {
-            problem(key, found(token) + ", allowed is " + allowed);
-            parser.skipChildren();
+    private record Member(ScalarNode key, Node value) {
+        String name() {
+            return key.getValue();
         }
-        return token == JsonToken.START_OBJECT;
     }
 
-    private void skip(String key, String why) throws IOException {
-        problem(key, why);
-        parser.nextToken();
-        parser.skipChildren();
+    /** Those of a mapping, which may be left out; anything else is a problem. */
+    private List<Member> members(Node at, String key, Node value, String allowed) {
+        boolean isAlias = isAlias(value);
+        if (isAlias || !(value instanceof MappingNode mapping)) {
+            if (isAlias || !isNothing(value)) {
+                problem(at, key, found(value, isAlias) + ", allowed is " + allowed);
+            }
+            return List.of();
+        }
+        List<Member> members = new ArrayList<>();
+        for (NodeTuple each : mapping.getValue()) {
+            if (each.getKeyNode() instanceof ScalarNode name) {
+                members.add(new Member(name, each.getValueNode()));
+            } else {
+                problem(each.getKeyNode(), key, found(each.getKeyNode(), false) + " as a key, allowed is a name");
+            }
+        }
+        return members;
     }
 
-    private void problem(String key, String what) {
-        problems.add(file + ":" + line() + ": " + key + ": " + what);
+    private void problem(Node at, String key, String what) {
+        problems.add(file + ":" + line(at) + ": " + key + ": " + what);
     }
 
-    private int line() {
-        return parser.currentTokenLocation().getLineNr();
+    private static int line(Node node) {
+        return node.getStartMark().getLine() + 1;
     }
 
-    private boolean isAlias() {
-        return parser instanceof YAMLParser yaml && yaml.isCurrentAlias();
+    /** To be asked once of each value. */
+    private boolean isAlias(Node value) {
+        return !values.add(value);
     }
 
-    private String found(JsonToken token) throws IOException {
-        if (isAlias()) {
+    private static boolean isNothing(Node value) {
+        return value.getTag().equals(Tag.NULL);
+    }
+
+    private static String found(Node node, boolean isAlias) {
+        if (isAlias) {
             return "found an alias";
         }
-        return switch (token) {
-            case START_OBJECT -> "found a mapping";
-            case START_ARRAY -> "found a list";
-            case VALUE_NULL -> "found nothing";
-            default -> "found '" + beginning(parser.getText()) + "'";
+        return switch (node) {
+            case MappingNode _ -> "found a mapping";
+            case SequenceNode _ -> "found a list";
+            case ScalarNode scalar when !isNothing(scalar) -> "found '" + beginning(scalar.getValue()) + "'";
+            default -> "found nothing";
         };
     }
 

@@ -1,7 +1,5 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param streams running streams, each with readahead
  * @param coldGets the GETs that a read of all of it would make
  * @param coldBytes the bytes that these would fetch
- * @param lastReads the waits of the last reads that reached the mount; null if an earlier version answers
+ * @param lastReads the waits of the last reads that reached the mount
  */
 public record FileReport(
         String path,
@@ -41,7 +39,7 @@ public record FileReport(
         int streams,
         long coldGets,
         long coldBytes,
-        @Nullable LastReads lastReads) {
+        LastReads lastReads) {
     /**
      * The last reads.
      *
@@ -58,9 +56,4 @@ public record FileReport(
 
     /** @param place {@code missing}, {@code inflight}, {@code memory}, {@code disk}, {@code memory_and_disk}, {@code sectors} */
     public record Range(long from, long to, String place) {}
-
-    /** From the mount's response. */
-    public static FileReport of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, FileReport.class);
-    }
 }

@@ -1,7 +1,5 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -66,9 +64,4 @@ public record JobStatus(
             long memory,
             long pinned,
             @Nullable String pinnedUntil) {}
-
-    /** From the mount's response. */
-    public static JobStatus of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, JobStatus.class);
-    }
 }

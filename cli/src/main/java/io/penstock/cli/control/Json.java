@@ -2,9 +2,11 @@ package io.penstock.cli.control;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
 
 /** Writes the output of commands for other programs; requests and responses are written and read by the same mapper. */
 public final class Json {
@@ -23,6 +25,11 @@ public final class Json {
     /** Indented, on several lines. */
     public static String indented(Object value) {
         return write(MAPPER.writerWithDefaultPrettyPrinter(), value);
+    }
+
+    /** A mount's response. */
+    public static <T> T read(JsonNode result, Class<T> type) throws IOException {
+        return MAPPER.treeToValue(result, type);
     }
 
     /** @param value records, maps, lists, texts and numbers */

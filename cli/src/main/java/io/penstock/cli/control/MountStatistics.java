@@ -1,15 +1,12 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.writeback.WritebackStatistics;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests that were sent to the store, and their cost
  * @param saved by the cache
  * @param writing null of a read-only mount
- * @param calls of the kernel, by their names; empty if an earlier version serves it, as is {@code memory}
+ * @param calls of the kernel, by their names
  * @param inFlight now
  * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
  * @param space that it may take, and the pinned part of it
@@ -46,24 +43,13 @@ public record MountStatistics(
         List<Renaming> renames,
         @Nullable Names names,
         @Nullable ShareStatus share) {
-    public MountStatistics {
-        calls = Objects.requireNonNullElse(calls, Map.of());
-        inFlight = Objects.requireNonNullElse(inFlight, InFlight.NONE);
-        memory = Objects.requireNonNullElse(memory, Map.of());
-        saved = Objects.requireNonNullElse(saved, Saved.NONE); // of an earlier version, as the next two
-        space = Objects.requireNonNullElse(space, Space.UNKNOWN);
-        renames = Objects.requireNonNullElse(renames, List.of());
-    }
-
     /**
      * Calls and requests without a response yet.
      *
      * @param calls of the kernel
      * @param requests to the store
      */
-    public record InFlight(long calls, long requests) {
-        static final InFlight NONE = new InFlight(0, 0);
-    }
+    public record InFlight(long calls, long requests) {}
 
     /**
      * On disks, in bytes.
@@ -72,9 +58,7 @@ public record MountStatistics(
      * @param stagingLimit the most that staged files take: {@code write.staging-size}
      * @param pinned bytes of the cache that are never evicted
      */
-    public record Space(long cacheLimit, long stagingLimit, long pinned) {
-        static final Space UNKNOWN = new Space(0, 0, 0);
-    }
+    public record Space(long cacheLimit, long stagingLimit, long pinned) {}
 
     /**
      * A directory that is being renamed, object by object.
@@ -110,10 +94,5 @@ public record MountStatistics(
     /** How long readers waited for the limits of fetches, memory and the turn of a GET: nanoseconds. */
     public long limitWaitNanos() {
         return readahead.memoryNanos() + readahead.turnNanos();
-    }
-
-    /** From the mount's response. */
-    public static MountStatistics of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, MountStatistics.class);
     }
 }

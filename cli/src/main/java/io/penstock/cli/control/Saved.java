@@ -12,8 +12,6 @@ import java.math.BigDecimal;
  * @param cost of these GETs and their transfer, in the currency of the prices
  */
 public record Saved(long bytes, long gets, double cost) {
-    static final Saved NONE = new Saved(0, 0, 0);
-
     /**
      * @param readBytes that programs have read
      * @param rangeBytes of a GET if none was made, as with a cache that an earlier mount filled: above 0

@@ -1,8 +1,5 @@
 package io.penstock.cli.control;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
-
 /**
  * A mount's knowledge of a file that is being written: the result of {@code why} for such a file.
  *
@@ -13,14 +10,4 @@ import java.io.IOException;
  * @param uploaded bytes that the store has of the next version
  */
 public record WrittenFileReport(
-        String path, String key, String state, long bytes, long written, long staged, long uploaded) {
-    /** Whether the mount's response is such a report. */
-    public static boolean isIn(JsonNode result) {
-        return result.has("state");
-    }
-
-    /** From the mount's response. */
-    public static WrittenFileReport of(JsonNode result) throws IOException {
-        return Json.MAPPER.treeToValue(result, WrittenFileReport.class);
-    }
-}
+        String path, String key, String state, long bytes, long written, long staged, long uploaded) {}

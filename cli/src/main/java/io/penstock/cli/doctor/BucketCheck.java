@@ -3,24 +3,20 @@ package io.penstock.cli.doctor;
 import io.penstock.cli.mount.Target;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
+import org.jspecify.annotations.Nullable;
 
 /** Whether the bucket can be opened, with the right that a mount cannot do without: to list it. */
-final class BucketCheck implements Check<BucketFacts> {
-    private final Target target;
-    private final Phase phase;
-
-    BucketCheck(Target target, Phase phase) {
-        this.target = target;
-        this.phase = phase;
-    }
-
-    @Override
-    public String name() {
-        return "bucket";
-    }
+record BucketCheck(Target target, Phase phase) implements Check<BucketCheck.Facts> {
+    /**
+     * The outcome of opening the bucket as a mount does.
+     *
+     * @param failure null if it can be mounted
+     * @param anonymous whether it can be listed without credentials; false if that was not tried
+     */
+    record Facts(@Nullable ObjectStoreException failure, boolean anonymous) {}
 
     @Override
-    public void examine(BucketFacts bucket, Findings findings) {
+    public void examine(Facts bucket, Findings findings) {
         ObjectStoreException failure = bucket.failure();
         if (failure == null) {
             findings.ok(target.source() + " can be listed");

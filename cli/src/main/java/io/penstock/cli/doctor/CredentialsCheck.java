@@ -4,30 +4,41 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.measure.Text;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Where the credentials were found, and how long they last. */
-final class CredentialsCheck implements Check<CredentialsFacts> {
+record CredentialsCheck(Configuration configuration, Phase phase) implements Check<CredentialsCheck.Facts> {
+    /** The credentials that sign requests. */
+    sealed interface Facts {
+        /** Nothing, as the settings want it. */
+        record Anonymous() implements Facts {}
+
+        /**
+         * There are none.
+         *
+         * @param why and where they were looked for
+         */
+        record Missing(String why) implements Facts {}
+
+        /**
+         * An access key.
+         *
+         * @param accessKeyId its name, which is no secret
+         * @param source which of the places has it
+         * @param left the time until they expire; null if they do not, or do not tell
+         */
+        record Found(
+                String accessKeyId, String source, @Nullable Duration left) implements Facts {}
+    }
+
     private static final Duration SOON = Duration.ofHours(1);
 
-    private final Configuration configuration;
-    private final Phase phase;
-
-    CredentialsCheck(Configuration configuration, Phase phase) {
-        this.configuration = configuration;
-        this.phase = phase;
-    }
-
     @Override
-    public String name() {
-        return "credentials";
-    }
-
-    @Override
-    public void examine(CredentialsFacts credentials, Findings findings) {
+    public void examine(Facts credentials, Findings findings) {
         switch (credentials) {
-            case CredentialsFacts.Anonymous() -> findings.ok("requests are not signed: s3.anonymous");
-            case CredentialsFacts.Missing(String why) -> examineMissing(why, findings);
-            case CredentialsFacts.Found found -> examineFound(found, findings);
+            case Facts.Anonymous() -> findings.ok("requests are not signed: s3.anonymous");
+            case Facts.Missing(String why) -> examineMissing(why, findings);
+            case Facts.Found found -> examineFound(found, findings);
         }
     }
 
@@ -47,7 +58,7 @@ final class CredentialsCheck implements Check<CredentialsFacts> {
         }
     }
 
-    private void examineFound(CredentialsFacts.Found found, Findings findings) {
+    private void examineFound(Facts.Found found, Findings findings) {
         Duration left = found.left();
         String key = (phase == Phase.MOUNTED ? "as far as this command finds the mount's: " : "") + "the access key "
                 + found.accessKeyId() + " (" + found.source() + ")";

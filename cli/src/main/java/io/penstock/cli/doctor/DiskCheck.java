@@ -6,7 +6,7 @@ import io.penstock.cli.config.Origin;
 import io.penstock.cli.config.Setting;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.Text;
 import io.penstock.cli.process.Folders;
@@ -14,24 +14,13 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /** The disk of the cache, or of the staging folder. */
-final class DiskCheck implements Check<DiskFacts> {
+record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging)
+        implements Check<Disks.Facts> {
     /** Below it, most networks are faster. */
     private static final double SLOW_READ_MIB = 200;
 
     /** Below it, a disk seeks, or is shared. */
     private static final double SLOW_RANDOM_READS = 5_000;
-
-    private final Configuration configuration;
-    private final Setting<Path> folder;
-    private final Setting<Long> size;
-    private final boolean staging;
-
-    private DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging) {
-        this.configuration = configuration;
-        this.folder = folder;
-        this.size = size;
-        this.staging = staging;
-    }
 
     static DiskCheck ofCache(Configuration configuration) {
         return new DiskCheck(configuration, Settings.CACHE_DIR, Settings.CACHE_SIZE, false);
@@ -47,7 +36,7 @@ final class DiskCheck implements Check<DiskFacts> {
     }
 
     @Override
-    public void examine(DiskFacts disk, Findings findings) {
+    public void examine(Disks.Facts disk, Findings findings) {
         if (!disk.writable()) {
             findings.error(
                     disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
@@ -70,7 +59,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void fileSystem(DiskFacts disk, Findings findings) {
+    private void fileSystem(Disks.Facts disk, Findings findings) {
         String on = disk.folder() + " is on " + disk.type();
         String elsewhere = "Set " + folder + " to a folder on a local NVMe disk";
         String type = disk.type().toLowerCase(Locale.ROOT);
@@ -101,7 +90,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void space(DiskFacts disk, Findings findings) {
+    private void space(Disks.Facts disk, Findings findings) {
         long wanted = configuration.get(size);
         long left = staging ? 0 : configuration.get(Settings.CACHE_MIN_FREE);
         long there = Math.max(0, (disk.empty() ? disk.usableBytes() : disk.totalBytes()) - left);
@@ -129,7 +118,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void features(DiskFacts disk, Outcome trial, Findings findings) {
+    private void features(Disks.Facts disk, Outcome trial, Findings findings) {
         if (!trial.holes() && !staging) {
             findings.warning(
                     "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",
@@ -144,7 +133,7 @@ final class DiskCheck implements Check<DiskFacts> {
         }
     }
 
-    private void speed(DiskSpeed speed, Findings findings) {
+    private void speed(DiskTrial.Speed speed, Findings findings) {
         String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
                 .formatted(
                         Text.number(Math.rint(speed.readMib())),

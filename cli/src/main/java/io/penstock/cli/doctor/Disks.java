@@ -12,6 +12,35 @@ import org.jspecify.annotations.Nullable;
 
 /** Gathers the facts of folders. Nothing stays on their disks. */
 final class Disks {
+    /**
+     * A folder of a mount, and the disk that it is on.
+     *
+     * @param folder as the settings name it
+     * @param existing the folder, or the nearest of those above it that exists
+     * @param writable whether this process may make files in {@code existing}
+     * @param type of the file system, such as {@code ext4}
+     * @param device its number; two folders with one number are on one file system
+     * @param totalBytes of the file system
+     * @param usableBytes that this user may still write
+     * @param empty whether the folder has nothing in it, or does not exist
+     * @param trial the result of a temporary file on it; null if none was made
+     */
+    record Facts(
+            Path folder,
+            Path existing,
+            boolean writable,
+            String type,
+            long device,
+            long totalBytes,
+            long usableBytes,
+            boolean empty,
+            @Nullable Outcome trial) {
+
+        boolean exists() {
+            return folder.equals(existing);
+        }
+    }
+
     /** How thoroughly a disk is examined. */
     enum Depth {
         /** Nothing is written. */
@@ -24,7 +53,7 @@ final class Disks {
 
     private Disks() {}
 
-    static DiskFacts read(Path folder, Depth depth) throws IOException, InterruptedException {
+    static Facts read(Path folder, Depth depth) throws IOException, InterruptedException {
         Path existing = Folders.existing(folder);
         FileStore store = Files.getFileStore(existing);
         boolean isWritable = Files.isWritable(existing);
@@ -34,7 +63,7 @@ final class Disks {
                 trial = file.run(depth == Depth.MEASURE ? store.getUsableSpace() / 4 : 0);
             }
         }
-        return new DiskFacts(
+        return new Facts(
                 folder,
                 existing,
                 isWritable,

@@ -44,7 +44,7 @@ public final class Doctor {
     private final Examiner examiner;
 
     /** Null if it was not examined. */
-    private @Nullable DiskFacts cacheDisk;
+    private Disks.@Nullable Facts cacheDisk;
 
     /**
      * How far to go.
@@ -96,15 +96,16 @@ public final class Doctor {
                 LATER,
                 () -> Disks.read(configuration.get(Settings.CACHE_DIR), depth),
                 DiskCheck.ofCache(configuration));
-        DiskFacts cache = cacheDisk;
+        Disks.Facts cache = cacheDisk;
         if (!configuration.get(Settings.READ_ONLY)) {
             Path folder = configuration.get(WriteSettings.STAGING);
-            DiskFacts staging = examiner.examine(
+            Disks.Facts staging = examiner.examine(
                     LATER,
                     () -> Disks.read(folder, isMeasured(cache, folder) ? Depth.TRY : depth),
                     DiskCheck.ofStaging(configuration));
             if (cache != null && staging != null) {
-                examiner.examine(AT_ONCE, () -> new FoldersFacts(cache, staging), new FoldersCheck(configuration));
+                examiner.examine(
+                        AT_ONCE, () -> new FoldersCheck.Facts(cache, staging), new FoldersCheck(configuration));
             }
         }
         Path log = Objects.requireNonNull(configuration.get(Settings.LOG_FILE).getParent());
@@ -121,7 +122,7 @@ public final class Doctor {
     }
 
     /** Whether the folder is on a disk that was measured before. */
-    private static boolean isMeasured(@Nullable DiskFacts disk, Path folder) throws IOException {
+    private static boolean isMeasured(Disks.@Nullable Facts disk, Path folder) throws IOException {
         return disk != null
                 && disk.trial() != null
                 && disk.trial().speed() != null
@@ -139,16 +140,16 @@ public final class Doctor {
     }
 
     private boolean opens(Store store, Target target, Phase phase) throws InterruptedException {
-        ServerFacts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
+        ServerCheck.Facts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
         if (server == null || server.unreachable() != null) {
             return false;
         }
-        CredentialsFacts credentials =
+        CredentialsCheck.Facts credentials =
                 examiner.examine(SOON, store::credentials, new CredentialsCheck(configuration, phase));
-        if (credentials instanceof CredentialsFacts.Missing) {
+        if (credentials instanceof CredentialsCheck.Facts.Missing) {
             return false;
         }
-        BucketFacts bucket = examiner.examine(SOON, store::open, new BucketCheck(target, phase));
+        BucketCheck.Facts bucket = examiner.examine(SOON, store::open, new BucketCheck(target, phase));
         return bucket != null && bucket.failure() == null;
     }
 
@@ -156,13 +157,13 @@ public final class Doctor {
         return scope.writes() && !configuration.get(Settings.READ_ONLY);
     }
 
-    private @Nullable RightsFacts rights(Store store, Target target) throws InterruptedException {
+    private RightsCheck.@Nullable Facts rights(Store store, Target target) throws InterruptedException {
         return examiner.examine(
                 SOON, () -> store.rights(tryWrites()), new RightsCheck(target, configuration.get(Settings.READ_ONLY)));
     }
 
     private void opened(Store store, Target target) throws InterruptedException {
-        RightsFacts rights = rights(store, target);
+        RightsCheck.Facts rights = rights(store, target);
         boolean mayWrite = tryWrites()
                 && rights != null
                 && !rights.denied().containsKey(Right.WRITE)

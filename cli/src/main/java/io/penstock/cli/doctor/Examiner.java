@@ -71,7 +71,7 @@ final class Examiner {
     }
 
     private void failed(String check, String found, String why) {
-        report.accept(new Finding(check, Severity.WARNING, found, why, ""));
+        report.accept(new Finding(check, Finding.Severity.WARNING, found, why, ""));
     }
 
     private static String reason(@Nullable Throwable failure) {

@@ -1,6 +1,7 @@
 package io.penstock.cli.doctor;
 
 import io.penstock.cli.process.Secrets;
+import java.util.Locale;
 
 /**
  * One result of a check, without secrets.
@@ -10,10 +11,28 @@ import io.penstock.cli.process.Secrets;
  * @param why why it matters; empty if nothing is to be done
  * @param remedy the setting or the command that mends it; empty likewise
  */
-public record Finding(String check, Severity severity, String found, String why, String remedy) {
+public record Finding(String check, Finding.Severity severity, String found, String why, String remedy) {
     public Finding {
         found = Secrets.hidden(found);
         why = Secrets.hidden(why);
         remedy = Secrets.hidden(remedy);
+    }
+
+    /** How bad a {@link Finding} is, in ascending order. */
+    public enum Severity {
+        /** As it should be. */
+        OK,
+        /** Good to know; nothing needs to be done. */
+        NOTE,
+        /** A mount works, but it is slower than it could be, or will fail under conditions that are likely. */
+        WARNING,
+        /** A mount fails, or does not do its job. */
+        ERROR;
+
+        /** {@code warning}. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 }

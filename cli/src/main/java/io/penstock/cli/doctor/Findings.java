@@ -14,7 +14,7 @@ final class Findings {
     }
 
     void ok(String found) {
-        add(Severity.OK, found, "", "");
+        add(Finding.Severity.OK, found, "", "");
     }
 
     /** Something that needs no remedy. */
@@ -23,18 +23,18 @@ final class Findings {
     }
 
     void note(String found, String why, String remedy) {
-        add(Severity.NOTE, found, why, remedy);
+        add(Finding.Severity.NOTE, found, why, remedy);
     }
 
     void warning(String found, String why, String remedy) {
-        add(Severity.WARNING, found, why, remedy);
+        add(Finding.Severity.WARNING, found, why, remedy);
     }
 
     void error(String found, String why, String remedy) {
-        add(Severity.ERROR, found, why, remedy);
+        add(Finding.Severity.ERROR, found, why, remedy);
     }
 
-    private void add(Severity severity, String found, String why, String remedy) {
+    private void add(Finding.Severity severity, String found, String why, String remedy) {
         all.add(new Finding(check, severity, found, why, remedy));
     }
 

@@ -6,21 +6,13 @@ import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
 
 /** How the cache and the staging folder get on with each other. */
-final class FoldersCheck implements Check<FoldersFacts> {
-    private final Configuration configuration;
-
-    FoldersCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
+record FoldersCheck(Configuration configuration) implements Check<FoldersCheck.Facts> {
+    /** The folders of a mount that writes. */
+    record Facts(Disks.Facts cache, Disks.Facts staging) {}
 
     @Override
-    public String name() {
-        return "folders";
-    }
-
-    @Override
-    public void examine(FoldersFacts folders, Findings findings) {
-        DiskFacts cache = folders.cache();
+    public void examine(Facts folders, Findings findings) {
+        Disks.Facts cache = folders.cache();
         if (cache.device() != folders.staging().device()) {
             findings.warning(
                     "write.staging (" + folders.staging().folder() + ") is on another file system than cache.dir ("

@@ -4,23 +4,12 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 
 /** Whether this user may mount a FUSE file system, and for others where the settings want that. */
-final class FuseCheck implements Check<MachineFacts> {
+record FuseCheck(Configuration configuration) implements Check<Machine.Facts> {
     private static final String WHY = "Nothing can be mounted";
     private static final String CONTAINER = "--device /dev/fuse --cap-add SYS_ADMIN";
 
-    private final Configuration configuration;
-
-    FuseCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
     @Override
-    public String name() {
-        return "fuse";
-    }
-
-    @Override
-    public void examine(MachineFacts machine, Findings findings) {
+    public void examine(Machine.Facts machine, Findings findings) {
         switch (machine.device()) {
             case OPENS -> {}
             case MISSING ->

@@ -6,20 +6,9 @@ import io.penstock.filesystem.Passthrough;
 import io.penstock.fuse.Binding;
 
 /** Features that the kernel's version lacks. */
-final class KernelCheck implements Check<MachineFacts> {
-    private final Configuration configuration;
-
-    KernelCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
+record KernelCheck(Configuration configuration) implements Check<Machine.Facts> {
     @Override
-    public String name() {
-        return "kernel";
-    }
-
-    @Override
-    public void examine(MachineFacts machine, Findings findings) {
+    public void examine(Machine.Facts machine, Findings findings) {
         Binding binding = configuration.get(Settings.BINDING);
         boolean isOld = machine.kernel().isBefore(5, 4);
         if (isOld && binding == Binding.KERNEL) {
@@ -41,7 +30,7 @@ final class KernelCheck implements Check<MachineFacts> {
         }
     }
 
-    private static void passthrough(MachineFacts machine, Findings findings) {
+    private static void passthrough(Machine.Facts machine, Findings findings) {
         String why = "Cached files are read through Penstock, which takes more CPU time than the disk alone";
         if (machine.kernel().isBefore(6, 9)) {
             findings.note(

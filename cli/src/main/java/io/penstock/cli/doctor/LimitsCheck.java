@@ -3,10 +3,10 @@ package io.penstock.cli.doctor;
 import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.doctor.MachineFacts.Limits;
+import io.penstock.cli.doctor.Machine.Limits;
 
 /** The limits of a process that the user starts. */
-final class LimitsCheck implements Check<MachineFacts> {
+record LimitsCheck(Configuration configuration) implements Check<Machine.Facts> {
     /** A mount has up to two descriptors for each object in use, and one for each connection. */
     private static final long FEW_FILES = 16_384;
 
@@ -15,19 +15,8 @@ final class LimitsCheck implements Check<MachineFacts> {
 
     private static final long SMALL_FILE = 4L << 30;
 
-    private final Configuration configuration;
-
-    LimitsCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
     @Override
-    public String name() {
-        return "limits";
-    }
-
-    @Override
-    public void examine(MachineFacts machine, Findings findings) {
+    public void examine(Machine.Facts machine, Findings findings) {
         Limits limits = machine.limits();
         long least = configuration.get(Settings.CONNECTIONS) + OWN_FILES;
         String openFiles = "a process may have " + limits.openFiles() + " open files (ulimit -Hn)";

@@ -4,17 +4,12 @@ import io.penstock.cli.config.ByteSizes;
 import io.penstock.cli.config.Settings;
 
 /** Where the mount's log goes. */
-final class LogCheck implements Check<DiskFacts> {
+final class LogCheck implements Check<Disks.Facts> {
     /** Six files of 10 MB: a log and those that it rotated. */
     private static final long LOGS = 60_000_000;
 
     @Override
-    public String name() {
-        return "log";
-    }
-
-    @Override
-    public void examine(DiskFacts disk, Findings findings) {
+    public void examine(Disks.Facts disk, Findings findings) {
         String remedy = "Set " + Settings.LOG_FILE + " to a file on another disk";
         if (!disk.writable()) {
             findings.warning(

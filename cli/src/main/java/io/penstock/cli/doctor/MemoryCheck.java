@@ -8,26 +8,15 @@ import io.penstock.cli.config.WriteSettings;
 import io.penstock.metadata.PreloadConfig;
 
 /** The memory of the machine, or of the cgroup, against the settings. */
-final class MemoryCheck implements Check<MachineFacts> {
+record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> {
     /** The process needs that beside memory and write.memory; the setting's help says so. */
     private static final long OWN_BYTES = 300L << 20;
 
     /** Streams that the windows are to be large enough for. */
     private static final long FEW_STREAMS = 4;
 
-    private final Configuration configuration;
-
-    MemoryCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
     @Override
-    public String name() {
-        return "memory";
-    }
-
-    @Override
-    public void examine(MachineFacts machine, Findings findings) {
+    public void examine(Machine.Facts machine, Findings findings) {
         long pages = configuration.get(Settings.MEMORY);
         long blocks = configuration.get(Settings.READ_ONLY) ? 0 : configuration.get(WriteSettings.MEMORY);
         long needed = pages + blocks + OWN_BYTES;

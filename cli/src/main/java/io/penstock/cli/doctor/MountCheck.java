@@ -13,7 +13,7 @@ import io.penstock.writeback.WritebackStatistics;
 import java.util.List;
 
 /** Examines a mount's statistics. */
-final class MountCheck implements Check<MountFacts> {
+record MountCheck(Configuration configuration) implements Check<MountFacts> {
     private static final long PAGE = 1L << 20;
 
     /** Of all pages or requests: fewer are accidents. */
@@ -21,17 +21,6 @@ final class MountCheck implements Check<MountFacts> {
 
     /** Less was fetched ahead than says anything. */
     private static final long MUCH = 1L << 30;
-
-    private final Configuration configuration;
-
-    MountCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
-    @Override
-    public String name() {
-        return "mount";
-    }
 
     @Override
     public void examine(MountFacts mount, Findings findings) {

@@ -14,11 +14,6 @@ final class MountsCheck implements Check<MountsCheck.Mounts> {
     record Mounts(List<Path> all, List<Path> dead) {}
 
     @Override
-    public String name() {
-        return "mounts";
-    }
-
-    @Override
     public void examine(Mounts mounts, Findings findings) {
         mounts.dead()
                 .forEach(dead -> findings.warning(

@@ -2,33 +2,23 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.measure.Text;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How fast ranges arrive, and how many requests it takes. */
-final class NetworkCheck implements Check<List<RangeSpeed>> {
+/**
+ * How fast ranges arrive, and how many requests it takes.
+ *
+ * @param cache the disk of the cache; null if it is unknown
+ */
+record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) implements Check<List<RangeSpeed>> {
     /** A store of the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
     private static final double SLOW_MIB = 50;
-
-    private final Configuration configuration;
-    private final @Nullable DiskFacts cache;
-
-    /** @param cache the disk of the cache; null if it is unknown */
-    NetworkCheck(Configuration configuration, @Nullable DiskFacts cache) {
-        this.configuration = configuration;
-        this.cache = cache;
-    }
-
-    @Override
-    public String name() {
-        return "network";
-    }
 
     @Override
     public void examine(List<RangeSpeed> speeds, Findings findings) {
@@ -82,7 +72,7 @@ final class NetworkCheck implements Check<List<RangeSpeed>> {
     }
 
     private void cacheDisk(RangeSpeed best, Findings findings) {
-        DiskSpeed disk =
+        DiskTrial.Speed disk =
                 cache == null || cache.trial() == null ? null : cache.trial().speed();
         if (disk != null && disk.writeMib() < best.mib()) {
             findings.note(

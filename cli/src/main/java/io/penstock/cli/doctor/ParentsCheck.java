@@ -7,11 +7,6 @@ import java.util.List;
 /** The folders above the cache and the staging folder. The facts are those in which other users can replace them. */
 final class ParentsCheck implements Check<List<ExposedFolder>> {
     @Override
-    public String name() {
-        return "parents";
-    }
-
-    @Override
     public void examine(List<ExposedFolder> exposed, Findings findings) {
         exposed.forEach(folder -> findings.warning(
                 folder.fault(), "A mount would serve and upload what they put there", MountPlan.mend(folder)));

@@ -2,14 +2,50 @@ package io.penstock.cli.doctor;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** A server's differences from S3. */
-final class QuirksCheck implements Check<ServerQuirks> {
-    private final boolean equalParts;
+/**
+ * A server's differences from S3.
+ *
+ * @param equalParts whether the settings send parts of equal sizes
+ */
+record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
+    /**
+     * How the server behaves where servers differ. A trial that was not made is null, or not in the map.
+     *
+     * @param ifMatchOnGet whether a GET of another version is refused
+     * @param startAfter whether a listing begins where it is to begin
+     * @param namesKept whether a key with special characters is listed as it was written
+     * @param unequalParts whether an upload may have parts of unequal sizes
+     * @param upload how bodies must be sent for the server to take them
+     * @param gaps requests and headers that the server does not implement and Penstock goes without, as S3 names them
+     * @param conditions whether conditions are checked, by kind of request
+     */
+    record Facts(
+            @Nullable Boolean ifMatchOnGet,
+            @Nullable Boolean startAfter,
+            @Nullable Boolean namesKept,
+            @Nullable Boolean unequalParts,
+            @Nullable Upload upload,
+            Set<String> gaps,
+            Map<String, Boolean> conditions) {}
 
-    /** @param equalParts whether the settings send parts of equal sizes */
-    QuirksCheck(boolean equalParts) {
-        this.equalParts = equalParts;
+    /** The outcome of sending a body. */
+    sealed interface Upload {
+        /** As the settings have it. */
+        record AsSet() implements Upload {}
+
+        /**
+         * Only with other settings.
+         *
+         * @param refusal the server's message for the present ones
+         * @param settings such as {@code write.checksums=md5}
+         */
+        record Otherwise(String refusal, String settings) implements Upload {}
+
+        /** Not at all. */
+        record Refused(String refusal) implements Upload {}
     }
 
     @Override
@@ -18,7 +54,7 @@ final class QuirksCheck implements Check<ServerQuirks> {
     }
 
     @Override
-    public void examine(ServerQuirks quirks, Findings findings) {
+    public void examine(Facts quirks, Findings findings) {
         if (Boolean.FALSE.equals(quirks.ifMatchOnGet())) {
             findings.warning(
                     "the server ignores If-Match on GetObject",
@@ -46,11 +82,11 @@ final class QuirksCheck implements Check<ServerQuirks> {
         }
         switch (quirks.upload()) {
             case null -> {}
-            case ServerQuirks.Upload.AsSet() -> {}
-            case ServerQuirks.Upload.Otherwise(String refusal, String settings) ->
+            case Upload.AsSet() -> {}
+            case Upload.Otherwise(String refusal, String settings) ->
                 findings.error(
                         "the server refuses uploads: " + refusal, "Closes of written files fail", "Set " + settings);
-            case ServerQuirks.Upload.Refused(String refusal) ->
+            case Upload.Refused(String refusal) ->
                 findings.error(
                         "the server refuses uploads: " + refusal,
                         "Closes of written files fail",

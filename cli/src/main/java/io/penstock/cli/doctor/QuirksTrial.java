@@ -2,7 +2,7 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.doctor.ServerQuirks.Upload;
+import io.penstock.cli.doctor.QuirksCheck.Upload;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.KeyOrder;
@@ -72,10 +72,10 @@ final class QuirksTrial {
         this.objects = objects;
     }
 
-    ServerQuirks run(boolean write) throws ObjectStoreException, InterruptedException {
+    QuirksCheck.Facts run(boolean write) throws ObjectStoreException, InterruptedException {
         Upload upload = write ? upload() : null;
         boolean mayWrite = upload instanceof Upload.AsSet;
-        return new ServerQuirks(
+        return new QuirksCheck.Facts(
                 ifMatchOnGet(),
                 startAfter(),
                 mayWrite ? namesKept() : null,

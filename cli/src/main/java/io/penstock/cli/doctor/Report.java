@@ -31,14 +31,14 @@ public final class Report {
 
     /** {@code 2 errors, 1 warning}, or that all is well. */
     public static String summary(List<Finding> findings) {
-        long errors = count(findings, Severity.ERROR);
-        long warnings = count(findings, Severity.WARNING);
+        long errors = count(findings, Finding.Severity.ERROR);
+        long warnings = count(findings, Finding.Severity.WARNING);
         return errors + warnings == 0
                 ? "No errors or warnings."
                 : number(errors, "error") + ", " + number(warnings, "warning") + ".";
     }
 
-    private static long count(List<Finding> findings, Severity severity) {
+    private static long count(List<Finding> findings, Finding.Severity severity) {
         return findings.stream()
                 .filter(finding -> finding.severity() == severity)
                 .count();

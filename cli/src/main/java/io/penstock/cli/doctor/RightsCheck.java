@@ -2,26 +2,23 @@ package io.penstock.cli.doctor;
 
 import io.penstock.cli.mount.Target;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The missing rights, and the use of each. */
-final class RightsCheck implements Check<RightsFacts> {
-    private final Target target;
-    private final boolean readOnly;
-
-    RightsCheck(Target target, boolean readOnly) {
-        this.target = target;
-        this.readOnly = readOnly;
-    }
-
-    @Override
-    public String name() {
-        return "rights";
-    }
+record RightsCheck(Target target, boolean readOnly) implements Check<RightsCheck.Facts> {
+    /**
+     * Which rights the credentials have.
+     *
+     * @param granted those that were tried with success
+     * @param denied those that the store refused, with its words
+     * @param failed those that were tried and neither granted nor denied, with the reason
+     */
+    record Facts(Set<Right> granted, Map<Right, String> denied, Map<Right, String> failed) {}
 
     @Override
-    public void examine(RightsFacts rights, Findings findings) {
+    public void examine(Facts rights, Findings findings) {
         rights.denied().forEach((right, said) -> {
             String found = right.action() + " is not allowed: " + said;
             String remedy =

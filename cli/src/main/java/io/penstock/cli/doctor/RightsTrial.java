@@ -39,7 +39,7 @@ final class RightsTrial {
         void make() throws ObjectStoreException, IOException, InterruptedException;
     }
 
-    RightsFacts run(boolean write) throws InterruptedException {
+    RightsCheck.Facts run(boolean write) throws InterruptedException {
         for (StoredObject object :
                 objects.stream().filter(RightsTrial::isReadable).limit(1).toList()) {
             attempt(Right.READ, "", () -> store.get(object.version(), new ByteRange(0, 1), new Drain()));
@@ -47,7 +47,7 @@ final class RightsTrial {
         if (write) {
             tryWriting();
         }
-        return new RightsFacts(granted, denied, failed);
+        return new RightsCheck.Facts(granted, denied, failed);
     }
 
     private void tryWriting() throws InterruptedException {

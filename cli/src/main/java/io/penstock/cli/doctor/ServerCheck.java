@@ -4,28 +4,26 @@ import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Settings;
 import io.penstock.cli.measure.Text;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Whether the server responds, and its clock is right. */
-final class ServerCheck implements Check<ServerFacts> {
+record ServerCheck(Configuration configuration) implements Check<ServerCheck.Facts> {
+    /**
+     * The server, as any client can see it.
+     *
+     * @param unreachable why it does not respond; null if it does
+     * @param clockOffset its time minus this machine's, in whole seconds; null if it does not tell
+     */
+    record Facts(@Nullable String unreachable, @Nullable Duration clockOffset) {}
+
     /** The response's time has whole seconds, and is some time on its way. */
     private static final Duration SAME = Duration.ofSeconds(5);
 
     /** S3 refuses requests whose time differs more. */
     private static final Duration REFUSED = Duration.ofMinutes(15);
 
-    private final Configuration configuration;
-
-    ServerCheck(Configuration configuration) {
-        this.configuration = configuration;
-    }
-
     @Override
-    public String name() {
-        return "server";
-    }
-
-    @Override
-    public void examine(ServerFacts server, Findings findings) {
+    public void examine(Facts server, Findings findings) {
         if (server.unreachable() != null) {
             findings.error(
                     Remedies.fault(server.unreachable()),

@@ -16,11 +16,6 @@ import java.util.List;
 /** Settings that are allowed, and defeat each other. */
 final class SettingsCheck implements Check<Configuration> {
     @Override
-    public String name() {
-        return "settings";
-    }
-
-    @Override
     public void examine(Configuration settings, Findings findings) {
         connections(settings, findings);
         names(settings, findings);

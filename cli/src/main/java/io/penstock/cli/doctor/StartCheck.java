@@ -1,14 +1,9 @@
 package io.penstock.cli.doctor;
 
 /** Examines the cache that makes mounts start fast. */
-final class StartCheck implements Check<MachineFacts> {
+final class StartCheck implements Check<Machine.Facts> {
     @Override
-    public String name() {
-        return "start";
-    }
-
-    @Override
-    public void examine(MachineFacts machine, Findings findings) {
+    public void examine(Machine.Facts machine, Findings findings) {
         String why = "Mounts start more slowly, and the first GiB after a mount is slower";
         switch (machine.aotCache()) {
             case USED -> findings.ok("Java's ahead-of-time cache is there");

@@ -53,40 +53,40 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
         this.config = impatient(mounts, mounts.integrity());
     }
 
-    ServerFacts server() throws InterruptedException {
+    ServerCheck.Facts server() throws InterruptedException {
         try {
-            return new ServerFacts(null, S3ObjectStore.clockOffset(config).orElse(null));
+            return new ServerCheck.Facts(null, S3ObjectStore.clockOffset(config).orElse(null));
         } catch (ObjectStoreException e) {
-            return new ServerFacts(e.getMessage(), null);
+            return new ServerCheck.Facts(e.getMessage(), null);
         }
     }
 
-    CredentialsFacts credentials() {
+    CredentialsCheck.Facts credentials() {
         if (config.requester().credentials() instanceof Credentials.Anonymous) {
-            return new CredentialsFacts.Anonymous();
+            return new CredentialsCheck.Facts.Anonymous();
         }
         try {
             FoundCredentials found = S3ObjectStore.credentials(config);
             Duration left = found.expires()
                     .map(expires -> Duration.between(Instant.now(), expires))
                     .orElse(null);
-            return new CredentialsFacts.Found(found.accessKeyId(), found.source(), left);
+            return new CredentialsCheck.Facts.Found(found.accessKeyId(), found.source(), left);
         } catch (ObjectStoreException e) {
-            return new CredentialsFacts.Missing(String.valueOf(e.getMessage()));
+            return new CredentialsCheck.Facts.Missing(String.valueOf(e.getMessage()));
         }
     }
 
     /** Opens the bucket, which the methods below need. */
-    BucketFacts open() throws InterruptedException {
+    BucketCheck.Facts open() throws InterruptedException {
         try {
             S3ObjectStore store = S3ObjectStore.connect(config, target.prefix());
             opened = store;
             objects = store.list(ListRequest.of(target.prefix(), "")).objects();
-            return new BucketFacts(null, false);
+            return new BucketCheck.Facts(null, false);
         } catch (ObjectStoreException.AccessDenied e) {
-            return new BucketFacts(e, isPublic());
+            return new BucketCheck.Facts(e, isPublic());
         } catch (ObjectStoreException e) {
-            return new BucketFacts(e, false);
+            return new BucketCheck.Facts(e, false);
         }
     }
 
@@ -100,12 +100,12 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     }
 
     /** @param write whether a temporary object may be written */
-    RightsFacts rights(boolean write) throws InterruptedException {
+    RightsCheck.Facts rights(boolean write) throws InterruptedException {
         return new RightsTrial(store(), temporaryKey(), objects).run(write);
     }
 
     /** @param write whether temporary objects may be written */
-    ServerQuirks quirks(boolean write) throws InterruptedException, ObjectStoreException {
+    QuirksCheck.Facts quirks(boolean write) throws InterruptedException, ObjectStoreException {
         return new QuirksTrial(store(), this, config.integrity(), target.prefix(), temporaryKey(), objects).run(write);
     }
 

@@ -21,6 +21,16 @@ import org.jspecify.annotations.Nullable;
  * process that is killed later leaves nothing. Confined to one thread.
  */
 public final class DiskTrial implements AutoCloseable {
+    /**
+     * The speed of a disk, past the kernel's page cache.
+     *
+     * @param writeMib MiB/s of sequential writes
+     * @param readMib MiB/s of sequential reads
+     * @param randomReads reads of 4 KiB a second, {@link DiskTrial#READERS} at a time
+     * @param randomP99 the time that 99 of 100 of these took at most
+     */
+    public record Speed(double writeMib, double readMib, double randomReads, Duration randomP99) {}
+
     /** Threads that read at random. */
     public static final int READERS = 16;
 
@@ -45,7 +55,7 @@ public final class DiskTrial implements AutoCloseable {
      * @param speed null if it was not measured
      */
     public record Outcome(
-            boolean direct, boolean holes, @Nullable DiskSpeed speed) {}
+            boolean direct, boolean holes, @Nullable Speed speed) {}
 
     /** @param folder which exists and can be written to */
     public DiskTrial(Path folder) throws IOException {
@@ -81,7 +91,7 @@ public final class DiskTrial implements AutoCloseable {
         return new Outcome(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
     }
 
-    private DiskSpeed measure(long most) throws IOException, InterruptedException {
+    private Speed measure(long most) throws IOException, InterruptedException {
         long began = System.nanoTime();
         long size = 0;
         ThreadLocalRandom.current().ints(PIECE / Integer.BYTES).forEach(piece.clear()::putInt); // no disk compresses it
@@ -102,7 +112,7 @@ public final class DiskTrial implements AutoCloseable {
         return random(size / DirectIo.ALIGNMENT, writeMib, readMib);
     }
 
-    private DiskSpeed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
+    private Speed random(long blocks, double writeMib, double readMib) throws IOException, InterruptedException {
         long began = System.nanoTime();
         List<Callable<List<Long>>> readers = new ArrayList<>();
         for (int i = 0; i < READERS; i++) {
@@ -110,7 +120,7 @@ public final class DiskTrial implements AutoCloseable {
         }
         List<Long> nanos = Parallel.all(readers);
         double seconds = (System.nanoTime() - began) / 1e9;
-        return new DiskSpeed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
+        return new Speed(writeMib, readMib, nanos.size() / seconds, Parallel.percentile(nanos, 99));
     }
 
     private List<Long> readRandomly(long blocks, long began) throws IOException {

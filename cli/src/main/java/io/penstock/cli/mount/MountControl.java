@@ -33,7 +33,6 @@ public final class MountControl implements AutoCloseable {
     private final LiveConfiguration configuration;
     private final LiveStatistics statistics;
     private final CacheCommands cache;
-    private final Profiler profiler;
     private final StateFile state;
 
     /** Null if it cannot listen: the mount serves all the same. */
@@ -68,7 +67,6 @@ public final class MountControl implements AutoCloseable {
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
         this.cache = new CacheCommands(bucket.contents(), bucket.jobs(), running.mountPoint());
-        this.profiler = new Profiler(running.mountPoint());
         this.state = new StateFile(running, configuration.host());
         this.server = listen(configuration);
     }
@@ -83,8 +81,7 @@ public final class MountControl implements AutoCloseable {
     }
 
     private Map<String, ControlCommand> commands() {
-        Map<String, ControlCommand> commands = new HashMap<>(profiler.commands());
-        commands.putAll(Map.of(
+        Map<String, ControlCommand> commands = new HashMap<>(Map.of(
                 "stats",
                 _ -> statistics.get(),
                 "config",
@@ -155,7 +152,6 @@ public final class MountControl implements AutoCloseable {
 
     @Override
     public void close() {
-        profiler.close(); // before the socket goes: then the file is whole
         if (server != null) {
             server.close();
         }

@@ -75,10 +75,6 @@ public record RunningMount(
     private static final String CACHE_FAULT = "cache-fault";
     private static final String UNMOUNTED = "unmounted";
 
-    /** Of an earlier version. */
-    private static final String UNKNOWN_RECOVERY =
-            "penstock recover BUCKET, with the options or the configuration file of the mount,";
-
     /** The index of a process's start time in {@link #stat}, whose first field is 3. */
     private static final int START = 22 - 3;
 
@@ -306,7 +302,7 @@ public record RunningMount(
                     properties.getProperty("binding", ""),
                     properties.getProperty("description", ""),
                     Path.of(properties.getProperty("cache", "")),
-                    properties.getProperty(RECOVERY, UNKNOWN_RECOVERY),
+                    properties.getProperty(RECOVERY, ""),
                     Path.of(properties.getProperty("log", "")),
                     Path.of(properties.getProperty(ACCESS_LOG, "")),
                     Instant.parse(properties.getProperty("since", "")),

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cli.process.RefusedException;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
-import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;

@@ -137,7 +137,8 @@ final class ControlServerTest {
                     silent.removeFirst().close();
                 }
                 if (i % 100 == 0) {
-                    assertThat(MountStatistics.of(askOnceThereIsRoom())).isEqualTo(STATISTICS);
+                    assertThat(Json.read(askOnceThereIsRoom(), MountStatistics.class))
+                            .isEqualTo(STATISTICS);
                 }
             }
             for (SocketChannel each : silent) {
@@ -160,7 +161,7 @@ final class ControlServerTest {
     @Test
     void ask_aCommand_isItsResult() throws Exception {
         for (int i = 0; i < 100; i++) {
-            assertThat(MountStatistics.of(ask("stats"))).isEqualTo(STATISTICS);
+            assertThat(Json.read(ask("stats"), MountStatistics.class)).isEqualTo(STATISTICS);
         }
         assertThat(ask("stats").fieldNames())
                 .toIterable()

@@ -33,6 +33,6 @@ final class SavedTest {
 
     @Test
     void of_moreFetchedThanRead_isNothing() {
-        assertThat(of(MIB, 1, 8 * MIB)).isEqualTo(Saved.NONE);
+        assertThat(of(MIB, 1, 8 * MIB)).isEqualTo(new Saved(0, 0, 0));
     }
 }

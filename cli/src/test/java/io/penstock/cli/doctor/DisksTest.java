@@ -20,7 +20,7 @@ class DisksTest {
     void read_folderThatDoesNotExist_isOfTheOneAboveItAndIsNotMade() throws Exception {
         Path none = folder.resolve("a").resolve("b");
 
-        DiskFacts facts = Disks.read(none, Depth.TRY);
+        Disks.Facts facts = Disks.read(none, Depth.TRY);
 
         assertThat(facts.folder()).isEqualTo(none);
         assertThat(facts.existing()).isEqualTo(folder);
@@ -35,7 +35,7 @@ class DisksTest {
     @Test
     void read_everyDepth_leavesNothing() throws Exception {
         for (Depth depth : Depth.values()) {
-            DiskFacts facts = Disks.read(folder, depth);
+            Disks.Facts facts = Disks.read(folder, depth);
             assertThat(facts.trial() == null).isEqualTo(depth == Depth.LOOK);
             assertLeft();
         }

@@ -42,8 +42,8 @@ class ExaminerTest {
 
         assertThat(found)
                 .containsExactly(
-                        new Finding("one", Severity.OK, "fact", "", ""),
-                        new Finding("two", Severity.OK, "fact", "", ""));
+                        new Finding("one", Finding.Severity.OK, "fact", "", ""),
+                        new Finding("two", Finding.Severity.OK, "fact", "", ""));
     }
 
     @Test
@@ -61,7 +61,7 @@ class ExaminerTest {
         assertThat(facts).isNull();
         assertThat(found).singleElement().satisfies(finding -> {
             assertThat(finding.check()).isEqualTo("disk");
-            assertThat(finding.severity()).isEqualTo(Severity.WARNING);
+            assertThat(finding.severity()).isEqualTo(Finding.Severity.WARNING);
             assertThat(finding.found()).startsWith("no result within");
         });
     }
@@ -87,6 +87,6 @@ class ExaminerTest {
 
         assertThat(found)
                 .extracting(Finding::check, Finding::severity)
-                .containsExactly(tuple("broken", Severity.WARNING), tuple("next", Severity.OK));
+                .containsExactly(tuple("broken", Finding.Severity.WARNING), tuple("next", Finding.Severity.OK));
     }
 }

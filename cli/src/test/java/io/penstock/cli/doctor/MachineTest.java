@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cli.config.Host;
-import io.penstock.cli.doctor.MachineFacts.Device;
-import io.penstock.cli.doctor.MachineFacts.Kernel;
-import io.penstock.cli.doctor.MachineFacts.Limits;
+import io.penstock.cli.doctor.Machine.Device;
+import io.penstock.cli.doctor.Machine.Kernel;
+import io.penstock.cli.doctor.Machine.Limits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -57,7 +57,7 @@ class MachineTest {
 
     @Test
     void read_thisMachine_hasItsMemory() throws Exception {
-        MachineFacts facts =
+        Machine.Facts facts =
                 Machine.read(Host.current(), ProcessHandle.current().pid());
         assertThat(facts.memoryBytes()).isEqualTo(Host.current().memoryBytes());
         assertThat(facts.limits().openFiles()).isPositive();

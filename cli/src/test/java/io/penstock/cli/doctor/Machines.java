@@ -6,11 +6,11 @@ import io.penstock.cli.config.ConfigurationFile;
 import io.penstock.cli.config.Host;
 import io.penstock.cli.config.MountOptionList;
 import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.doctor.MachineFacts.AotCache;
-import io.penstock.cli.doctor.MachineFacts.Device;
-import io.penstock.cli.doctor.MachineFacts.Kernel;
-import io.penstock.cli.doctor.MachineFacts.Limits;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.doctor.Machine.AotCache;
+import io.penstock.cli.doctor.Machine.Device;
+import io.penstock.cli.doctor.Machine.Kernel;
+import io.penstock.cli.doctor.Machine.Limits;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,11 +22,12 @@ import org.jspecify.annotations.Nullable;
 final class Machines {
     static final long GIB = 1L << 30;
     static final Limits LIMITS = new Limits(1 << 20, 8 << 20, Long.MAX_VALUE);
-    static final MachineFacts SOUND = new MachineFacts(
+    static final Machine.Facts SOUND = new Machine.Facts(
             true, Device.OPENS, true, true, true, new Kernel(6, 9), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
 
-    static final Outcome FAST = new Outcome(true, true, new DiskSpeed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
-    static final DiskFacts DISK = disk("ext4", 4096 * GIB, FAST);
+    static final Outcome FAST =
+            new Outcome(true, true, new DiskTrial.Speed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
+    static final Disks.Facts DISK = disk("ext4", 4096 * GIB, FAST);
 
     private Machines() {}
 
@@ -48,34 +49,34 @@ final class Machines {
         }
     }
 
-    static MachineFacts with(Device device) {
-        return new MachineFacts(
+    static Machine.Facts with(Device device) {
+        return new Machine.Facts(
                 true, device, true, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
     }
 
-    static MachineFacts with(Kernel kernel) {
-        return new MachineFacts(
+    static Machine.Facts with(Kernel kernel) {
+        return new Machine.Facts(
                 true, Device.OPENS, true, true, true, kernel, LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
     }
 
-    static MachineFacts with(Limits limits) {
-        return new MachineFacts(
+    static Machine.Facts with(Limits limits) {
+        return new Machine.Facts(
                 true, Device.OPENS, true, true, true, SOUND.kernel(), limits, 256 * GIB, 8 * GIB, AotCache.USED);
     }
 
-    static MachineFacts with(AotCache cache) {
-        return new MachineFacts(
+    static Machine.Facts with(AotCache cache) {
+        return new Machine.Facts(
                 true, Device.OPENS, true, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, cache);
     }
 
-    static MachineFacts withMemory(long bytes) {
-        return new MachineFacts(
+    static Machine.Facts withMemory(long bytes) {
+        return new Machine.Facts(
                 true, Device.OPENS, true, true, true, SOUND.kernel(), LIMITS, bytes, bytes / 8, AotCache.USED);
     }
 
     /** Of a user other than root. */
-    static MachineFacts ofUser(boolean hasFusermount, boolean userAllowOther) {
-        return new MachineFacts(
+    static Machine.Facts ofUser(boolean hasFusermount, boolean userAllowOther) {
+        return new Machine.Facts(
                 false,
                 Device.OPENS,
                 false,
@@ -89,25 +90,25 @@ final class Machines {
     }
 
     /** Of root in a container without the capability. */
-    static MachineFacts unprivileged() {
-        return new MachineFacts(
+    static Machine.Facts unprivileged() {
+        return new Machine.Facts(
                 true, Device.OPENS, false, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);
     }
 
     /** An empty disk of this size. */
-    static DiskFacts disk(String type, long bytes, @Nullable Outcome trial) {
+    static Disks.Facts disk(String type, long bytes, @Nullable Outcome trial) {
         Path folder = Path.of("/nvme/penstock");
-        return new DiskFacts(folder, folder, true, type, 7, bytes, bytes, true, trial);
+        return new Disks.Facts(folder, folder, true, type, 7, bytes, bytes, true, trial);
     }
 
-    static DiskFacts readOnlyDisk() {
+    static Disks.Facts readOnlyDisk() {
         Path folder = Path.of("/nvme/penstock");
-        return new DiskFacts(folder, Path.of("/nvme"), false, "ext4", 7, 4096 * GIB, 4096 * GIB, true, null);
+        return new Disks.Facts(folder, Path.of("/nvme"), false, "ext4", 7, 4096 * GIB, 4096 * GIB, true, null);
     }
 
     /** Another disk. */
-    static DiskFacts otherDisk() {
+    static Disks.Facts otherDisk() {
         Path folder = Path.of("/other/staging");
-        return new DiskFacts(folder, folder, true, "ext4", 8, 4096 * GIB, 4096 * GIB, true, FAST);
+        return new Disks.Facts(folder, folder, true, "ext4", 8, 4096 * GIB, 4096 * GIB, true, FAST);
     }
 }

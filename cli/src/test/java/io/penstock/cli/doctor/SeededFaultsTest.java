@@ -1,5 +1,9 @@
 package io.penstock.cli.doctor;
 
+import static io.penstock.cli.doctor.Finding.Severity.ERROR;
+import static io.penstock.cli.doctor.Finding.Severity.NOTE;
+import static io.penstock.cli.doctor.Finding.Severity.OK;
+import static io.penstock.cli.doctor.Finding.Severity.WARNING;
 import static io.penstock.cli.doctor.Machines.DISK;
 import static io.penstock.cli.doctor.Machines.GIB;
 import static io.penstock.cli.doctor.Machines.SOUND;
@@ -8,10 +12,6 @@ import static io.penstock.cli.doctor.Machines.ofUser;
 import static io.penstock.cli.doctor.Machines.settings;
 import static io.penstock.cli.doctor.Machines.with;
 import static io.penstock.cli.doctor.Machines.withMemory;
-import static io.penstock.cli.doctor.Severity.ERROR;
-import static io.penstock.cli.doctor.Severity.NOTE;
-import static io.penstock.cli.doctor.Severity.OK;
-import static io.penstock.cli.doctor.Severity.WARNING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
@@ -19,12 +19,12 @@ import io.penstock.cli.control.Cost;
 import io.penstock.cli.control.MountStatistics;
 import io.penstock.cli.control.MountStatistics.InFlight;
 import io.penstock.cli.control.Saved;
-import io.penstock.cli.doctor.MachineFacts.AotCache;
-import io.penstock.cli.doctor.MachineFacts.Device;
-import io.penstock.cli.doctor.MachineFacts.Kernel;
-import io.penstock.cli.doctor.MachineFacts.Limits;
-import io.penstock.cli.doctor.ServerQuirks.Upload;
-import io.penstock.cli.measure.DiskSpeed;
+import io.penstock.cli.doctor.Machine.AotCache;
+import io.penstock.cli.doctor.Machine.Device;
+import io.penstock.cli.doctor.Machine.Kernel;
+import io.penstock.cli.doctor.Machine.Limits;
+import io.penstock.cli.doctor.QuirksCheck.Upload;
+import io.penstock.cli.measure.DiskTrial;
 import io.penstock.cli.measure.DiskTrial.Outcome;
 import io.penstock.cli.measure.RangeSpeed;
 import io.penstock.cli.mount.Target;
@@ -47,8 +47,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Each fault is seeded into facts without one, and the doctor names it, and what mends it. */
 class SeededFaultsTest {
     private static final Target TARGET = new Target("data", "a/");
-    private static final ServerQuirks LIKE_S3 =
-            new ServerQuirks(true, true, true, true, new Upload.AsSet(), Set.of(), Map.of("PutObject", true));
+    private static final QuirksCheck.Facts LIKE_S3 =
+            new QuirksCheck.Facts(true, true, true, true, new Upload.AsSet(), Set.of(), Map.of("PutObject", true));
 
     /**
      * A fault.
@@ -58,7 +58,7 @@ class SeededFaultsTest {
      * @param named words of the finding
      * @param mended words of the remedy
      */
-    record Fault(String name, Findings findings, Severity severity, String named, String mended) {
+    record Fault(String name, Findings findings, Finding.Severity severity, String named, String mended) {
         @Override
         public String toString() {
             return name;
@@ -66,7 +66,7 @@ class SeededFaultsTest {
     }
 
     private static <F> Fault fault(
-            String name, Check<F> check, F facts, Severity severity, String named, String mended) {
+            String name, Check<F> check, F facts, Finding.Severity severity, String named, String mended) {
         Findings findings = new Findings(check.name());
         check.examine(facts, findings);
         return new Fault(name, findings, severity, named, mended);
@@ -188,7 +188,7 @@ class SeededFaultsTest {
     private static Stream<Fault> faultsOfDisks() {
         DiskCheck cache = DiskCheck.ofCache(settings(""));
         DiskCheck staging = DiskCheck.ofStaging(settings(""));
-        Outcome slow = new Outcome(true, true, new DiskSpeed(90, 120, 180, Duration.ofMillis(90)));
+        Outcome slow = new Outcome(true, true, new DiskTrial.Speed(90, 120, 180, Duration.ofMillis(90)));
         Outcome plain = new Outcome(false, true, null);
         Outcome solid = new Outcome(true, false, null);
         return Stream.of(
@@ -240,14 +240,14 @@ class SeededFaultsTest {
                 fault(
                         "two file systems",
                         new FoldersCheck(settings("")),
-                        new FoldersFacts(DISK, Machines.otherDisk()),
+                        new FoldersCheck.Facts(DISK, Machines.otherDisk()),
                         WARNING,
                         "on another file system",
                         "write.staging"),
                 fault(
                         "cache and staging too large together",
                         new FoldersCheck(settings("cache_size=3TiB,write.staging-size=3TiB")),
-                        new FoldersFacts(DISK, DISK),
+                        new FoldersCheck.Facts(DISK, DISK),
                         NOTE,
                         "more than their disk has",
                         "Lower them"),
@@ -297,7 +297,7 @@ class SeededFaultsTest {
                 defeated("ro,write.close=staged", NOTE, "write.close is set", "Remove"));
     }
 
-    private static Fault defeated(String settings, Severity severity, String named, String mended) {
+    private static Fault defeated(String settings, Finding.Severity severity, String named, String mended) {
         return fault(settings, new SettingsCheck(), settings(settings), severity, named, mended);
     }
 
@@ -310,35 +310,35 @@ class SeededFaultsTest {
                 fault(
                         "unreachable",
                         server,
-                        new ServerFacts("x cannot be reached", null),
+                        new ServerCheck.Facts("x cannot be reached", null),
                         ERROR,
                         "cannot be reached",
                         "s3.endpoint"),
                 fault(
                         "skewed clock",
                         server,
-                        new ServerFacts(null, Duration.ofHours(-3)),
+                        new ServerCheck.Facts(null, Duration.ofHours(-3)),
                         WARNING,
                         "3 h ahead",
                         "set-ntp"),
                 fault(
                         "clock behind",
                         server,
-                        new ServerFacts(null, Duration.ofMinutes(4)),
+                        new ServerCheck.Facts(null, Duration.ofMinutes(4)),
                         WARNING,
                         "4 min behind",
                         "set-ntp"),
                 fault(
                         "no credentials",
                         credentials,
-                        new CredentialsFacts.Missing("none"),
+                        new CredentialsCheck.Facts.Missing("none"),
                         ERROR,
                         "none",
                         "AWS_ACCESS_KEY_ID"),
                 fault(
                         "a mount whose credentials this process has not",
                         new CredentialsCheck(settings(""), Phase.MOUNTED),
-                        new CredentialsFacts.Missing("none"),
+                        new CredentialsCheck.Facts.Missing("none"),
                         NOTE,
                         "not the mount's credentials: none",
                         "environment"),
@@ -384,7 +384,7 @@ class SeededFaultsTest {
                 fault(
                         "public bucket",
                         bucket,
-                        new BucketFacts(new AccessDenied("denied", null), true),
+                        new BucketCheck.Facts(new AccessDenied("denied", null), true),
                         NOTE,
                         "without credentials",
                         "s3.anonymous"),
@@ -418,20 +418,20 @@ class SeededFaultsTest {
                         "Allow it"));
     }
 
-    private static CredentialsFacts key(@Nullable Duration left) {
-        return new CredentialsFacts.Found("AKIA", "profile", left);
+    private static CredentialsCheck.Facts key(@Nullable Duration left) {
+        return new CredentialsCheck.Facts.Found("AKIA", "profile", left);
     }
 
-    private static BucketFacts failed(ObjectStoreException failure) {
-        return new BucketFacts(failure, false);
+    private static BucketCheck.Facts failed(ObjectStoreException failure) {
+        return new BucketCheck.Facts(failure, false);
     }
 
-    private static BucketFacts denied(AccessDenied.Reason reason) {
+    private static BucketCheck.Facts denied(AccessDenied.Reason reason) {
         return failed(new AccessDenied("access is denied", reason, null));
     }
 
-    private static RightsFacts without(Right right) {
-        return new RightsFacts(Set.of(Right.LIST), Map.of(right, "AccessDenied"), Map.of());
+    private static RightsCheck.Facts without(Right right) {
+        return new RightsCheck.Facts(Set.of(Right.LIST), Map.of(right, "AccessDenied"), Map.of());
     }
 
     private static Stream<Fault> faultsOfServers() {
@@ -483,14 +483,14 @@ class SeededFaultsTest {
                 fault(
                         "conditions ignored",
                         quirks,
-                        new ServerQuirks(null, null, null, null, null, Set.of(), Map.of("CopyObject", false)),
+                        new QuirksCheck.Facts(null, null, null, null, null, Set.of(), Map.of("CopyObject", false)),
                         WARNING,
                         "CopyObject",
                         "one node"),
                 fault(
                         "requests not implemented",
                         quirks,
-                        new ServerQuirks(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
+                        new QuirksCheck.Facts(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
                         WARNING,
                         "does not implement UploadPartCopy",
                         "Nothing"),
@@ -519,12 +519,12 @@ class SeededFaultsTest {
                         "region"));
     }
 
-    private static ServerQuirks quirks(boolean ifMatch, boolean startAfter, boolean names, boolean parts) {
-        return new ServerQuirks(ifMatch, startAfter, names, parts, new Upload.AsSet(), Set.of(), Map.of());
+    private static QuirksCheck.Facts quirks(boolean ifMatch, boolean startAfter, boolean names, boolean parts) {
+        return new QuirksCheck.Facts(ifMatch, startAfter, names, parts, new Upload.AsSet(), Set.of(), Map.of());
     }
 
-    private static ServerQuirks sending(Upload upload) {
-        return new ServerQuirks(null, null, null, null, upload, Set.of(), Map.of());
+    private static QuirksCheck.Facts sending(Upload upload) {
+        return new QuirksCheck.Facts(null, null, null, null, upload, Set.of(), Map.of());
     }
 
     private static List<RangeSpeed> speeds(double one, double some, double many) {
@@ -710,17 +710,21 @@ class SeededFaultsTest {
                 sound(new SettingsCheck(), settings("ro,anonymous")),
                 sound(DiskCheck.ofCache(settings("")), DISK),
                 sound(DiskCheck.ofStaging(settings("")), DISK),
-                sound(new FoldersCheck(settings("")), new FoldersFacts(DISK, DISK)),
+                sound(new FoldersCheck(settings("")), new FoldersCheck.Facts(DISK, DISK)),
                 sound(new ParentsCheck(), List.of()),
                 sound(new LogCheck(), DISK),
-                sound(new ServerCheck(settings("")), new ServerFacts(null, Duration.ofSeconds(-1))),
+                sound(new ServerCheck(settings("")), new ServerCheck.Facts(null, Duration.ofSeconds(-1))),
                 sound(new CredentialsCheck(settings("cache.private"), Phase.BEFORE), key(null)),
-                sound(new CredentialsCheck(settings("anonymous"), Phase.BEFORE), new CredentialsFacts.Anonymous()),
-                sound(new BucketCheck(TARGET, Phase.BEFORE), new BucketFacts(null, false)),
-                sound(new RightsCheck(TARGET, false), new RightsFacts(Set.of(Right.values()), Map.of(), Map.of())),
+                sound(
+                        new CredentialsCheck(settings("anonymous"), Phase.BEFORE),
+                        new CredentialsCheck.Facts.Anonymous()),
+                sound(new BucketCheck(TARGET, Phase.BEFORE), new BucketCheck.Facts(null, false)),
+                sound(
+                        new RightsCheck(TARGET, false),
+                        new RightsCheck.Facts(Set.of(Right.values()), Map.of(), Map.of())),
                 sound(
                         new RightsCheck(TARGET, true),
-                        new RightsFacts(Set.of(Right.LIST, Right.READ), Map.of(), Map.of())),
+                        new RightsCheck.Facts(Set.of(Right.LIST, Right.READ), Map.of(), Map.of())),
                 sound(new QuirksCheck(false), LIKE_S3),
                 sound(new QuirksCheck(true), quirks(true, true, true, false)),
                 sound(new NetworkCheck(settings(""), DISK), speeds(50, 700, 1500)),

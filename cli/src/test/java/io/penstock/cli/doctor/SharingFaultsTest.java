@@ -23,7 +23,7 @@ class SharingFaultsTest {
     void examine_groupCannotBeJoined_isAWarningWithTheReason() {
         Finding finding = examine(ShareStatus.State.FAILED, "share.listen: port 7420 is in use");
 
-        assertThat(finding.severity()).isEqualTo(Severity.WARNING);
+        assertThat(finding.severity()).isEqualTo(Finding.Severity.WARNING);
         assertThat(finding.found()).contains("port 7420 is in use");
         assertThat(finding.remedy()).contains("docs/SHARING.md");
     }
@@ -32,25 +32,25 @@ class SharingFaultsTest {
     void examine_allPeersFail_isAWarning() {
         Finding finding = examine(ShareStatus.State.JOINED, null, "self", "skipped", "skipped");
 
-        assertThat(finding.severity()).isEqualTo(Severity.WARNING);
+        assertThat(finding.severity()).isEqualTo(Finding.Severity.WARNING);
         assertThat(finding.found()).contains("all 2 other nodes");
     }
 
     @Test
     void examine_alone_isANote() {
-        assertThat(examine(ShareStatus.State.JOINED, null, "self").severity()).isEqualTo(Severity.NOTE);
+        assertThat(examine(ShareStatus.State.JOINED, null, "self").severity()).isEqualTo(Finding.Severity.NOTE);
     }
 
     @Test
     void examine_onePeerOfTwoFails_isOk() {
         assertThat(examine(ShareStatus.State.JOINED, null, "self", "skipped", "asked")
                         .severity())
-                .isEqualTo(Severity.OK);
+                .isEqualTo(Finding.Severity.OK);
     }
 
     @Test
     void examine_joining_isOk() {
-        assertThat(examine(ShareStatus.State.JOINING, null).severity()).isEqualTo(Severity.OK);
+        assertThat(examine(ShareStatus.State.JOINING, null).severity()).isEqualTo(Finding.Severity.OK);
     }
 
     private static Finding examine(ShareStatus.State state, @Nullable String error, String... states) {

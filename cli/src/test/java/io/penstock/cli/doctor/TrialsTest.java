@@ -2,7 +2,8 @@ package io.penstock.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.doctor.ServerQuirks.Upload;
+import io.penstock.cli.doctor.QuirksCheck.Upload;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -10,7 +11,6 @@ import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.UploadChecksums;
 import io.penstock.objectstore.StoredObject;
-import io.penstock.testing.Call;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
@@ -35,7 +35,7 @@ class TrialsTest {
         objects = memory.list(ListRequest.of("", "")).objects();
     }
 
-    private RightsFacts rights(boolean write) throws InterruptedException {
+    private RightsCheck.Facts rights(boolean write) throws InterruptedException {
         return new RightsTrial(store, KEY, objects).run(write);
     }
 
@@ -65,11 +65,11 @@ class TrialsTest {
         store.always(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.Refused::new));
     }
 
-    private ServerQuirks quirks(boolean write) throws Exception {
+    private QuirksCheck.Facts quirks(boolean write) throws Exception {
         return quirks(write, UploadChecksums.CRC32C);
     }
 
-    private ServerQuirks quirks(boolean write, UploadChecksums taken) throws Exception {
+    private QuirksCheck.Facts quirks(boolean write, UploadChecksums taken) throws Exception {
         return new QuirksTrial(
                         store,
                         new Server(taken),
@@ -95,21 +95,21 @@ class TrialsTest {
 
     @Test
     void rights_withWrites_triesAllAndLeavesNothing() throws Exception {
-        assertThat(rights(true)).isEqualTo(new RightsFacts(Set.of(Right.values()), Map.of(), Map.of()));
+        assertThat(rights(true)).isEqualTo(new RightsCheck.Facts(Set.of(Right.values()), Map.of(), Map.of()));
         assertLeft("a/first", "a/second");
     }
 
     @Test
     void rights_nothingToRead_readIsUntried() throws Exception {
         objects = List.of();
-        assertThat(rights(false)).isEqualTo(new RightsFacts(Set.of(Right.LIST), Map.of(), Map.of()));
+        assertThat(rights(false)).isEqualTo(new RightsCheck.Facts(Set.of(Right.LIST), Map.of(), Map.of()));
     }
 
     @Test
     void rights_noWriteAllowed_triesNothingThatDependsOnIt() throws Exception {
         store.always(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.AccessDenied::new));
 
-        RightsFacts rights = rights(true);
+        RightsCheck.Facts rights = rights(true);
 
         assertThat(rights.denied()).containsOnlyKeys(Right.WRITE);
         assertThat(rights.granted()).containsExactlyInAnyOrder(Right.LIST, Right.READ);
@@ -127,7 +127,7 @@ class TrialsTest {
     void rights_storeInTrouble_isNotTakenForAMissingRight() throws Exception {
         store.always(call -> call instanceof Call.Get, Fault.fail(ObjectStoreException.Unavailable::new));
 
-        RightsFacts rights = rights(false);
+        RightsCheck.Facts rights = rights(false);
 
         assertThat(rights.denied()).isEmpty();
         assertThat(rights.failed()).containsOnlyKeys(Right.READ);
@@ -135,14 +135,14 @@ class TrialsTest {
 
     @Test
     void quirks_withoutWrites_onlyReads() throws Exception {
-        assertThat(quirks(false)).isEqualTo(new ServerQuirks(true, true, null, null, null, Set.of(), Map.of()));
+        assertThat(quirks(false)).isEqualTo(new QuirksCheck.Facts(true, true, null, null, null, Set.of(), Map.of()));
         assertLeft("a/first", "a/second");
     }
 
     @Test
     void quirks_withWrites_areThoseOfS3AndLeaveNothing() throws Exception {
         assertThat(quirks(true))
-                .isEqualTo(new ServerQuirks(
+                .isEqualTo(new QuirksCheck.Facts(
                         true,
                         true,
                         true,

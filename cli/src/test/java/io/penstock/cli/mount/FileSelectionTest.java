@@ -13,7 +13,7 @@ import io.penstock.metadata.attributes.DirectoryMarkers;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
-import io.penstock.testing.Call;
+import io.penstock.objectstore.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;

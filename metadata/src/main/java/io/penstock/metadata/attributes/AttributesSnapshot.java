@@ -42,7 +42,6 @@ public final class AttributesSnapshot {
     /** "PENSATTR". */
     private static final long MAGIC = 0x50454e53_41545452L;
 
-    /** Files of version 1 have racy attributes, too. */
     private static final int VERSION = 2;
 
     private static final int BUFFER = 256 << 10;

@@ -1,41 +1,32 @@
 package io.penstock.metadata.attributes;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
-import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Deadline;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.MultipartUpload;
-import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.RetryPolicy;
-import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.UploadListener;
-import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.SortedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Marks a directory before the first object with kept attributes gets into it, sent by a commit, a rename, or one of
- * the next mount. All other calls are passed on.
+ * the next mount. All other calls are passed on: copies of whole directories bring their markers along.
  */
-public final class MarkingObjectStore implements ObjectStore {
+public final class MarkingObjectStore extends ForwardingObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(MarkingObjectStore.class);
 
-    private final ObjectStore store;
     private final DirectoryMarkers markers;
 
     /** Beyond this number a warning may be logged once more. */
@@ -50,7 +41,7 @@ public final class MarkingObjectStore implements ObjectStore {
 
     /** @param markers of the same store */
     public MarkingObjectStore(ObjectStore store, DirectoryMarkers markers) {
-        this.store = store;
+        super(store);
         this.markers = markers;
     }
 
@@ -109,108 +100,9 @@ public final class MarkingObjectStore implements ObjectStore {
         return marked(key, properties, () -> store.copy(source, key, properties, condition, listener));
     }
 
-    // ---- passed on
-
-    @Override
-    public String bucket() {
-        return store.bucket();
-    }
-
-    @Override
-    public RetryPolicy retries() {
-        return store.retries();
-    }
-
-    @Override
-    public void get(ObjectVersion version, ByteRange range, BodySink sink)
-            throws ObjectStoreException, InterruptedException {
-        store.get(version, range, sink);
-    }
-
-    @Override
-    public StoredObject head(String key) throws ObjectStoreException, InterruptedException {
-        return store.head(key);
-    }
-
-    @Override
-    public ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException {
-        return store.describe(key);
-    }
-
-    @Override
-    public SortedMap<String, String> checksums(ObjectVersion version)
-            throws ObjectStoreException, InterruptedException {
-        return store.checksums(version);
-    }
-
-    @Override
-    public ObjectProperties properties(String key) throws ObjectStoreException, InterruptedException {
-        return store.properties(key);
-    }
-
-    @Override
-    public ListPage list(ListRequest request) throws ObjectStoreException, InterruptedException {
-        return store.list(request);
-    }
-
-    @Override
-    public UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
-            throws ObjectStoreException, IOException, InterruptedException {
-        return store.uploadPart(upload, number, body);
-    }
-
-    @Override
-    public UploadedPart copyPart(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
-            throws ObjectStoreException, InterruptedException {
-        return store.copyPart(upload, number, source, range);
-    }
-
-    @Override
-    public ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
-            throws ObjectStoreException, InterruptedException {
-        return store.complete(upload, parts, condition);
-    }
-
-    @Override
-    public void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        store.abort(upload);
-    }
-
-    @Override
-    public List<UploadedPart> parts(MultipartUpload upload) throws ObjectStoreException, InterruptedException {
-        return store.parts(upload);
-    }
-
-    /** Copies of whole directories bring their markers along. */
-    @Override
-    public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
-            throws ObjectStoreException, InterruptedException {
-        return store.duplicate(source, key, listener);
-    }
-
-    @Override
-    public boolean checksDuplicates() throws ObjectStoreException, InterruptedException {
-        return store.checksDuplicates();
-    }
-
     @Override
     public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
             throws ObjectStoreException, InterruptedException {
         return store.deleteAll(versions);
-    }
-
-    @Override
-    public void delete(String key) throws ObjectStoreException, InterruptedException {
-        store.delete(key);
-    }
-
-    @Override
-    public void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException {
-        store.delete(version);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 }

@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The staging folder of the local file system. */
 public final class StagingFolder {
-    private static final WorkingFolder.Kind KIND = new WorkingFolder.Kind(
-            "staging folder", "write.staging", "--write-staging", """
+    private static final WorkingFolder.Kind KIND =
+            new WorkingFolder.Kind("staging folder", "write.staging", "--write-staging", """
                 Here lies data that programs have written to a bucket, until it is uploaded. It is no cache:
                 files removed here are lost. The next mount of the bucket goes on with the uploads;
                 "penstock recover BUCKET", with the options or the configuration file of the mount, shows those
                 that cannot go on by themselves, and settles them.
 
                 The files *.unreadable are not used. Remove them once you have taken from them what you need.\
-                """, StagingFolder::isOfEarlierVersion);
+                """);
 
     private StagingFolder() {}
 
@@ -58,14 +58,14 @@ public final class StagingFolder {
 
     /**
      * Makes an empty folder of the same file system a view of the present files: journals are copied, as reading them
-     * repairs their ends, and data files are linked. Takes no lock: of files that a mount is writing, the view may be torn.
+     * repairs their ends, and data files are linked. The marker is copied too. Takes no lock: of files that a mount is writing, the view may be torn.
      */
     public static void view(Path folder, Path empty) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {
                 String name = file.getFileName().toString();
                 try {
-                    if (name.endsWith(StagedFile.JOURNAL)) {
+                    if (name.endsWith(StagedFile.JOURNAL) || name.equals(WorkingFolder.MARKER)) {
                         Files.copy(file, empty.resolve(name));
                     } else if (name.endsWith(StagedFile.DATA)) {
                         Files.createLink(empty.resolve(name), file);
@@ -86,11 +86,5 @@ public final class StagingFolder {
             }
             return null;
         }
-    }
-
-    private static boolean isOfEarlierVersion(Path file) {
-        String name = file.getFileName().toString();
-        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-                && (StagedFile.isName(name) || name.equals(DirectIo.PROBE));
     }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -11,8 +13,6 @@ import io.penstock.objectstore.ObjectStoreException.Refused;
 import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.testing.Call;
-import io.penstock.testing.ForwardingObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;

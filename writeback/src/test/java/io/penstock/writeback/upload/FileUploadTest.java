@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.PreconditionFailed;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.testing.Call;
 import io.penstock.testing.DelayingObjectStore;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;

@@ -4,11 +4,11 @@ import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.Call;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.testing.Call;
 import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;

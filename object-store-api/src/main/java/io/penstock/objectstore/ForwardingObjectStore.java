@@ -1,26 +1,12 @@
-package io.penstock.testing;
+package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.objectstore.BodySink;
-import io.penstock.objectstore.ListPage;
-import io.penstock.objectstore.ListRequest;
-import io.penstock.objectstore.MultipartUpload;
-import io.penstock.objectstore.ObjectDescription;
-import io.penstock.objectstore.ObjectProperties;
-import io.penstock.objectstore.ObjectStore;
-import io.penstock.objectstore.ObjectStoreException;
-import io.penstock.objectstore.RetryPolicy;
-import io.penstock.objectstore.StoredObject;
-import io.penstock.objectstore.UploadBody;
-import io.penstock.objectstore.UploadListener;
-import io.penstock.objectstore.UploadedPart;
-import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
 import java.util.List;
 import java.util.SortedMap;
 
-/** A store before another one: every call but GET passes {@link #around}, which a decorator overrides. */
+/** A store before another one: every call passes {@link #around}, which a decorator overrides. */
 public abstract class ForwardingObjectStore implements ObjectStore {
     /** The decorated store. */
     protected final ObjectStore store;
@@ -53,7 +39,7 @@ public abstract class ForwardingObjectStore implements ObjectStore {
 
     private <T> T around(Call call, Request<T, RuntimeException> request)
             throws ObjectStoreException, InterruptedException {
-        return around(call, Bodies.EMPTY, request);
+        return around(call, UploadBody.EMPTY, request);
     }
 
     @Override
@@ -69,7 +55,10 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     @Override
     public void get(ObjectVersion version, ByteRange range, BodySink sink)
             throws ObjectStoreException, InterruptedException {
-        store.get(version, range, sink);
+        around(new Call.Get(version.key(), range, version.etag()), _ -> {
+            store.get(version, range, sink);
+            return true;
+        });
     }
 
     @Override
