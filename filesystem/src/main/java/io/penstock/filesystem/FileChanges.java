@@ -253,20 +253,19 @@ final class FileChanges {
     /**
      * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
      * {@code tofile}) and hand them to children, which close them before they begin. Only a close that would commit asks
-     * for the others, after it is counted: of two at the same time the later one finds no other.
-     *
-     * <p>A shell duplicates what it redirects to, and its last close is part of a dup2(2), which drops the error. So of a
-     * duplicated handle the error is for the next open, too.
+     * for the others, after it is counted: of two at the same time the later one finds no other. A shell's last close is part of a
+     * dup2(2), which drops its error: where a handle was duplicated, the next open reports it, too.
      */
     void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
+        SharedFile file = handle.file();
         boolean isDuplicated = handle.closesAgain();
-        WrittenFile content = handle.file().flush(handle.opener());
+        WrittenFile content = file.flush(handle.opener());
         if (content != null && !(content.isDirty() && isStillOpen.getAsBoolean())) {
             try {
                 commit(content);
             } catch (ErrnoException e) {
                 if (isDuplicated && e.errno() != Errno.EINTR) {
-                    files.unheard().add(handle.file(), e.errno(), String.valueOf(e.getMessage()));
+                    files.unheard().add(file.key(), file.stored(), e.errno(), String.valueOf(e.getMessage()));
                 }
                 throw e;
             }

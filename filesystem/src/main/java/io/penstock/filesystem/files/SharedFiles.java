@@ -310,7 +310,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
             Place place = file.inode().place();
             Exception failure = content.unheard();
             if (failure != null) {
-                unheard.add(file, Errnos.errno(failure), String.valueOf(failure.getMessage()));
+                unheard.add(file.key(), file.stored(), Errnos.errno(failure), String.valueOf(failure.getMessage()));
             }
             if (place != null) {
                 tree.invalidate(place.parent(), place.name());

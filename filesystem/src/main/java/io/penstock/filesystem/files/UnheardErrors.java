@@ -26,9 +26,13 @@ public final class UnheardErrors {
             .executor(Runnable::run)
             .build();
 
-    /** The file's content is not stored. */
-    public void add(SharedFile file, Errno errno, String reason) {
-        byKey.put(file.key(), new Unheard(file.stored(), errno, reason));
+    /**
+     * A file's content is not stored.
+     *
+     * @param version that the name has; null if it has none
+     */
+    public void add(String key, @Nullable ObjectVersion version, Errno errno, String reason) {
+        byKey.put(key, new Unheard(version, errno, reason));
     }
 
     /** The name is another file's, or none's. */
