@@ -18,7 +18,7 @@ final class GitIT {
     private static final String BEGIN = """
         export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
         export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
-        export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=a@b.c
+        export GIT_TEMPLATE_DIR= GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=a@b.c
         check() {
             for repository; do
                 git -C "$repository" fsck --full --strict --no-dangling 2>&1

@@ -29,7 +29,7 @@ final class InstallationIT {
             .toList();
 
     /** What happens to the folder in $1, and the one in $2 has other files of the same names. */
-    private enum Change {
+    enum Change {
         REMOVED("rm -rf \"$1\""),
         REPLACED("rm -rf \"$1\" && cp -r \"$2\" \"$1\""),
         OVERWRITTEN("cp -r \"$2\"/. \"$1\"");

@@ -35,7 +35,7 @@ final class LocksIT {
     private MountedBucket other;
 
     /** How a lock is taken. */
-    private enum Way {
+    enum Way {
         EXCL,
         DIRECTORY,
         LINK;
