@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,7 +30,7 @@ final class InstallationIT {
             .toList();
 
     /** What happens to the folder in $1, and the one in $2 has other files of the same names. */
-    private enum Change {
+    enum Change {
         REMOVED("rm -rf \"$1\""),
         REPLACED("rm -rf \"$1\" && cp -r \"$2\" \"$1\""),
         OVERWRITTEN("cp -r \"$2\"/. \"$1\"");
@@ -71,6 +72,7 @@ final class InstallationIT {
         return made;
     }
 
+    @Tag("long")
     @ParameterizedTest
     @EnumSource
     void mount_whoseInstallationChanges_servesOn(Change change) throws Exception {
@@ -94,7 +96,7 @@ final class InstallationIT {
             String point = mount.path().toString();
             assertThat(penstock("stats", point, "--once")).contains(point + ":");
             assertThat(penstock("set", point, "readahead.concurrency=40")).contains("-> 40");
-            assertThat(penstock("warm", point, "renamed")).contains("cached");
+            assertThat(penstock("warm", point, "renamed")).contains("100%");
             penstock("why", point + "/renamed/large");
             penstock("umount", point);
             assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
