@@ -18,7 +18,7 @@ final class GitIT {
     private static final String BEGIN = """
         export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
         export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always
-        export GIT_TEMPLATE_DIR= GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=a@b.c
+        export GIT_OPTIONAL_LOCKS=0 GIT_TEMPLATE_DIR= GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=a@b.c
         check() {
             for repository; do
                 git -C "$repository" fsck --full --strict --no-dangling 2>&1
@@ -68,6 +68,7 @@ final class GitIT {
             git clone -q clone default && git clone -q --local clone local && git clone -q --no-hardlinks clone copied
             (cd local && echo 5 >> d1/4 && git commit -qam c5 && git push -q origin HEAD:pushed)
             """ + check, origins)).isEqualTo("c4\nc3\nc2\nc1\n4\n");
+        bucket.assertStored("clones");
         bucket.remountWithAnEmptyCache();
         assertThat(git(folder, check)).isEqualTo("c4\nc3\nc2\nc1\n4\n");
         assertThat(git(folder, "git -C clone log -1 --format=%s pushed")).isEqualTo("c5\n");
