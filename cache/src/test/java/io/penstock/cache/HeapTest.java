@@ -32,8 +32,9 @@ final class HeapTest {
 
     @Test
     void open_withManyPages_takesAtMost16BytesOfHeapForEach() throws Exception {
-        writeIndex();
         CacheConfig config = new CacheConfig(directory, (long) PAGES * PageCache.PAGE_SIZE, 0, 4L << 20);
+        PageCache.open(config).close(); // makes the folder
+        writeIndex();
         PageCache.open(config).close(); // loads the classes
         writeIndex();
         long before = usedHeap();
@@ -48,6 +49,7 @@ final class HeapTest {
     @Test
     void open_withManySmallObjects_takesAtMost140BytesOfHeapForEach() throws Exception {
         CacheConfig config = new CacheConfig(directory, 64L << 30, 0, 4L << 20);
+        PageCache.open(config).close(); // makes the folder
         writePacks();
         PageCache.open(config).close(); // loads the classes
         writePacks();
