@@ -281,7 +281,8 @@ final class GroupTransport extends BasicTCP {
         @Override
         public int readInt() throws IOException {
             int number = super.readInt();
-            if (number > Math.max(limit - pos, HARMLESS)) {
+            // One less than the smallest int is the largest: so a list counts its last word.
+            if (number > Math.max(limit - pos, HARMLESS) || number == Integer.MIN_VALUE) {
                 throw new IOException("a length of " + number + " where " + (limit - pos) + " bytes are left");
             }
             return number;

@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
@@ -55,6 +56,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What strangers send to a node's two ports, which serves others meanwhile. */
 @Timeout(600)
@@ -167,6 +170,17 @@ class StrangersTest {
             }
         }
         assertServes();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 30})
+    void frame_ofAListOfAnAbsurdLength_isRefused(int length) throws Exception {
+        ByteArrayDataOutputStream list = new ByteArrayDataOutputStream(100);
+        list.writeInt(length);
+        list.writeLong(1);
+        GroupTransport.Frame frame = new GroupTransport.Frame(list.buffer(), 0, list.position());
+
+        assertThatThrownBy(() -> new SeqnoList().readFrom(frame)).isInstanceOf(IOException.class);
     }
 
     @Test
