@@ -332,9 +332,12 @@ final class ReferenceFiles {
             file.doubts.clear();
         }
         Version sent = new Version(file.content);
-        file.doubts.add(sent);
+        boolean isFirstSuch = file.doubts.add(sent);
         Failure failure = take(Request.PUT);
         if (failure != null && !failure.lost) {
+            if (isFirstSuch && failure.errno == Errno.EACCES) {
+                file.doubts.remove(sent); // a refusal tells that nothing was stored
+            }
             return failure.errno;
         } else if (!Objects.equals(there, file.base)) {
             if (sent.equals(there)) {
