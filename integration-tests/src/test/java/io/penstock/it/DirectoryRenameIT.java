@@ -25,6 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Programs rename directories on a mount, the mount is killed meanwhile, and the server asks for fewer requests. */
 final class DirectoryRenameIT {
     private static final int FILES = TestTier.choose(100, 10_000);
+    /** Copies that run at the same time. */
+    private static final int MOST_LEFT = 64;
+
     private static final int KILLS = TestTier.choose("penstock.crash.rounds", 2, 4);
 
     /** What one request of S3 may name. */
@@ -138,7 +141,7 @@ final class DirectoryRenameIT {
                 assertThat(names(bucket, now + "/"))
                         .as("round " + round + ", " + mount.log())
                         .isEqualTo(all);
-                assertThat(bucket.keys(other + "/")).isEmpty();
+                removeLeft(mount, other, names(bucket, other + "/"));
                 assertThat(sh(mount.path(), "ls; find " + now + " -type f | wc -l"))
                         .isEqualTo(now + "\n" + FILES + "\n");
                 outcomes.add(now.equals(name) ? Outcome.UNDONE : Outcome.FINISHED);
@@ -148,6 +151,15 @@ final class DirectoryRenameIT {
         System.out.println("killed %d times, %d times in the midst: %s".formatted(KILLS, interrupted, outcomes));
         assertThat(interrupted).isPositive();
         assertThat(outcomes).containsExactly(Outcome.values());
+    }
+
+    /** Copies whose responses were lost by the kill stay, as they may be another client's. */
+    private static void removeLeft(MountedBucket mount, String name, Set<String> left) throws Exception {
+        if (!left.isEmpty()) {
+            assertThat(left).hasSizeLessThanOrEqualTo(MOST_LEFT);
+            assertThat(mount.log()).contains(name + "/" + left.iterator().next());
+            sh(mount.path(), "rm -r " + name);
+        }
     }
 
     private enum Outcome {

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class LocksIT {
     private static final int RACES = TestTier.choose(20, 200);
-    private static final int TURNS = TestTier.choose(5, 30);
+    private static final int TURNS = TestTier.choose(5, 10);
     private static final int MESSAGES = TestTier.choose(15, 100);
 
     /** Names that another node has removed are seen to be free soon. */

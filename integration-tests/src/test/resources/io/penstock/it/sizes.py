@@ -6,7 +6,7 @@ Each byte that a read returns must be one that the file had there at some moment
 had one, as in a hole, and nothing behind the end of all states. Prints how often this was not so, and the first cases.
 On a busy machine a few reads may see zeros while the file is being cut, as docs/SEMANTICS.md says.
 """
-import mmap, os, random, struct, sys
+import mmap, os, random, sys
 
 folder, seed, steps, largest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 name = os.path.join(folder, 'sizes-%d' % seed)
@@ -61,18 +61,15 @@ def planned():
 
 plan = planned()
 open(name, 'x').close()
-counts = mmap.mmap(-1, 16)  # the call that has begun last, the call that has ended last
-
-
-def count(which):
-    return struct.unpack_from('q', counts, 8 * which)[0]
+# The call that has begun last, the call that has ended last. struct.pack_into would write zeros first.
+counts = memoryview(mmap.mmap(-1, 16)).cast('q')
 
 
 def write():
     files = {'kept': os.open(name, os.O_RDWR)}
     files['new'] = files['kept']
     for number, (call, _) in enumerate(plan, 1):
-        struct.pack_into('q', counts, 0, number)
+        counts[0] = number
         match call:
             case 'write', file, at, data:
                 assert os.pwrite(files[file], data, at) == len(data)
@@ -93,11 +90,11 @@ def write():
             case 'reopen', :
                 os.close(files['kept'])
                 files['kept'] = os.open(name, os.O_RDWR)
-        struct.pack_into('q', counts, 8, number)
+        counts[1] = number
         if 'appended' in files:
             os.close(files.pop('appended'))
     os.close(files['kept'])
-    struct.pack_into('q', counts, 0, -1)
+    counts[0] = -1
 
 
 def objection(at, wanted, got, states):
@@ -119,14 +116,14 @@ def read(reader):
     states = [b''] + [after for _, after in plan]
     kept = os.open(name, os.O_RDONLY)
     reads, late, wrong = 0, 0, []
-    while count(0) >= 0:
+    while counts[0] >= 0:
         file = kept if chance.randrange(2) else os.open(name, os.O_RDONLY)
         at = chance.choice([0, chance.randrange(largest)])
-        first = count(1)
+        first = counts[1]
         got = os.pread(file, MOST_READ, at)
-        last = count(0)
+        last = counts[0]
         size = os.fstat(file).st_size
-        latest = count(0)
+        latest = counts[0]
         if file != kept:
             os.close(file)
         if min(last, latest) < 0:
