@@ -32,8 +32,7 @@ final class InstallationIT {
     /** What happens to the folder in $1, and the one in $2 has other files of the same names. */
     enum Change {
         REMOVED("rm -rf \"$1\""),
-        REPLACED("rm -rf \"$1\" && cp -r \"$2\" \"$1\""),
-        OVERWRITTEN("cp -r \"$2\"/. \"$1\"");
+        REPLACED("rm -rf \"$1\" && cp -r \"$2\" \"$1\"");
 
         private final String script;
 
