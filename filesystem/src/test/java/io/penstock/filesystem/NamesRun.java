@@ -325,6 +325,9 @@ final class NamesRun implements AutoCloseable {
                 tree -> tree.leaveCopies(from, to, keys(), _ -> true),
                 tree -> tree.leaveCopies(from, to, keys(), _ -> false),
                 tree -> tree.leaveCopies(from, to, keys(), directory -> keys().contains(directory + "/")));
+        for (String path : reference.takeUnshown()) {
+            delete(path);
+        }
     }
 
     private Set<String> keys() {

@@ -44,6 +44,9 @@ final class ReferenceTree {
     /** The directory that the last call has removed or moved away: a file of its name shows from then on. */
     private final Set<String> revealed = new HashSet<>();
 
+    /** Copies that the last call has left, and whose attributes show once they are in a directory that shows attributes. */
+    private final Set<String> unshown = new HashSet<>();
+
     ReferenceTree() {
         this(new TreeMap<>(), new TreeMap<>(), new HashMap<>(), new TreeSet<>(), new HashSet<>(), new HashSet<>());
     }
@@ -410,11 +413,21 @@ final class ReferenceTree {
             ReferenceEntry entry = requireNonNull(find(path));
             if (isWithin(path, from) && !isDirectory(path) && keys.contains(copy)) {
                 objects.put(copy, kept ? entry : ReferenceEntry.foreign(entry.stored()));
+                if (!kept) {
+                    unshown.add(copy);
+                }
             } else if ((path.equals(from) || isWithin(path, from)) && keys.contains(copy + "/")) {
                 markers.putIfAbsent(copy, kept ? entry : ReferenceEntry.DIRECTORY);
             }
         }
         return null;
+    }
+
+    /** Copies that are not to be renamed: the model does not know with which attributes they would show. */
+    Set<String> takeUnshown() {
+        Set<String> taken = Set.copyOf(unshown);
+        unshown.clear();
+        return taken;
     }
 
     private @Nullable Errno notForFile(String to, boolean mustBeNew) {
