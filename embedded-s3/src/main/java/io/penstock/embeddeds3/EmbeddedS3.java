@@ -10,6 +10,7 @@ import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
 import org.gaul.s3proxy.blobstore.BlobStore;
 import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
@@ -24,6 +25,7 @@ import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 public final class EmbeddedS3 implements AutoCloseable {
     private final BlobStore folder;
     private final S3Proxy server;
+    private final boolean encrypts;
 
     /**
      * Starts the server.
@@ -33,13 +35,29 @@ public final class EmbeddedS3 implements AutoCloseable {
      * @param secretAccessKey its secret
      */
     public EmbeddedS3(Path root, String accessKeyId, String secretAccessKey) throws IOException {
+        this(root, accessKeyId, secretAccessKey, null);
+    }
+
+    /**
+     * Starts a server that speaks HTTPS.
+     *
+     * @param certificate of the server; clients must trust it
+     */
+    public EmbeddedS3(Path root, String accessKeyId, String secretAccessKey, @Nullable OwnCertificate certificate)
+            throws IOException {
         folder = new FilesystemNio2BlobStore(root.toString());
-        server = S3Proxy.builder()
+        encrypts = certificate != null;
+        S3Proxy.Builder builder = S3Proxy.builder()
                 .blobStore(folder)
-                .endpoint(URI.create("http://127.0.0.1:0"))
                 .awsAuthentication(AuthenticationType.AWS_V4, accessKeyId, secretAccessKey)
-                .ignoreUnknownHeaders(true)
-                .build();
+                .ignoreUnknownHeaders(true);
+        if (certificate == null) {
+            builder.endpoint(URI.create("http://127.0.0.1:0"));
+        } else {
+            builder.secureEndpoint(URI.create("https://127.0.0.1:0"))
+                    .keyStore(certificate.keyStore().toString(), OwnCertificate.PASSWORD);
+        }
+        server = builder.build();
         try {
             server.start();
         } catch (Exception e) {
@@ -49,7 +67,8 @@ public final class EmbeddedS3 implements AutoCloseable {
 
     /** The address on which it listens. */
     public URI endpoint() {
-        return URI.create("http://127.0.0.1:" + server.getPort());
+        return URI.create(
+                encrypts ? "https://127.0.0.1:" + server.getSecurePort() : "http://127.0.0.1:" + server.getPort());
     }
 
     /** Makes an empty bucket. */
