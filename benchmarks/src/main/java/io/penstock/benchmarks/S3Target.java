@@ -2,6 +2,7 @@ package io.penstock.benchmarks;
 
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
+import io.penstock.objectstore.TlsEngine;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +38,7 @@ record S3Target(
         try {
             return new S3Config(
                     bucket,
-                    new S3Config.Server(endpoint, region, pathStyle, null, null),
+                    new S3Config.Server(endpoint, region, pathStyle, null, null, TlsEngine.AUTO),
                     new S3Config.Requester(
                             keys == null
                                     ? new S3Config.Credentials.Chain()

@@ -7,6 +7,7 @@ import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.Reason;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.OwnCertificate;
 import io.penstock.fuse.MountException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,9 +36,10 @@ final class TrainCommand implements Callable<Integer> {
             throw new RefusedException("start this by bin/penstock, which knows how mounts start");
         }
         Path folder = DemoFolder.create("penstock-train-");
-        try (EmbeddedS3 server =
-                new EmbeddedS3(Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET)) {
-            TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server);
+        OwnCertificate certificate = OwnCertificate.make(folder);
+        try (EmbeddedS3 server = new EmbeddedS3(
+                Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET, certificate)) {
+            TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server, certificate.caFile());
             // Runs however this process ends, Ctrl-C included.
             Runtime.getRuntime().addShutdownHook(new Thread(() -> cleanUp(run, folder)));
             run.record(cache);

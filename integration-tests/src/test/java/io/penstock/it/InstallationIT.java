@@ -13,11 +13,12 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Copies of Penstock that are removed or replaced under the mounts that run from them, not by {@code penstock install}. */
+/** Copies of Penstock: removed or replaced under the mounts that run from them, not by {@code penstock install}, or not whole. */
 final class InstallationIT {
     private static final int MIB = 1 << 20;
 
@@ -104,6 +105,18 @@ final class InstallationIT {
             assertThat(bucket.get("renamed/large")).isEqualTo(large.bytes());
             assertThat(bucket.get("renamed/linked")).isEqualTo(large.bytes(0, 5 * MIB));
         }
+    }
+
+    @Tag("long")
+    @Test
+    void demo_withoutTheNativeTls_isByThatOfJava() throws Exception {
+        Path home = copyBuild(scratch.resolve("installed"));
+        Program.shell(scratch, "rm \"$1\"/cli/target/penstock/lib/conscrypt-*", home)
+                .orThrow();
+        List<String> demo = List.of("env", "TMPDIR=" + scratch, home + "/bin/penstock", "demo");
+        assertThat(Program.run(scratch, demo).orThrow())
+                .contains("--endpoint https://")
+                .contains("All bytes read are those stored, and all bytes written are in the bucket.");
     }
 
     private String penstock(String... arguments) {

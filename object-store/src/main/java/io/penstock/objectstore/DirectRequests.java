@@ -1,6 +1,7 @@
 package io.penstock.objectstore;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -16,8 +17,8 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
-import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +90,7 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * @param base the address to which a key is appended
-     * @param trusted the certificates to trust; null for the JDK's own certificates
+     * @param context null if nothing is encrypted
      * @param counters of the requests
      * @param nanoTime as {@link System#nanoTime}; ends the back-off
      */
@@ -98,7 +99,7 @@ final class DirectRequests implements AutoCloseable {
             URI base,
             String region,
             AwsCredentialsProvider credentials,
-            TrustManager @Nullable [] trusted,
+            @Nullable SSLContext context,
             RequestCounters counters,
             LongSupplier nanoTime)
             throws ObjectStoreException {
@@ -113,7 +114,7 @@ final class DirectRequests implements AutoCloseable {
         ServerAddresses addresses = new ServerAddresses(base.getHost(), InetAddress::getAllByName, System::nanoTime);
         boolean encrypted = base.getScheme().equals("https");
         int port = base.getPort() >= 0 ? base.getPort() : encrypted ? 443 : 80;
-        Tls tls = encrypted ? new Tls(trusted, base.getHost(), port) : null;
+        Tls tls = encrypted ? new Tls(requireNonNull(context), base.getHost(), port) : null;
         this.connections = new ConnectionPool(addresses, port, tls, config.limits());
     }
 

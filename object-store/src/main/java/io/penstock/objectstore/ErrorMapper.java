@@ -344,8 +344,9 @@ final class ErrorMapper {
             return "; the certificate is for another name: write a name that it has as s3.endpoint (--endpoint)"
                     + (config.server().pathStyle() ? "" : ", or set s3.path-style");
         }
+        String symptom = String.valueOf(failure.getMessage());
         return config.server().endpoint() == null
-                        || !String.valueOf(failure.getMessage()).contains("SSL message")
+                        || !(symptom.contains("SSL message") || symptom.contains("TLS packet")) // of each engine
                 ? ""
                 : "; if the server speaks plain HTTP at this port, write http:// as the scheme of s3.endpoint"
                         + " (--endpoint)";

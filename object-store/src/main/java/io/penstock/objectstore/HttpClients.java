@@ -7,7 +7,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
-import javax.net.ssl.TrustManager;
+import javax.net.ssl.SSLContext;
+import org.apache.hc.client5.http.ssl.DefaultClientTlsStrategy;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
@@ -20,8 +21,8 @@ final class HttpClients {
 
     private HttpClients() {}
 
-    /** @param trusted null for the JDK's own */
-    static SdkHttpClient create(Limits limits, Server server, TrustManager @Nullable [] trusted) {
+    /** @param tls null if no connection is encrypted */
+    static SdkHttpClient create(Limits limits, Server server, @Nullable SSLContext tls) {
         Apache5HttpClient.Builder builder = Apache5HttpClient.builder()
                 .maxConnections(limits.connections())
                 .connectionAcquisitionTimeout(CONNECTION_WAIT)
@@ -30,8 +31,8 @@ final class HttpClients {
                 .expectContinueEnabled(false)
                 .tcpKeepAlive(true)
                 .proxyConfiguration(configuration(server));
-        if (trusted != null) {
-            builder.tlsTrustManagersProvider(() -> trusted);
+        if (tls != null) {
+            builder.tlsSocketStrategy(new DefaultClientTlsStrategy(tls));
         }
         return new AbortingHttpClient(builder.build());
     }

@@ -14,7 +14,6 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import tlschannel.NeedsReadException;
 
 /**
  * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
@@ -152,7 +151,8 @@ public final class HttpConnection implements AutoCloseable {
         return chunk;
     }
 
-    private static ByteBuffer memory(int bytes) throws IOException {
+    /** Of all connections, outside the heap. */
+    static ByteBuffer memory(int bytes) throws IOException {
         try {
             return NativeMemory.allocate(NativeMemory.Share.CONNECTIONS, bytes, 1);
         } catch (NativeMemory.UsedUpException e) {
@@ -276,8 +276,6 @@ public final class HttpConnection implements AutoCloseable {
             socket.configureBlocking(false);
             try {
                 return channel.read(received.clear()) == 0;
-            } catch (NeedsReadException _) {
-                return true; // the TLS channel's way to say that there are no bytes
             } finally {
                 received.limit(0);
                 socket.configureBlocking(true);

@@ -50,13 +50,15 @@ public record S3Config(
      * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the proxy of the environment for the
      *     endpoint's scheme, if any
      * @param caFile PEM certificates to trust beside the JDK's own; null for none
+     * @param tls what encrypts connections
      */
     public record Server(
             @Nullable URI endpoint,
             @Nullable String region,
             boolean pathStyle,
             @Nullable URI proxy,
-            @Nullable Path caFile) {
+            @Nullable Path caFile,
+            TlsEngine tls) {
 
         public Server {
             require(

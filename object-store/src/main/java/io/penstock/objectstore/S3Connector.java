@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import javax.net.ssl.TrustManager;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -65,8 +65,8 @@ final class S3Connector {
 
     S3ObjectStore connect(String prefix) throws ObjectStoreException, InterruptedException {
         requireCredentials();
-        TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
-        SdkHttpClient http = http(config.limits(), trusted);
+        SSLContext tls = TrustedCertificates.context(config.server());
+        SdkHttpClient http = http(config.limits(), tls);
         S3ObjectStore store = null;
         boolean usable = false;
         try {
@@ -78,9 +78,9 @@ final class S3Connector {
                     base(client, config.bucket()),
                     region,
                     credentials,
-                    () -> http(proofLimits(), trusted),
+                    () -> http(proofLimits(), tls),
                     counters);
-            store = new S3ObjectStore(config, client, http, direct(client, region, trusted), counters, proof, prefix);
+            store = new S3ObjectStore(config, client, http, direct(client, region, tls), counters, proof, prefix);
             // A response to HEAD has no body, so a listing shows which credentials are wrong and why.
             if (store.tryList(new ListRequest(prefix, "", null, null, 1))
                     .objects()
@@ -99,8 +99,8 @@ final class S3Connector {
         }
     }
 
-    private SdkHttpClient http(Limits limits, TrustManager @Nullable [] trusted) {
-        return new DeadlineHttpClient(HttpClients.create(limits, config.server(), trusted), limits.readTimeout());
+    private SdkHttpClient http(Limits limits, @Nullable SSLContext tls) {
+        return new DeadlineHttpClient(HttpClients.create(limits, config.server(), tls), limits.readTimeout());
     }
 
     private Limits proofLimits() {
@@ -156,9 +156,9 @@ final class S3Connector {
 
     /** By the Date of any response, also of a refusal. */
     Optional<Duration> clockOffset() throws ObjectStoreException {
-        TrustManager @Nullable [] trusted = TrustedCertificates.of(config.server());
+        SSLContext tls = TrustedCertificates.context(config.server());
         String configured = config.server().region();
-        try (SdkHttpClient http = HttpClients.create(config.limits(), config.server(), trusted);
+        try (SdkHttpClient http = HttpClients.create(config.limits(), config.server(), tls);
                 S3Client client =
                         client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.doNotRetry())) {
             Instant sent = Instant.now();
@@ -302,7 +302,7 @@ final class S3Connector {
     }
 
     /** Null if only the SDK can make the requests. */
-    private @Nullable DirectRequests direct(S3Client client, String region, TrustManager @Nullable [] trusted)
+    private @Nullable DirectRequests direct(S3Client client, String region, @Nullable SSLContext tls)
             throws ObjectStoreException {
         if (config.httpClient() != HttpClient.DIRECT || !isOrdinaryBucket()) {
             return null;
@@ -310,7 +310,7 @@ final class S3Connector {
         URI base = base(client, config.bucket());
         return HttpClients.isProxied(base.getHost(), config.server())
                 ? null
-                : new DirectRequests(config, base, region, credentials, trusted, counters, System::nanoTime);
+                : new DirectRequests(config, base, region, credentials, tls, counters, System::nanoTime);
     }
 
     /** The address to which a key is appended. */

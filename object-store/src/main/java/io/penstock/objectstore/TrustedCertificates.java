@@ -13,6 +13,7 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.Collection;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
@@ -23,13 +24,24 @@ final class TrustedCertificates {
     private TrustedCertificates() {}
 
     /**
-     * Parses the server's file, which takes a tenth of a second for a machine's bundle of 150 certificates.
+     * The context of the server's engine. Parses the server's file, which takes a tenth of a second for a machine's bundle of
+     * 150 certificates.
      *
-     * @return null to trust the JDK's certificates alone: there is no file, or no connection is encrypted
+     * @return null if no connection is encrypted
      * @throws ObjectStoreException.Unavailable if the file holds no readable certificates
      */
-    static TrustManager @Nullable [] of(Server server) throws ObjectStoreException {
-        return server.caFile() == null || !server.isEncrypted() ? null : with(server.caFile());
+    static @Nullable SSLContext context(Server server) throws ObjectStoreException {
+        if (!server.isEncrypted()) {
+            return null;
+        }
+        TrustManager[] trusted = server.caFile() == null ? null : with(server.caFile());
+        try {
+            return trusted == null && server.tls() == TlsEngine.JDK
+                    ? SSLContext.getDefault() // which system properties can change
+                    : server.tls().context("TLS", null, trusted);
+        } catch (GeneralSecurityException e) {
+            throw new ObjectStoreException.Unavailable("Java cannot make a TLS connection: " + e.getMessage(), e);
+        }
     }
 
     private static TrustManager[] with(Path caFile) throws ObjectStoreException {
@@ -75,7 +87,7 @@ final class TrustedCertificates {
     }
 
     /** A factory of the given store; of the JDK's for null. */
-    private static TrustManagerFactory factory(@Nullable KeyStore certificates) throws GeneralSecurityException {
+    static TrustManagerFactory factory(@Nullable KeyStore certificates) throws GeneralSecurityException {
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         factory.init(certificates);
         return factory;

@@ -26,11 +26,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /** Requests of our own to a server that speaks TLS, and to servers with a wrong certificate. */
 @Timeout(30)
+@ParameterizedClass
+@EnumSource(TlsEngine.class)
 final class DirectOverTlsTest {
     private static final int LENGTH = 3 << 20;
     private static final ObjectVersion VERSION = new ObjectVersion("key", "\"tag\"", 2L * LENGTH, Instant.EPOCH);
@@ -45,12 +49,17 @@ final class DirectOverTlsTest {
     private static TestCertificate certificate;
     private static byte[] content;
 
+    private final TlsEngine engine;
     private ScriptedServer server;
     private DirectRequests requests;
 
+    DirectOverTlsTest(TlsEngine engine) {
+        this.engine = engine;
+    }
+
     @BeforeAll
     static void makeCertificate() throws Exception {
-        certificate = new TestCertificate(Files.createDirectory(folder.resolve("right")), "ip:127.0.0.1");
+        certificate = new TestCertificate(Files.createTempDirectory(folder, "right"), "ip:127.0.0.1");
         content = new byte[LENGTH];
         new Random(1).nextBytes(content);
     }
@@ -120,7 +129,7 @@ final class DirectOverTlsTest {
 
     @Test
     void get_certificateOfAnotherServer_isLeftToTheSdk() throws Exception {
-        TestCertificate other = new TestCertificate(Files.createDirectory(folder.resolve("other")), "dns:other");
+        TestCertificate other = new TestCertificate(Files.createTempDirectory(folder, "other"), "dns:other");
         server.close();
         server = new ScriptedServer(other);
         server.answers(HEAD);
@@ -139,7 +148,7 @@ final class DirectOverTlsTest {
                     URI.create(plain.uri("/bucket/").toString().replace("http:", "https:")),
                     "r",
                     signer(),
-                    null,
+                    engine.context("TLS", null, null),
                     new RequestCounters(),
                     System::nanoTime)) {
                 assertThat(direct.get(VERSION, RANGE, false)).isNull();
@@ -181,7 +190,8 @@ final class DirectOverTlsTest {
     }
 
     private S3Config config(@Nullable Path trusted, Duration readTimeout) {
-        return TestConfigs.config("bucket", at(server.uri(""), trusted), readTimeout(readTimeout), RetryPolicy.DEFAULT);
+        return TestConfigs.config(
+                "bucket", at(server.uri(""), trusted, engine), readTimeout(readTimeout), RetryPolicy.DEFAULT);
     }
 
     private DirectRequests requests(@Nullable Path trusted) throws Exception {
@@ -195,7 +205,7 @@ final class DirectOverTlsTest {
                 server.uri("/bucket/"),
                 "us-east-1",
                 signer(),
-                TrustedCertificates.of(config.server()),
+                TrustedCertificates.context(config.server()),
                 new RequestCounters(),
                 System::nanoTime);
     }

@@ -27,7 +27,7 @@ final class HttpClientsTest {
     private static final List<String> PROPERTIES =
             List.of("http.proxyHost", "http.proxyPort", "https.proxyHost", "https.proxyPort", "http.nonProxyHosts");
     private static final Server PLAIN = TestConfigs.at(URI.create("http://s3.example.com"));
-    private static final Server AWS = new Server(null, null, false, null, null);
+    private static final Server AWS = new Server(null, null, false, null, null, TlsEngine.AUTO);
 
     private final Map<String, String> before = new HashMap<>();
 
@@ -105,7 +105,8 @@ final class HttpClientsTest {
         System.setProperty("http.proxyHost", "");
 
         assertThat(HttpClients.isProxied("10.1.2.3", PLAIN)).isFalse();
-        Server behindAProxy = new Server(PLAIN.endpoint(), null, true, URI.create("http://127.0.0.1:3128"), null);
+        Server behindAProxy =
+                new Server(PLAIN.endpoint(), null, true, URI.create("http://127.0.0.1:3128"), null, TlsEngine.AUTO);
         assertThat(HttpClients.isProxied("10.1.2.4", behindAProxy)).isTrue();
     }
 
@@ -121,7 +122,8 @@ final class HttpClientsTest {
     void isProxied_serverOnThisMachine_isOnlyByAProxyThatIsGiven(URI endpoint) {
         assertThat(HttpClients.isProxied(endpoint.getHost(), TestConfigs.at(endpoint)))
                 .isFalse();
-        Server behindAProxy = new Server(endpoint, null, true, URI.create("http://proxy.example.com:3128"), null);
+        Server behindAProxy =
+                new Server(endpoint, null, true, URI.create("http://proxy.example.com:3128"), null, TlsEngine.AUTO);
         assertThat(HttpClients.isProxied(endpoint.getHost(), behindAProxy)).isTrue();
     }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.S3Config.Server;
 import io.penstock.testing.Seeded;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
@@ -58,24 +61,24 @@ final class ResponseFuzzTest {
     @Test
     void responses_mutated_giveTheirOwnBytesOrNone() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {
-            int taken = run(server, null, RESPONSES);
+            int taken = run(server, at(server.uri("")), RESPONSES);
             assertThat(taken).as("responses that were taken").isPositive();
         }
     }
 
-    @Test
-    void responses_mutatedUnderTls_giveTheirOwnBytesOrNone(@TempDir Path folder) throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void responses_mutatedUnderTls_giveTheirOwnBytesOrNone(TlsEngine engine, @TempDir Path folder) throws Exception {
         TestCertificate certificate = new TestCertificate(folder, "ip:127.0.0.1");
         try (ScriptedServer server = new ScriptedServer(certificate)) {
-            int taken = run(server, certificate.pem(), RESPONSES_OVER_TLS);
+            int taken = run(server, at(server.uri(""), certificate.pem(), engine), RESPONSES_OVER_TLS);
             assertThat(taken).as("responses that were taken").isPositive();
         }
     }
 
     /** @return how many responses were taken */
-    private int run(ScriptedServer server, @Nullable Path caFile, int responses) throws Exception {
-        S3Config config =
-                config("bucket", at(server.uri(""), caFile), readTimeout(Duration.ofMillis(300)), RetryPolicy.DEFAULT);
+    private int run(ScriptedServer server, Server reached, int responses) throws Exception {
+        S3Config config = config("bucket", reached, readTimeout(Duration.ofMillis(300)), RetryPolicy.DEFAULT);
         var signer = StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
         AtomicInteger taken = new AtomicInteger();
         try (DirectRequests direct = new DirectRequests(
@@ -83,7 +86,7 @@ final class ResponseFuzzTest {
                 server.uri("/bucket/"),
                 "us-east-1",
                 signer,
-                TrustedCertificates.of(config.server()),
+                TrustedCertificates.context(config.server()),
                 new RequestCounters(),
                 nanoTime::get)) {
             get(Seeded.random(0), false, server, direct);

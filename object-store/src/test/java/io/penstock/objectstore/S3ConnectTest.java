@@ -121,7 +121,8 @@ final class S3ConnectTest {
 
     @Test
     void connect_theProxyDoesNotListen_namesItAndNotTheServer() {
-        Server behindAProxy = new Server(server.endpoint(), "us-east-1", true, URI.create("http://127.0.0.1:1"), null);
+        Server behindAProxy = new Server(
+                server.endpoint(), "us-east-1", true, URI.create("http://127.0.0.1:1"), null, TlsEngine.AUTO);
 
         assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", behindAProxy)))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
@@ -211,7 +212,8 @@ final class S3ConnectTest {
             aws_secret_access_key = secret
             endpoint_url = %s
             """.formatted(server.endpoint()));
-        S3Config config = config("bucket", new Server(null, "us-east-1", false, null, null), requester("other"));
+        S3Config config =
+                config("bucket", new Server(null, "us-east-1", false, null, null, TlsEngine.AUTO), requester("other"));
         System.setProperty("aws.configFile", profiles.toString());
         try {
             assertThatThrownBy(() -> S3ObjectStore.connect(config))
@@ -243,7 +245,7 @@ final class S3ConnectTest {
     }
 
     private static void assertThatTheSdkRefuses(String region, String message) {
-        S3Config config = config("bucket", new Server(null, region, false, null, null));
+        S3Config config = config("bucket", new Server(null, region, false, null, null, TlsEngine.AUTO));
         assertThatThrownBy(() -> S3ObjectStore.connect(config))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
                 .hasMessageStartingWith("the AWS SDK cannot make a client: ")

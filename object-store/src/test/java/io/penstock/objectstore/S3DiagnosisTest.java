@@ -84,7 +84,8 @@ final class S3DiagnosisTest {
             ignore_configured_endpoint_urls = true
             """);
         URI proxy = URI.create("http://127.0.0.1:1");
-        S3Config config = config("bucket", new Server(null, "us-east-1", false, proxy, null), requester("x"));
+        S3Config config =
+                config("bucket", new Server(null, "us-east-1", false, proxy, null, TlsEngine.AUTO), requester("x"));
         System.setProperty("aws.configFile", profiles.toString());
         System.setProperty("aws.endpointUrl", "http://127.0.0.1:2");
         try {

@@ -10,14 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.util.Base64;
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** A certificate that only clients with it in their settings trust, and its key. Made by the JDK's keytool. */
+/** A certificate that only clients with its signer's in their settings trust, and its key. Made by the JDK's keytool. */
 final class TestCertificate {
     private static final String PASSWORD = "changeit";
-    private static final String ALIAS = "server";
 
     private final KeyStore keys;
     private final Path pem;
@@ -28,39 +28,48 @@ final class TestCertificate {
      */
     TestCertificate(Path folder, String name) throws IOException, InterruptedException, GeneralSecurityException {
         Path store = folder.resolve("keys.p12");
-        Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-keyalg",
-                        "EC",
-                        "-alias",
-                        ALIAS,
-                        "-dname",
-                        "CN=test",
-                        "-ext",
-                        "SAN=" + name,
-                        "-storepass",
-                        PASSWORD,
-                        "-keystore",
-                        store.toString())
-                .redirectErrorStream(true)
-                .start();
-        String said = new String(keytool.getInputStream().readAllBytes(), US_ASCII);
-        if (keytool.waitFor() != 0) {
-            throw new IOException("keytool: " + said);
-        }
+        pem = folder.resolve("public.crt");
+        keytool(store, "-genkeypair", "-keyalg", "EC", "-alias", "ca", "-dname", "CN=ca", "-ext", "bc:c");
+        keytool(store, "-exportcert", "-rfc", "-alias", "ca", "-file", pem.toString());
+        List<String> server = List.of(
+                "-genkeypair",
+                "-keyalg",
+                "EC",
+                "-alias",
+                "server",
+                "-signer",
+                "ca",
+                "-dname",
+                "CN=test",
+                "-ext",
+                "SAN=" + name,
+                "-ext",
+                "ku=digitalSignature");
+        keytool(store, server.toArray(String[]::new));
+        keytool(store, "-delete", "-alias", "ca");
         keys = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD.toCharArray());
         }
-        pem = folder.resolve("public.crt");
-        String encoded = Base64.getMimeEncoder()
-                .encodeToString(keys.getCertificate(ALIAS).getEncoded());
-        Files.writeString(pem, "-----BEGIN CERTIFICATE-----\n" + encoded + "\n-----END CERTIFICATE-----\n");
     }
 
-    /** The certificate alone, as PEM. */
+    private static void keytool(Path store, String... options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-J-XX:TieredStopAtLevel=1",
+                "-storepass",
+                PASSWORD,
+                "-keystore",
+                store.toString()));
+        command.addAll(List.of(options));
+        Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(keytool.getInputStream().readAllBytes(), US_ASCII);
+        if (keytool.waitFor() != 0) {
+            throw new IOException("keytool: " + said);
+        }
+    }
+
+    /** The certificate of the one who has signed it, as PEM. */
     Path pem() {
         return pem;
     }

@@ -23,7 +23,11 @@ final class TestConfigs {
 
     /** @param caFile null where the server has no certificate */
     static Server at(URI endpoint, @Nullable Path caFile) {
-        return new Server(endpoint, null, true, null, caFile);
+        return at(endpoint, caFile, TlsEngine.AUTO);
+    }
+
+    static Server at(URI endpoint, @Nullable Path caFile, TlsEngine tls) {
+        return new Server(endpoint, null, true, null, caFile, tls);
     }
 
     static Requester requester(Credentials credentials) {

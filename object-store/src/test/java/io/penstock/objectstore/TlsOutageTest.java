@@ -26,10 +26,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
 /** TLS connections that end while a load balancer or a server restarts are made again. Refused certificates are not. */
 @Timeout(180)
+@ParameterizedClass
+@EnumSource(TlsEngine.class)
 final class TlsOutageTest {
     private static final byte[] CONTENT = "hello, world".getBytes(US_ASCII);
 
@@ -39,6 +43,7 @@ final class TlsOutageTest {
     @TempDir
     private Path folder;
 
+    private final TlsEngine engine;
     private EmbeddedS3 server;
     private FaultProxy encrypting;
 
@@ -46,6 +51,10 @@ final class TlsOutageTest {
     private FaultProxy cutting;
 
     private Path certificate;
+
+    TlsOutageTest(TlsEngine engine) {
+        this.engine = engine;
+    }
 
     @BeforeEach
     void start() throws Exception {
@@ -128,7 +137,7 @@ final class TlsOutageTest {
 
     private ObjectStore connect(Duration deadline) throws Exception {
         URI endpoint = URI.create("https://127.0.0.1:" + cutting.endpoint().getPort());
-        return S3ObjectStore.connect(
-                config("bucket", at(endpoint, certificate), Limits.DEFAULT, new RetryPolicy(deadline, deadline)));
+        return S3ObjectStore.connect(config(
+                "bucket", at(endpoint, certificate, engine), Limits.DEFAULT, new RetryPolicy(deadline, deadline)));
     }
 }

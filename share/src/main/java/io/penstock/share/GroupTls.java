@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.penstock.objectstore.TlsEngine;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -57,15 +58,14 @@ final class GroupTls {
     private GroupTls() {}
 
     /** @throws ShareException which names the setting and the file, and says what to do */
-    static SSLContext context(TlsFiles files) throws ShareException {
+    static SSLContext context(TlsFiles files, TlsEngine engine) throws ShareException {
         List<X509Certificate> authorities = certificates(AUTHORITY, files.authority());
         List<X509Certificate> chain = certificates(CERTIFICATE, files.certificate());
         PrivateKey key = key(files, chain.getFirst());
         try {
             TrustManager[] trusted = trust(authorities);
             checkSigned(files, chain, trusted);
-            SSLContext context = SSLContext.getInstance(PROTOCOL);
-            context.init(keys(key, chain), trusted, null);
+            SSLContext context = engine.context(PROTOCOL, keys(key, chain), trusted);
             context.getServerSessionContext().setSessionTimeout(RESUMED_FOR);
             context.getClientSessionContext().setSessionTimeout(RESUMED_FOR);
             return context;

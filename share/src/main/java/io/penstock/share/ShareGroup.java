@@ -4,6 +4,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.BucketProof;
+import io.penstock.objectstore.TlsEngine;
 import io.penstock.prefetch.PageFetcher;
 import io.penstock.prefetch.PeerSource;
 import io.penstock.share.ShareStatistics.Fallback;
@@ -42,9 +43,11 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         this.fetcher = fetcher;
         clock.setRemoveOnCancelPolicy(true);
         try {
-            SSLContext tls = config.tls() == null ? null : GroupTls.context(config.tls());
+            SSLContext tls = config.tls() == null
+                    ? null
+                    : GroupTls.context(config.tls(), config.tls().engine());
             this.requester = new Requester(config, tls, this::owners, proof, clock, counters);
-            this.membership = membership(tls, NodeIdentity.of(config.identityFile()));
+            this.membership = membership(NodeIdentity.of(config.identityFile()));
             open.add(requester);
             open.add(membership);
             ProvenNodes proven = new ProvenNodes(proof, System::nanoTime);
@@ -76,7 +79,8 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         return group;
     }
 
-    private Membership membership(@Nullable SSLContext tls, String id) throws ShareException {
+    private Membership membership(String id) throws ShareException {
+        SSLContext tls = config.tls() == null ? null : GroupTls.context(config.tls(), TlsEngine.JDK);
         Addresses addresses = Addresses.of(config.discovery());
         try {
             return new Membership(

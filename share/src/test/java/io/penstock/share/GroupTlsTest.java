@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.TlsEngine;
 import io.penstock.share.ShareStatistics.Fallback;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,8 +31,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(120)
+@ParameterizedClass
+@EnumSource(TlsEngine.class)
 class GroupTlsTest {
     @TempDir
     private static Path certificates;
@@ -42,6 +47,12 @@ class GroupTlsTest {
     private static TlsFiles node;
     private static TlsFiles stranger;
     private static TlsFiles expired;
+
+    private final TlsEngine engine;
+
+    GroupTlsTest(TlsEngine engine) {
+        this.engine = engine;
+    }
 
     @BeforeAll
     static void make() throws Exception {
@@ -54,7 +65,7 @@ class GroupTlsTest {
     }
 
     private static void assertRefused(TlsFiles files, Path named, String setting, String why) {
-        assertThatThrownBy(() -> GroupTls.context(files))
+        assertThatThrownBy(() -> GroupTls.context(files, TlsEngine.AUTO))
                 .isInstanceOf(ShareException.class)
                 .hasMessageStartingWith(setting + ": " + named)
                 .hasMessageContaining(why);
@@ -63,20 +74,40 @@ class GroupTlsTest {
     @Test
     void context_ofUnusableFiles_saysWhichAndWhatToDo() throws Exception {
         Path none = folder.resolve("none");
-        assertRefused(new TlsFiles(none, node.certificate(), node.key()), none, "share.tls-ca", "does not exist");
         assertRefused(
-                new TlsFiles(node.authority(), none, node.key()), none, "share.tls-certificate", "does not exist");
+                new TlsFiles(none, node.certificate(), node.key(), TlsEngine.AUTO),
+                none,
+                "share.tls-ca",
+                "does not exist");
         assertRefused(
-                new TlsFiles(node.authority(), node.certificate(), none), none, "share.tls-key", "does not exist");
+                new TlsFiles(node.authority(), none, node.key(), TlsEngine.AUTO),
+                none,
+                "share.tls-certificate",
+                "does not exist");
         assertRefused(
-                new TlsFiles(node.authority(), node.certificate(), folder), folder, "share.tls-key", "cannot be read");
+                new TlsFiles(node.authority(), node.certificate(), none, TlsEngine.AUTO),
+                none,
+                "share.tls-key",
+                "does not exist");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), folder, TlsEngine.AUTO),
+                folder,
+                "share.tls-key",
+                "cannot be read");
         Path garbage = Files.writeString(folder.resolve("garbage"), "garbage");
-        assertRefused(new TlsFiles(garbage, node.certificate(), node.key()), garbage, "share.tls-ca", "PEM");
         assertRefused(
-                new TlsFiles(node.authority(), node.certificate(), garbage), garbage, "share.tls-key", "openssl pkcs8");
+                new TlsFiles(garbage, node.certificate(), node.key(), TlsEngine.AUTO), garbage, "share.tls-ca", "PEM");
+        assertRefused(
+                new TlsFiles(node.authority(), node.certificate(), garbage, TlsEngine.AUTO),
+                garbage,
+                "share.tls-key",
+                "openssl pkcs8");
         Path broken = Files.writeString(folder.resolve("broken"), TestCertificates.pem("PRIVATE KEY", new byte[] {1}));
         assertRefused(
-                new TlsFiles(node.authority(), node.certificate(), broken), broken, "share.tls-key", "is not the key");
+                new TlsFiles(node.authority(), node.certificate(), broken, TlsEngine.AUTO),
+                broken,
+                "share.tls-key",
+                "is not the key");
     }
 
     @Test
@@ -97,12 +128,12 @@ class GroupTlsTest {
     void context_ofExpiredOrForeignCertificates_saysSo() {
         assertRefused(expired, expired.certificate(), "share.tls-certificate", "renew it");
         assertRefused(
-                new TlsFiles(node.authority(), node.certificate(), stranger.key()),
+                new TlsFiles(node.authority(), node.certificate(), stranger.key(), TlsEngine.AUTO),
                 stranger.key(),
                 "share.tls-key",
                 "is not the key of the first certificate of " + node.certificate());
         assertRefused(
-                new TlsFiles(node.authority(), stranger.certificate(), stranger.key()),
+                new TlsFiles(node.authority(), stranger.certificate(), stranger.key(), TlsEngine.AUTO),
                 stranger.certificate(),
                 "share.tls-certificate",
                 "is not signed by " + node.authority());
@@ -110,7 +141,7 @@ class GroupTlsTest {
 
     @Test
     void read_amongNodesOfOneAuthority_isEncryptedAndRight() throws Exception {
-        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine))) {
             FakeGroup.Member first = group.join("a");
             FakeGroup.Member second = group.join("b");
             ObjectVersion file = group.bucket.putTestData("file", 33 * MIB + 5);
@@ -123,7 +154,7 @@ class GroupTlsTest {
     }
 
     private void assertNothingGiven(SSLContext readers) throws Exception {
-        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node));
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine));
                 TestNode local = new TestNode(folder.resolve("reader"), group.bucket);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
             FakeGroup.Member owner = group.join("owner");
@@ -150,7 +181,7 @@ class GroupTlsTest {
 
     @Test
     void read_ofANodeOfAnotherAuthority_givesNothing() throws Exception {
-        assertNothingGiven(GroupTls.context(stranger));
+        assertNothingGiven(GroupTls.context(stranger, engine));
     }
 
     @Test
@@ -172,10 +203,10 @@ class GroupTlsTest {
 
     @Test
     void server_toAClientThatSpeaksNoTls_doesNotAnswer_andServesOthers() throws Exception {
-        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine))) {
             FakeGroup.Member owner = group.join("owner");
             assertThat(answerInTheClear(owner.node.socketAddress())).doesNotContain("HTTP/1.1 2");
-            SSLContext members = GroupTls.context(node);
+            SSLContext members = GroupTls.context(node, engine);
             try (SSLSocket socket = (SSLSocket) members.getSocketFactory()
                     .createSocket(
                             owner.node.socketAddress().getAddress(),
@@ -189,9 +220,9 @@ class GroupTlsTest {
 
     @Test
     void connect_again_looksAtTheCertificatesAgain_asTheyMayHaveExpired() throws Exception {
-        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node))) {
+        try (FakeGroup group = new FakeGroup(folder, GroupTls.context(node, engine))) {
             InetSocketAddress owner = group.join("owner").node.socketAddress();
-            SSLContext members = GroupTls.context(node);
+            SSLContext members = GroupTls.context(node, engine);
             long first = sessionBegan(members, owner);
             TestNode.await("a session of its own", () -> sessionBegan(members, owner) != first);
         }

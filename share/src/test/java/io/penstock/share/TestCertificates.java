@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import io.penstock.objectstore.TlsEngine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ final class TestCertificates {
         options.addAll(List.of(validity));
         keytool(authority, options.toArray(String[]::new));
         write(authority, node);
-        return new TlsFiles(certificate(authority), certificate(node), key(node));
+        return new TlsFiles(certificate(authority), certificate(node), key(node), TlsEngine.AUTO);
     }
 
     Path certificate(String name) {

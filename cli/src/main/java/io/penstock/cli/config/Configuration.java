@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 public final class Configuration implements Setting.Context {
     private static final long MIB = 1L << 20;
 
-    /** Bytes that the HTTP client has outside the heap for each connection: a response's head and its next bytes. */
-    private static final long CONNECTION_BYTES = 144 << 10;
+    /** Bytes that the HTTP client has outside the heap for each connection: a head, a part of a body, records of TLS. */
+    private static final long CONNECTION_BYTES = 296 << 10;
 
     /**
      * The number of connections for which the launcher reserves room beside half of the memory, in

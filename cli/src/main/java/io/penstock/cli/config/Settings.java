@@ -22,6 +22,7 @@ import io.penstock.objectstore.S3Config.Checksums;
 import io.penstock.objectstore.S3Config.HttpClient;
 import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
+import io.penstock.objectstore.TlsEngine;
 import io.penstock.prefetch.ReadaheadConfig;
 import java.net.URI;
 import java.nio.file.Path;
@@ -150,6 +151,14 @@ public final class Settings {
                     path(),
                     "A file of certificates (PEM) to trust beside those that Java trusts. Plain HTTP does not read it.")
             .fromEnvironment("AWS_CA_BUNDLE");
+
+    public static final Setting<TlsEngine> TLS = Setting.of(
+                    "s3.tls",
+                    choice(TlsEngine.class),
+                    "What encrypts connections to the server and between nodes. auto: BoringSSL, where its library can"
+                            + " be loaded. jdk: Java's own providers, as FIPS may ask, for more CPU time. Java checks"
+                            + " the certificates with either.")
+            .withDefault("auto");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
                     "cache.dir",
@@ -411,7 +420,7 @@ public final class Settings {
     public record Group(String title, List<Setting<?>> settings) {}
 
     public static final List<Group> GROUPS = List.of(
-            new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE)),
+            new Group("The server", List.of(ENDPOINT, REGION, PATH_STYLE, CHECKSUMS, PROXY, CA_FILE, TLS)),
             new Group("Credentials", List.of(PROFILE, ANONYMOUS, REQUESTER_PAYS)),
             new Group(
                     "Cache and memory",

@@ -2,10 +2,12 @@ package io.penstock.cli.demo;
 
 import io.penstock.cache.CacheStatistics;
 import io.penstock.cli.config.ConfigurationException;
+import io.penstock.cli.config.Settings;
 import io.penstock.cli.mount.BucketMount;
 import io.penstock.cli.process.Launcher;
 import io.penstock.cli.process.RefusedException;
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.OwnCertificate;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.ReadaheadStatistics;
@@ -57,7 +59,8 @@ public final class Demo {
         DemoShell shell = mount.shell();
         shell.title("A bucket");
         Path store = Files.createDirectory(folder.resolve("s3"));
-        try (EmbeddedS3 server = new EmbeddedS3(store, DemoMount.KEY, DemoMount.SECRET)) {
+        OwnCertificate certificate = OwnCertificate.make(folder);
+        try (EmbeddedS3 server = new EmbeddedS3(store, DemoMount.KEY, DemoMount.SECRET, certificate)) {
             shell.say("An S3 server listens on " + server.endpoint() + ", in this process. Filling its bucket \""
                     + DemoData.BUCKET + "\" ...");
             DemoData data = DemoData.store(server);
@@ -66,7 +69,7 @@ public final class Demo {
             return mount.show(
                     DemoData.BUCKET,
                     server.endpoint(),
-                    Map.of(),
+                    Map.of(Settings.CA_FILE, certificate.caFile().toString()),
                     () -> {},
                     bucket -> new Demo(shell, data, bucket, server).run());
         }

@@ -129,7 +129,10 @@ public final class DemoMount {
         shell.say("Or mount the same bucket yourself:");
         shell.command("mkdir -p /tmp/mine; AWS_ACCESS_KEY_ID=" + KEY + " AWS_SECRET_ACCESS_KEY=" + SECRET + " "
                 + Launcher.command() + " mount " + plan.target().source() + " /tmp/mine --endpoint "
-                + plan.s3().server().endpoint());
+                + plan.s3().server().endpoint()
+                + (plan.s3().server().caFile() == null
+                        ? ""
+                        : " --s3-ca-file " + plan.s3().server().caFile()));
         shell.say("And stop it, which removes everything:");
         shell.command(Launcher.command() + " umount " + mountPoint);
         if (Launcher.waits()) {

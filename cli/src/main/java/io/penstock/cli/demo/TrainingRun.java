@@ -62,6 +62,7 @@ public final class TrainingRun {
     private final Path penstock;
     private final Path folder;
     private final EmbeddedS3 server;
+    private final Path caFile;
 
     /** The launcher, then the mount that it has started. Written by the recording thread. */
     private volatile @Nullable ProcessHandle process;
@@ -69,11 +70,14 @@ public final class TrainingRun {
     /**
      * @param penstock the launcher
      * @param folder for all its files, deleted by the caller
+     * @param server speaks HTTPS, as S3 does
+     * @param caFile its certificate
      */
-    public TrainingRun(Path penstock, Path folder, EmbeddedS3 server) {
+    public TrainingRun(Path penstock, Path folder, EmbeddedS3 server, Path caFile) {
         this.penstock = penstock;
         this.folder = folder;
         this.server = server;
+        this.caFile = caFile;
     }
 
     /**
@@ -140,10 +144,11 @@ public final class TrainingRun {
         Path configuration = Files.writeString(folder.resolve("penstock.yaml"), """
             defaults:
               s3.endpoint: %s
+              s3.ca-file: %s
               cache.dir: %s
               log.file: %s
             """.formatted(
-                        server.endpoint(), folder.resolve("cache"), folder.resolve("log")));
+                        server.endpoint(), caFile, folder.resolve("cache"), folder.resolve("log")));
         return List.of(
                 "mount",
                 BUCKET,

@@ -176,7 +176,8 @@ public record MountPlan(
                         configuration.find(Settings.REGION).orElse(null),
                         configuration.get(Settings.PATH_STYLE),
                         configuration.find(Settings.PROXY).orElse(null),
-                        configuration.find(Settings.CA_FILE).orElse(null)),
+                        configuration.find(Settings.CA_FILE).orElse(null),
+                        configuration.get(Settings.TLS)),
                 new Requester(
                         credentials,
                         configuration.find(Settings.PROFILE).orElse(null),

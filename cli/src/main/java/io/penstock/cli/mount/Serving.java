@@ -63,6 +63,7 @@ public final class Serving {
             Settings.PATH_STYLE,
             Settings.PROXY,
             Settings.CA_FILE,
+            Settings.TLS,
             Settings.PROFILE,
             Settings.ANONYMOUS);
 

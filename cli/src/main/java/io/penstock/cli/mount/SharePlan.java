@@ -2,7 +2,9 @@ package io.penstock.cli.mount;
 
 import io.penstock.cli.config.Configuration;
 import io.penstock.cli.config.Peers;
+import io.penstock.cli.config.Settings;
 import io.penstock.cli.config.ShareSettings;
+import io.penstock.objectstore.TlsEngine;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 record SharePlan(
         Peers peers, InetSocketAddress listen, @Nullable Certificates certificates, long bandwidth) {
-    /** Files in PEM: of the authority, of this node, and of its private key. */
-    record Certificates(Path authority, Path own, Path key) {}
+    /** Files in PEM: of the authority, of this node, and of its private key; and what encrypts by them. */
+    record Certificates(Path authority, Path own, Path key, TlsEngine engine) {}
 
     /** Null if the mount shares nothing. */
     static @Nullable SharePlan of(Configuration configuration) {
@@ -30,7 +32,8 @@ record SharePlan(
                 : new Certificates(
                         configuration.get(ShareSettings.TLS_CA),
                         configuration.get(ShareSettings.TLS_CERTIFICATE),
-                        configuration.get(ShareSettings.TLS_KEY));
+                        configuration.get(ShareSettings.TLS_KEY),
+                        configuration.get(Settings.TLS));
         return new SharePlan(
                 peers,
                 configuration.get(ShareSettings.LISTEN),

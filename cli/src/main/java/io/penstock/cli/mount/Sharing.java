@@ -89,7 +89,7 @@ final class Sharing implements AutoCloseable {
 
     private static @Nullable TlsFiles tls(SharePlan plan) {
         SharePlan.Certificates files = plan.certificates();
-        return files == null ? null : new TlsFiles(files.authority(), files.own(), files.key());
+        return files == null ? null : new TlsFiles(files.authority(), files.own(), files.key(), files.engine());
     }
 
     private void join() {

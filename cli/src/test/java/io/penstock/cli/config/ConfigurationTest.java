@@ -298,7 +298,7 @@ class ConfigurationTest {
                 .hasMessageEndingWith("24GiB");
         assertThatThrownBy(() -> resolve(
                         Map.of(Settings.MEMORY, "24GiB", Settings.CONNECTIONS, "7680"), "", ConfigurationFile.NONE))
-                .hasMessageContaining("half of this machine's memory, less the memory of s3.connections, 23568MiB");
+                .hasMessageContaining("half of this machine's memory, less the memory of s3.connections, 22504MiB");
         assertThatThrownBy(() -> resolve(
                         Map.of(Settings.RANGE_SIZE, "512MiB", Settings.MEMORY, "256MiB"), "", ConfigurationFile.NONE))
                 .hasMessageContaining("allowed is at most memory, which is 256MiB (option --memory)");

@@ -18,6 +18,7 @@ import io.penstock.objectstore.S3Config.Integrity;
 import io.penstock.objectstore.S3Config.Limits;
 import io.penstock.objectstore.S3Config.Requester;
 import io.penstock.objectstore.S3Config.Server;
+import io.penstock.objectstore.TlsEngine;
 import io.penstock.prefetch.ReadaheadConfig;
 import io.penstock.writeback.upload.PartSizes;
 import java.net.URI;
@@ -35,7 +36,7 @@ class MountPlanTest {
         assertThat(plan.s3())
                 .isEqualTo(new S3Config(
                         "data",
-                        new Server(null, null, false, null, null),
+                        new Server(null, null, false, null, null, TlsEngine.AUTO),
                         new Requester(new Credentials.Chain(), null, false, "penstock/" + Version.NUMBER),
                         HttpClient.DIRECT,
                         Limits.DEFAULT,

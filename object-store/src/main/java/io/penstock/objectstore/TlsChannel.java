@@ -1,0 +1,228 @@
+package io.penstock.objectstore;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.SocketChannel;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLException;
+
+/**
+ * TLS over a socket. Its first use makes the handshake. Records are decrypted straight into a target that has room for a whole
+ * one, as many as there are. One thread at a time uses it; any thread may close the socket, which ends it.
+ *
+ * <p>An end of the socket without the alert that announces it reads as an end: whoever reads knows by the length of a body
+ * whether it is whole.
+ */
+final class TlsChannel implements ByteChannel {
+    /** Records that are received, or sent, by one call of the system. */
+    private static final int RECORDS = 4;
+
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final SocketChannel socket;
+    private final SSLEngine engine;
+
+    /** Received records; ready to be read. */
+    private final ByteBuffer received;
+
+    /** Decrypted bytes for which a target had no room; ready to be read. */
+    private final ByteBuffer decrypted;
+
+    /** Records to send; ready to be filled. */
+    private final ByteBuffer sent;
+
+    private boolean isShaken;
+
+    /** @param memory makes the buffers, given their size in bytes */
+    TlsChannel(SocketChannel socket, SSLEngine engine, Memory memory) throws IOException {
+        this.socket = socket;
+        this.engine = engine;
+        int record = engine.getSession().getPacketBufferSize();
+        this.received = memory.allocate(RECORDS * record).limit(0);
+        this.sent = memory.allocate(RECORDS * record);
+        this.decrypted =
+                memory.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
+    }
+
+    /** Allocates a buffer. */
+    @FunctionalInterface
+    interface Memory {
+        ByteBuffer allocate(int bytes) throws IOException;
+    }
+
+    /** @return 0 if the socket does not block and has no whole record */
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        try {
+            shakeHands();
+            return readRecords(target);
+        } catch (SSLException e) {
+            throw alerted(e);
+        }
+    }
+
+    private int readRecords(ByteBuffer target) throws IOException {
+        int before = target.position();
+        while (target.hasRemaining()) {
+            if (decrypted.hasRemaining()) {
+                int length = Math.min(target.remaining(), decrypted.remaining());
+                target.put(decrypted.slice(decrypted.position(), length));
+                decrypted.position(decrypted.position() + length);
+                continue;
+            }
+            SSLEngineResult result = unwrap(target);
+            switch (result.getStatus()) {
+                case CLOSED -> {
+                    return target.position() > before ? target.position() - before : -1;
+                }
+                case BUFFER_UNDERFLOW -> {
+                    int read = target.position() > before ? 0 : receive();
+                    if (read <= 0) {
+                        return read < 0 ? -1 : target.position() - before;
+                    }
+                }
+                case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than agreed");
+                case OK -> proceed(result.getHandshakeStatus());
+            }
+        }
+        return target.position() - before;
+    }
+
+    /** One record, into the target if that surely has room for it. */
+    private SSLEngineResult unwrap(ByteBuffer target) throws SSLException {
+        if (target.remaining() >= decrypted.capacity()) {
+            return engine.unwrap(received, target);
+        }
+        decrypted.clear();
+        try {
+            return engine.unwrap(received, decrypted);
+        } finally {
+            decrypted.flip();
+        }
+    }
+
+    /** @return how many bytes came; -1 at the end */
+    private int receive() throws IOException {
+        received.compact();
+        try {
+            return socket.read(received);
+        } finally {
+            received.flip();
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        int before = source.position();
+        try {
+            shakeHands();
+            while (source.hasRemaining()) {
+                proceed(wrap(source));
+            }
+        } catch (SSLException e) {
+            throw alerted(e);
+        }
+        flush();
+        return source.position() - before;
+    }
+
+    /** Makes one record, and sends those before it if it has no room. */
+    private HandshakeStatus wrap(ByteBuffer source) throws IOException {
+        SSLEngineResult result = engine.wrap(source, sent);
+        switch (result.getStatus()) {
+            case BUFFER_OVERFLOW -> flush();
+            case CLOSED -> {
+                flush();
+                throw new EOFException("the TLS connection has been ended");
+            }
+            case OK, BUFFER_UNDERFLOW -> {}
+        }
+        return result.getHandshakeStatus();
+    }
+
+    private void flush() throws IOException {
+        sent.flip();
+        try {
+            while (sent.hasRemaining()) {
+                if (socket.write(sent) == 0) {
+                    throw new IOException("the socket takes no bytes at the moment"); // it does not block
+                }
+            }
+        } finally {
+            sent.compact();
+        }
+    }
+
+    private void shakeHands() throws IOException {
+        if (!isShaken) {
+            engine.beginHandshake();
+            proceed(engine.getHandshakeStatus());
+            isShaken = true;
+        }
+    }
+
+    /** Does what the engine needs before bytes can go on. */
+    private void proceed(HandshakeStatus needed) throws IOException {
+        HandshakeStatus next = needed;
+        while (next != HandshakeStatus.NOT_HANDSHAKING
+                && next != HandshakeStatus.FINISHED
+                && !decrypted.hasRemaining()) { // which are to be read first
+            next = switch (next) {
+                case NEED_TASK -> runTasks();
+                case NEED_WRAP -> {
+                    HandshakeStatus after = wrap(NOTHING);
+                    flush();
+                    yield after;
+                }
+                default -> receiveHandshake();
+            };
+        }
+    }
+
+    private HandshakeStatus runTasks() {
+        for (Runnable task; (task = engine.getDelegatedTask()) != null; ) {
+            task.run();
+        }
+        return engine.getHandshakeStatus();
+    }
+
+    private HandshakeStatus receiveHandshake() throws IOException {
+        SSLEngineResult result = unwrap(NOTHING);
+        switch (result.getStatus()) {
+            case BUFFER_UNDERFLOW -> {
+                if (receive() <= 0) {
+                    throw new EOFException("the server ended the connection during the TLS handshake");
+                }
+            }
+            case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than agreed");
+            case CLOSED -> throw new EOFException("the server ended the TLS connection");
+            case OK -> {}
+        }
+        return result.getHandshakeStatus();
+    }
+
+    /** Tells the other side why, as far as the socket takes it. */
+    private SSLException alerted(SSLException failure) {
+        try {
+            engine.wrap(NOTHING, sent);
+            flush();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+        return failure;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return socket.isOpen();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}
