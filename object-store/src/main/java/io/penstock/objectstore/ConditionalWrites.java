@@ -212,9 +212,18 @@ final class ConditionalWrites {
         ObjectVersion source = put(key, Precondition.NONE);
         String target = key + "-copy";
         try {
-            return isWriteRefused(target, () -> copier.copyOwn(source, target, NEVER_MET));
+            return isWriteRefused(target, () -> copyUnmet(source, target));
         } finally {
             remove(key);
+        }
+    }
+
+    /** Such a copy has no operation: after a lost response it is made again, until its own response decides. */
+    private void copyUnmet(ObjectVersion source, String target) throws ObjectStoreException, InterruptedException {
+        try {
+            copier.copyOwn(source, target, NEVER_MET);
+        } catch (ObjectStoreException.OutcomeUnknown _) {
+            copyUnmet(source, target); // each time after a pause within the deadline
         }
     }
 

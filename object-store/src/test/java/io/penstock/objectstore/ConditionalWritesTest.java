@@ -39,6 +39,8 @@ final class ConditionalWritesTest {
             "200 OK", "<InitiateMultipartUploadResult><UploadId>probe</UploadId></InitiateMultipartUploadResult>");
     private static final String COMPLETED = withBody(
             "200 OK", "<CompleteMultipartUploadResult><ETag>" + MINE + "</ETag></CompleteMultipartUploadResult>");
+    private static final String COPIED =
+            withBody("200 OK", "<CopyObjectResult><ETag>" + MINE + "</ETag></CopyObjectResult>");
     private static final String DELETED = withBody("200 OK", "<DeleteResult></DeleteResult>");
     private static final String NO_UPLOADS = uploads();
 
@@ -346,6 +348,55 @@ final class ConditionalWritesTest {
         store.delete(version(MINE));
 
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+    }
+
+    @Test
+    void copy_responsesToTheProbeLostAndThenRefused_isHonoured() throws Exception {
+        server.answers(STORED, ScriptedServer.HANG_UP, REFUSED, ScriptedServer.HANG_UP, REFUSED, REFUSED, DONE);
+        server.answers(COPIED);
+
+        ObjectVersion _ = copy();
+
+        assertThat(server.requests().getLast()).contains("If-None-Match: *");
+        assertThat(firstLines()).noneMatch(line -> line.startsWith("HEAD /bucket/mounted/"));
+    }
+
+    @Test
+    void copy_responseToTheProbeLostAndThenMade_isLookedFor() throws Exception {
+        server.answers(STORED, ScriptedServer.HANG_UP, COPIED, DONE, DONE);
+        server.answers(NOTHING_THERE, COPIED);
+
+        ObjectVersion _ = copy();
+
+        assertThat(server.requests().getLast()).noneMatch(line -> line.startsWith("If-None-Match"));
+    }
+
+    /** That of a 412 to a PUT or a completion whose first response was lost is asked by the operation. */
+    @Test
+    void write_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
+        server.answers(ScriptedServer.HANG_UP, REFUSED, NOTHING_THERE, STORED);
+        ObjectVersion _ = store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT);
+        assertThat(server.requests().getLast()).contains("If-None-Match: *");
+
+        server.answers(NO_UPLOADS, CREATED, STORED, ScriptedServer.HANG_UP, REFUSED, NOTHING_THERE, DONE);
+        server.answers(COMPLETED);
+        ObjectVersion _ = store.complete(upload(), parts(), new Unchanged(THEIRS));
+        assertThat(server.requests().getLast()).contains("If-Match: " + THEIRS);
+    }
+
+    @Test
+    void deleteAll_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
+        server.answers(STORED, ScriptedServer.HANG_UP, kept("PreconditionFailed"), DONE);
+        server.answers(DELETED);
+
+        assertThat(store.deleteAll(two())).isEmpty();
+
+        assertThat(server.requests().getLast().getLast()).contains("<ETag>");
+    }
+
+    private ObjectVersion copy() throws Exception {
+        ObjectProperties properties = ObjectProperties.ofNew("mounted/b").sent();
+        return store.copy(version(MINE), "mounted/b", properties, WriteCondition.ABSENT);
     }
 
     /** Of DeleteObjects and DeleteObject. */
