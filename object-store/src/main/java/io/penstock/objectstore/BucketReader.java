@@ -313,20 +313,38 @@ final class BucketReader {
         } else if (operation == null) {
             throw unknown(key, failure);
         }
-        ObjectDescription there;
+        ObjectVersion made = described(key, failure).madeBy(operation);
+        if (made == null) {
+            throw failure;
+        }
+        return made;
+    }
+
+    /**
+     * The version that a write has made whose response names none: it was cut off within its headers, or the store has no ETags.
+     *
+     * @throws ObjectStoreException the failure if another client has written since
+     */
+    ObjectVersion named(ObjectVersion nameless, OperationId operation, ObjectStoreException failure)
+            throws ObjectStoreException, InterruptedException {
+        ObjectDescription there = described(nameless.key(), failure);
+        ObjectVersion made = there.madeBy(operation);
+        if (made == null && !there.object().version().etag().equals(ResponseValues.NO_ETAG)) {
+            throw failure;
+        }
+        return made == null ? nameless : made;
+    }
+
+    private ObjectDescription described(String key, ObjectStoreException failure)
+            throws ObjectStoreException, InterruptedException {
         try {
-            there = describe(key);
+            return describe(key);
         } catch (ObjectStoreException.NotFound _) {
             throw failure;
         } catch (ObjectStoreException.AccessDenied e) {
             e.addSuppressed(failure);
             throw unknown(key, e);
         }
-        ObjectVersion made = there.madeBy(operation);
-        if (made == null) {
-            throw failure;
-        }
-        return made;
     }
 
     private ObjectStoreException unknown(String key, ObjectStoreException cause) {

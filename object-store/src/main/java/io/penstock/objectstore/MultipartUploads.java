@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompleteMultipartUploadRequest;
@@ -37,6 +38,9 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 final class MultipartUploads {
     private final RequestExecutor requests;
     private final BucketReader reader;
+
+    /** Whether the store has sent an ETag of a part: where one lacks it, the response was cut off within its headers. */
+    private volatile boolean namesParts;
 
     MultipartUploads(RequestExecutor requests, BucketReader reader) {
         this.requests = requests;
@@ -87,8 +91,18 @@ final class MultipartUploads {
                 .contentMD5(sent.md5Header())
                 .requestPayer(requests.payer)
                 .build();
-        UploadPartResponse response = sent.send(
-                requests, retryState, subject(upload), content -> requests.client.uploadPart(request, content));
+        UploadPartResponse response = sent.send(requests, retryState, subject(upload), content -> {
+            UploadPartResponse arrived = requests.client.uploadPart(request, content);
+            String crc32c = arrived.checksumCRC32C();
+            boolean isWhole = ResponseValues.isWhole(arrived.eTag())
+                    && (crc32c == null || BodyChecksums.decode(crc32c).isPresent());
+            if (!isWhole && (namesParts || !retryState.isInDoubt())) {
+                throw SdkClientException.create(
+                        "the response lacks the part's ETag", new IOException()); // it is sent again
+            }
+            namesParts |= isWhole;
+            return arrived;
+        });
         checkArrived(upload, number, sent, response.checksumCRC32C());
         return new UploadedPart(number, ResponseValues.etag(response.eTag()), body.length(), sent.crc32c());
     }

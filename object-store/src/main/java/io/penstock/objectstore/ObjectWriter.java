@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.Map;
@@ -53,8 +55,15 @@ final class ObjectWriter {
                 precondition.check(reader, key, object);
                 return requests.client.putObject(request, content);
             });
-            return new ObjectVersion(
-                    key, ResponseValues.etag(response.eTag()), body.length(), ResponseValues.timeOf(response));
+            boolean isNamed = ResponseValues.isWhole(response.eTag());
+            ObjectVersion version = new ObjectVersion(
+                    key,
+                    ResponseValues.etag(isNamed ? response.eTag() : null),
+                    body.length(),
+                    ResponseValues.timeOf(response));
+            return isNamed
+                    ? version
+                    : reader.named(version, requireNonNull(properties.operation()), precondition.unmet(object, null));
         } catch (ObjectStoreException e) {
             return reader.settle(key, properties.operation(), retryState.isInDoubt(), precondition.explain(object, e));
         }

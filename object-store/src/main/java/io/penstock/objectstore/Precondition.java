@@ -68,7 +68,8 @@ record Precondition(WriteCondition condition, boolean isSent) {
         };
     }
 
-    private ObjectStoreException unmet(String object, @Nullable Throwable cause) {
+    /** The failure where another client has written. */
+    ObjectStoreException unmet(String object, @Nullable Throwable cause) {
         return new ObjectStoreException.PreconditionFailed(
                 switch (condition) {
                     case WriteCondition.Absent() -> object + " was created by another client";

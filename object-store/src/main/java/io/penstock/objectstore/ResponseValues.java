@@ -29,6 +29,13 @@ final class ResponseValues {
         return received.startsWith(WEAK) ? received.substring(WEAK.length()) : received;
     }
 
+    /** Whether a response has an entity tag, and one that was not cut off after its first quote. */
+    static boolean isWhole(@Nullable String received) {
+        return received != null
+                && !received.isEmpty()
+                && (received.indexOf('"') < received.lastIndexOf('"') || received.indexOf('"') < 0);
+    }
+
     /** When the store made this response; this machine's time if the response has no date. */
     static Instant timeOf(SdkResponse response) {
         return timeOf(response.sdkHttpResponse().firstMatchingHeader("Date").orElse(null));
