@@ -247,14 +247,14 @@ public interface ObjectStore extends AutoCloseable {
 
     /**
      * Deletes the object with this key, whatever its version. An object that is already gone is no error. An attempt
-     * whose response was lost is repeated and may delete a newer object; {@link #delete(ObjectVersion)} does not.
+     * whose response was lost is repeated, unless the object is another client's since this one was written here.
      */
     void delete(String key) throws ObjectStoreException, InterruptedException;
 
     /**
      * Deletes the object if it is this version, by its ETag. When this returns, the key no longer has this version. A
-     * version that is already gone is no error. Nor is a newer version, if an attempt of this call may have deleted
-     * this one before.
+     * version that is already gone is no error. Nor is a newer version, also of the same ETag, if an attempt of this call
+     * may have deleted this one before.
      *
      * @throws ObjectStoreException.PreconditionFailed if the key has another version, which stays
      */

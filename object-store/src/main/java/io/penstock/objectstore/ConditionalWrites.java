@@ -249,7 +249,7 @@ final class ConditionalWrites {
 
     /** After an attempt whose response was lost, a refusal of the next passes for success: the object shows which it is. */
     private void deleteUnmet(String key) throws ObjectStoreException, InterruptedException {
-        writer.delete(key, NEVER_MET);
+        writer.delete(key, null, NEVER_MET);
         if (reader.currentEtag(key) != null) {
             throw new ObjectStoreException.PreconditionFailed(requests.errors.object(key) + " was not deleted", null);
         }
@@ -304,7 +304,7 @@ final class ConditionalWrites {
 
     private void remove(String key) throws InterruptedException {
         try {
-            writer.delete(key, Precondition.NONE);
+            writer.delete(key, null, Precondition.NONE);
         } catch (ObjectStoreException e) {
             LOG.warn("{} was a probe and cannot be deleted: {}", requests.errors.object(key), e.getMessage());
         }

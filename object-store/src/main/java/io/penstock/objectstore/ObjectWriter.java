@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.core.ObjectVersion;
 import java.io.IOException;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
@@ -77,9 +78,12 @@ final class ObjectWriter {
 
     /**
      * Deletes the object. With a condition, the object no longer meets it when this returns. If a lost attempt may have
-     * been carried out, an object written since then stays.
+     * been carried out, an object written since then stays: a HEAD before the next attempt looks whether there is one.
+     *
+     * @param version of the object; null for any
      */
-    void delete(String key, Precondition precondition) throws ObjectStoreException, InterruptedException {
+    void delete(String key, @Nullable ObjectVersion version, Precondition precondition)
+            throws ObjectStoreException, InterruptedException {
         String object = requests.errors.object(key);
         DeleteObjectRequest request = DeleteObjectRequest.builder()
                 .bucket(requests.bucket())
@@ -90,8 +94,12 @@ final class ObjectWriter {
         RetryState retryState = new RetryState();
         try {
             requests.change(object, retryState, () -> {
+                if (retryState.isInDoubt() && isDeleted(key, version)) {
+                    return true;
+                }
                 precondition.check(reader, key, object);
-                return requests.client.deleteObject(request);
+                requests.client.deleteObject(request);
+                return true;
             });
         } catch (ObjectStoreException.NotFound e) {
             if (!ErrorMapper.isNoSuchKey(e)) {
@@ -102,5 +110,20 @@ final class ObjectWriter {
                 throw precondition.explain(object, e);
             }
         }
+    }
+
+    /** Whether a HEAD shows no object, or one that was written after this version, whose content may be equal. */
+    private boolean isDeleted(String key, @Nullable ObjectVersion version)
+            throws ObjectStoreException, InterruptedException {
+        ObjectVersion there;
+        try {
+            there = reader.describe(key).object().version();
+        } catch (ObjectStoreException.NotFound _) {
+            return true;
+        } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused _) {
+            return false; // deleting may be allowed all the same
+        }
+        return version != null
+                && (!there.etag().equals(version.etag()) || there.lastModified().isAfter(version.lastModified()));
     }
 }

@@ -317,7 +317,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public void delete(String key) throws ObjectStoreException, InterruptedException {
         writing(() -> {
-            writer.delete(key, Precondition.NONE);
+            writer.delete(key, null, Precondition.NONE);
             return null;
         });
     }
@@ -327,7 +327,7 @@ public final class S3ObjectStore implements ObjectStore {
         writing(() -> {
             reader.checkIsThere(version);
             return conditionalWrites.make(Kind.DELETE, new WriteCondition.Unchanged(version.etag()), precondition -> {
-                writer.delete(version.key(), precondition);
+                writer.delete(version.key(), version, precondition);
                 return true;
             });
         });

@@ -44,6 +44,9 @@ final class ConditionalWritesTest {
     private static final String DELETED = withBody("200 OK", "<DeleteResult></DeleteResult>");
     private static final String NO_UPLOADS = uploads();
 
+    /** Of the objects that {@link #there} shows. */
+    private static final Instant WRITTEN = Instant.parse("2026-11-22T12:00:00Z");
+
     private ScriptedServer server;
     private S3ObjectStore store;
 
@@ -178,11 +181,46 @@ final class ConditionalWritesTest {
     @Test
     void delete_answerLostAndAnotherIsThere_isDone() throws Exception {
         answerProbeOfDelete();
-        server.answers(ScriptedServer.HANG_UP, REFUSED);
+        server.answers(ScriptedServer.HANG_UP, there(THEIRS));
 
         store.delete(version(MINE));
 
+        assertThat(firstLines().getLast()).startsWith("HEAD");
+    }
+
+    @Test
+    void delete_answerLostAndNothingIsThere_isDone() throws Exception {
+        answerProbeOfDelete();
+        server.answers(ScriptedServer.HANG_UP, NOTHING_THERE, ScriptedServer.HANG_UP, NOTHING_THERE);
+
+        store.delete(version(MINE));
+        store.delete("mounted/a");
+
+        assertThat(firstLines().getLast()).startsWith("HEAD");
+    }
+
+    /** Another node's lock: empty files have one ETag. */
+    @Test
+    void delete_answerLostAndAnEqualOneOfALaterTimeIsThere_isDone() throws Exception {
+        answerProbeOfDelete();
+        server.answers(ScriptedServer.HANG_UP, there(MINE));
+
+        store.delete(new ObjectVersion("mounted/a", MINE, 5, WRITTEN.minusSeconds(1)));
+
+        assertThat(firstLines().getLast()).startsWith("HEAD");
+    }
+
+    @Test
+    void delete_answerLostAndItIsStillThere_isMadeAgain() throws Exception {
+        answerProbeOfDelete();
+        server.answers(ScriptedServer.HANG_UP, there(MINE), DONE);
+        store.delete(new ObjectVersion("mounted/a", MINE, 5, WRITTEN));
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
+
+        String denied = "HTTP/1.1 403 Forbidden\r\nx-amz-request-id: 1\r\n\r\n";
+        server.answers(ScriptedServer.HANG_UP, denied, DONE);
+        store.delete(new ObjectVersion("mounted/a", MINE, 5, WRITTEN));
+        assertThat(firstLines().getLast()).startsWith("DELETE");
     }
 
     @Test
@@ -342,7 +380,8 @@ final class ConditionalWritesTest {
     /** The first attempt may have deleted the object, so its refusal is no failure: but this one is there. */
     @Test
     void delete_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
-        server.answers(STORED, error("500 Internal Server Error", "InternalError"), REFUSED, there(MINE), DONE);
+        server.answers(STORED, error("500 Internal Server Error", "InternalError"), there(MINE), REFUSED);
+        server.answers(there(MINE), DONE);
         server.answers(DONE);
 
         store.delete(version(MINE));
