@@ -211,6 +211,11 @@ public final class Mounted implements AutoCloseable {
                 cache, newNamespace(), bucket, config(staging, Close.VISIBLE), Exclusive.CLOSE, false, keeping);
     }
 
+    /** The same with this configuration. */
+    static Mounted keeping(PageCache cache, InMemoryObjectStore bucket, WritebackConfig config) {
+        return new Mounted(cache, newNamespace(), bucket, config, Exclusive.CLOSE, false, Keeping.KEEP);
+    }
+
     /** The same, in which directories of more objects cannot be renamed. */
     static Mounted renaming(PageCache cache, Path staging, @Nullable InMemoryObjectStore bucket, int mostRenamed) {
         WritebackConfig config = config(staging, Close.VISIBLE);

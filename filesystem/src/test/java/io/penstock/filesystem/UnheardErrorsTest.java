@@ -124,4 +124,35 @@ class UnheardErrorsTest extends OverWritableMount {
             assertThat(m.stored("a")).isEqualTo("2");
         }
     }
+
+    @Test
+    void open_afterAChmodOfAStagedFileThatWasRefused_failsOnce(@TempDir Path folder) throws Exception {
+        try (Mounted staged = Mounted.keeping(cache, m.bucket, Mounted.config(folder, Close.STAGED))) {
+            refuse(staged);
+            staged.save("a", "1");
+            AttributeChange mode = new AttributeChange(0600, null, null, null, null, null, null);
+            staged.fs.setattr(staged.lookup("a").inode(), null, mode);
+            staged.drain();
+
+            assertErrno(Errno.EACCES, () -> open(staged, "a"));
+            staged.close(open(staged, "a"));
+        }
+    }
+
+    /** A killed program's handle is released without a flush. */
+    @Test
+    void open_afterAKilledWriterWhileOthersRead_failsOnce() throws Exception {
+        m.bucket.put("a", "before");
+        OpenFile reader = m.open("a");
+        OpenFile writer = m.open("a", O_WRONLY);
+        m.write(writer, 0, "after");
+        m.fs.release(writer.handle());
+        m.drain();
+        m.fs.release(reader.handle());
+        m.drain();
+
+        assertErrno(Errno.EACCES, () -> open(m, "a"));
+        m.faults.heal();
+        m.save("a", "after");
+    }
 }

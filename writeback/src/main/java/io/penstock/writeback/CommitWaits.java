@@ -27,20 +27,25 @@ final class CommitWaits {
 
     /** Returns once all writes until now are visible. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
-        commit(commits.object()::condition);
+        commit(commits.object()::condition, true);
     }
 
     /** The same, whatever the object is by now. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
-        commit(() -> WriteCondition.ALWAYS);
+        commit(() -> WriteCondition.ALWAYS, true);
     }
 
-    private void commit(Supplier<WriteCondition> condition)
+    /** {@link #commit} in the background: no program receives an error. */
+    void commitInBackground() throws ObjectStoreException, IOException, InterruptedException {
+        commit(commits.object()::condition, false);
+    }
+
+    private void commit(Supplier<WriteCondition> condition, boolean forProgram)
             throws ObjectStoreException, IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
             Wait wait = new Wait(condition);
-            while (!wait.isOver()) {
+            while (!wait.isOver(forProgram)) {
                 if (state.isHeld()) {
                     commits.beginInBackground();
                     progress.await();
@@ -67,7 +72,7 @@ final class CommitWaits {
             boolean done = false;
             try {
                 Wait wait = new Wait(commits.object()::condition);
-                while (!wait.isOver() || state.running() != null) {
+                while (!wait.isOver(true) || state.running() != null) {
                     if (wait.beginsCommit()) {
                         progress.await();
                     }
@@ -134,8 +139,9 @@ final class CommitWaits {
             this.condition = condition;
         }
 
-        boolean isOver() throws ObjectStoreException, IOException {
-            commits.error().report();
+        /** @param forProgram whether a program receives an error */
+        boolean isOver(boolean forProgram) throws ObjectStoreException, IOException {
+            commits.error().report(forProgram);
             boolean isNameless = !state.hasName() && state.running() == null; // a removal that waits may be interrupted
             if (isNameless || state.announced() >= wanted) {
                 return true;

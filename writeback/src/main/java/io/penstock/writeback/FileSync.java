@@ -88,8 +88,10 @@ final class FileSync {
     /**
      * Makes the content that is about to be committed durable, if an older one is: after a crash, the staged content
      * must not be older than the one that the store may have by then.
+     *
+     * @param reporting whether to fail as a commit in the background has
      */
-    void renew() throws ObjectStoreException, IOException, InterruptedException {
+    void renew(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         boolean older;
         bytes.lock().lock();
         try {
@@ -99,7 +101,7 @@ final class FileSync {
         } finally {
             bytes.lock().unlock();
         }
-        if (older && !staged()) {
+        if (older && !staged(reporting)) {
             log.debug("The staged content of '{}' stays older than the committed one", bytes.key());
         }
     }
@@ -124,7 +126,7 @@ final class FileSync {
                 bytes.lock().lock();
                 try {
                     if (reporting) {
-                        file.error().report();
+                        file.error().report(true);
                     }
                     wanted = file.state().changes();
                     bytes.content().noteSize();

@@ -56,16 +56,16 @@ final class StickyError {
         forGood = null;
     }
 
-    private @Nullable Exception take() {
+    private @Nullable Exception take(boolean toProgram) {
         Exception taken = error;
-        reported = taken == null ? reported : state.changes();
+        reported = taken == null || !toProgram ? reported : state.changes();
         error = forGood;
         return taken;
     }
 
     /** Why nothing more of the file can be written: this, which is told, or else that there is no room. */
     IOException refusal(String key) {
-        return switch (take()) {
+        return switch (take(true)) {
             case null -> refusal(key, new ObjectStoreException.OutOfSpace(NO_ROOM, null));
             case ObjectStoreException e -> refusal(key, e);
             case IOException e -> e;
@@ -77,9 +77,13 @@ final class StickyError {
         return new IOException("'" + key + "' cannot be written: " + cause.getMessage(), cause);
     }
 
-    /** Throws it, and forgets it. */
-    void report() throws ObjectStoreException, IOException {
-        Exception reported = take();
+    /**
+     * Throws it, and forgets it.
+     *
+     * @param toProgram whether a program receives it; else it stays {@link #unheard}
+     */
+    void report(boolean toProgram) throws ObjectStoreException, IOException {
+        Exception reported = take(toProgram);
         switch (reported) {
             case null -> {}
             case ObjectStoreException e -> throw e;

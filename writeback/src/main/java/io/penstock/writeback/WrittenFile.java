@@ -303,8 +303,14 @@ public final class WrittenFile {
      *     content is kept for recovery and named in the message
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
-        sync.renew();
+        sync.renew(true);
         waits.commit();
+    }
+
+    /** {@link #commit} for which no program waits: an error stays {@linkplain #unheard unheard}. */
+    public void commitInBackground() throws ObjectStoreException, IOException, InterruptedException {
+        sync.renew(false);
+        waits.commitInBackground();
     }
 
     /**
@@ -314,7 +320,7 @@ public final class WrittenFile {
      * @return the version that the store has of it; null if it has none, because the file was removed before
      */
     public @Nullable ObjectVersion commitAndHold() throws ObjectStoreException, IOException, InterruptedException {
-        sync.renew();
+        sync.renew(true);
         boolean held = false;
         try {
             waits.hold();
@@ -376,7 +382,7 @@ public final class WrittenFile {
 
     /** {@link #commit}, whatever the object is by now. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
-        sync.renew();
+        sync.renew(true);
         waits.commitOver();
     }
 

@@ -15,20 +15,20 @@ final class StickyErrorTest {
     void report_ofWhatWasSet_throwsItOnce() throws Exception {
         error.set(new IOException("first"));
         error.set(new IOException("second"));
-        assertThatThrownBy(error::report).hasMessage("first");
-        error.report();
+        assertThatThrownBy(() -> error.report(true)).hasMessage("first");
+        error.report(true);
         assertThat(error.isSet()).isFalse();
     }
 
     @Test
     void report_ofWhatWasSetForGood_throwsItUntilItIsCleared() throws Exception {
         error.setForGood(new IOException("last"));
-        assertThatThrownBy(error::report).hasMessage("last");
-        assertThatThrownBy(error::report).hasMessage("last");
+        assertThatThrownBy(() -> error.report(true)).hasMessage("last");
+        assertThatThrownBy(() -> error.report(true)).hasMessage("last");
         error.clear();
         error.set(new IOException("another"));
-        assertThatThrownBy(error::report).hasMessage("another");
-        error.report();
+        assertThatThrownBy(() -> error.report(true)).hasMessage("another");
+        error.report(true);
     }
 
     @Test
@@ -38,8 +38,9 @@ final class StickyErrorTest {
         assertThat(error.unheard()).isNull();
         error.clear();
         error.setForGood(new IOException("last"));
+        assertThatThrownBy(() -> error.report(false)).hasMessage("last");
         assertThat(error.unheard()).hasMessage("last");
-        assertThatThrownBy(error::report).hasMessage("last");
+        assertThatThrownBy(() -> error.report(true)).hasMessage("last");
         assertThat(error.unheard()).isNull();
 
         state.changed(Instant.EPOCH);

@@ -286,7 +286,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     public void commitInBackground(WrittenFile content) {
         background.start(() -> {
             try {
-                content.commit();
+                content.commitInBackground();
             } catch (ObjectStoreException | IOException e) {
                 LOG.warn("'{}' is not committed yet: {}", content.key(), e.getMessage());
             } catch (InterruptedException e) {
