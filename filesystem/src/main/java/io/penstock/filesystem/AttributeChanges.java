@@ -14,6 +14,7 @@ import io.penstock.filesystem.names.MovingDirectories;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.filesystem.names.Writing;
 import io.penstock.metadata.Directory;
+import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
@@ -289,7 +290,12 @@ final class AttributeChanges {
             files.tree().invalidate(place.parent(), place.name());
             throw e;
         }
-        files.stored(place, new StoredObject(copy, properties.storageClass()), modified, clock.instant(), attributes);
+        files.times().set(copy, modified, clock.instant());
+        kept.set(copy, attributes);
+        // Of the same content, so that an error of a close still counts.
+        files.tree()
+                .changed(
+                        place.parent(), place.name(), new FileEntry(new StoredObject(copy, properties.storageClass())));
         if (!copy.hasIdentityOf(original)) {
             files.moved(inode, original, copy);
         }

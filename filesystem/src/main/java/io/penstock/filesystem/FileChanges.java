@@ -88,8 +88,8 @@ final class FileChanges {
             throw new ErrnoException(
                     mustBeNew ? Errno.EEXIST : Errno.ESTALE, "there is a '" + directory.key(name) + "' already");
         }
-        files.unheard().report(directory.key(name), null);
         names.awaitRemoval(directory, name);
+        files.unheard().report(directory.key(name), null);
         named.makeRoom(directory, name);
         boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
         WrittenFile content = byStore

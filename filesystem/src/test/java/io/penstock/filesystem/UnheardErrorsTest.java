@@ -8,11 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.kernel.OpenFile;
+import io.penstock.filesystem.names.RemovalBurst;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.testing.Fault;
 import io.penstock.writeback.WritebackConfig.Close;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -154,5 +157,84 @@ class UnheardErrorsTest extends OverWritableMount {
         assertErrno(Errno.EACCES, () -> open(m, "a"));
         m.faults.heal();
         m.save("a", "after");
+    }
+
+    /** Equal content has an equal version. */
+    @Test
+    void open_afterALaterCommitOfEqualContent_succeeds() throws Exception {
+        m.bucket.put("a", "");
+        OpenFile file = open(m, "a");
+        m.fs.flush(file.handle(), () -> true);
+        assertErrno(Errno.EACCES, () -> m.fs.flush(file.handle(), () -> false));
+        m.faults.heal();
+        m.fs.release(file.handle());
+        m.drain();
+
+        m.close(open(m, "a"));
+    }
+
+    @Test
+    void open_afterTheFailedFilesNameHadAnother_succeeds() throws Exception {
+        m.bucket.put("moved", "before");
+        for (String name : List.of("made", "removed", "moved", "given")) {
+            redirectTo(m, name);
+        }
+        m.drain();
+        m.faults.heal();
+        m.bucket.put("removed", "by another node");
+        m.bucket.put("given", "by another node");
+        m.clock.advance(Mounted.TTL);
+
+        m.mkdir("made");
+        m.rmdir("made");
+        m.unlink("removed");
+        m.rename("given", "elsewhere", 0);
+        m.rename("moved", "else", 0);
+        m.rename("else", "moved", 0);
+
+        for (String name : List.of("made", "removed", "given", "moved")) {
+            m.close(m.create(name, O_WRONLY));
+        }
+    }
+
+    /** Of files that are deleted by the thousand. */
+    @Test
+    void open_rightAfterABurstOfRemovals_succeeds() throws Exception {
+        List<String> names = IntStream.range(0, 2 * RemovalBurst.FIRST)
+                .mapToObj(i -> "f" + i)
+                .toList();
+        for (String name : names) {
+            redirectTo(m, name);
+        }
+        m.drain();
+        m.faults.heal();
+        for (String name : names) {
+            m.bucket.put(name, "by another node");
+        }
+        m.clock.advance(Mounted.TTL);
+        for (String name : names) {
+            m.unlink(name);
+        }
+
+        for (String name : names.reversed()) {
+            m.close(m.create(name, O_WRONLY));
+        }
+    }
+
+    /** Whose content stays the one before. */
+    @Test
+    void open_afterAChmodOfTheFailedFile_failsOnce(@TempDir Path folder) throws Exception {
+        try (Mounted keeping = Mounted.keeping(cache, m.bucket, Mounted.config(folder, Close.VISIBLE))) {
+            m.bucket.put("a", "before");
+            refuse(keeping);
+            redirectTo(keeping, "a");
+            keeping.drain();
+            keeping.faults.heal();
+            AttributeChange mode = new AttributeChange(0600, null, null, null, null, null, null);
+            keeping.fs.setattr(keeping.lookup("a").inode(), null, mode);
+
+            assertErrno(Errno.EACCES, () -> open(keeping, "a"));
+            keeping.close(open(keeping, "a"));
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.kernel.KernelContent;
 import io.penstock.filesystem.kernel.KernelView;
+import io.penstock.metadata.Answer;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -267,7 +268,13 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         } else {
             kept.doubt(place.key()); // all empty objects of one second look alike
         }
-        tree.changed(place.parent(), place.name(), new FileEntry(object));
+        changed(place.parent(), place.name(), new FileEntry(object));
+    }
+
+    /** The store has been changed here: the name stands for other content now, or for none. */
+    public void changed(Directory directory, String name, Answer now) {
+        unheard.forget(directory.key(name));
+        tree.changed(directory, name, now);
     }
 
     /**

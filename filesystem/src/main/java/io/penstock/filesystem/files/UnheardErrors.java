@@ -35,7 +35,7 @@ public final class UnheardErrors {
         byKey.put(key, new Unheard(version, errno, reason));
     }
 
-    /** The name is another file's, or none's. */
+    /** The name has other content, or none, or the content that could not be stored before. */
     public void forget(String key) {
         byKey.invalidate(key);
     }

@@ -2,10 +2,10 @@ package io.penstock.filesystem.names;
 
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
 import io.penstock.metadata.Directory;
-import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * Safe for use by any number of threads.
  */
 final class Deletions {
-    private final Tree tree;
+    private final SharedFiles files;
     private final ObjectStore store;
 
-    Deletions(Tree tree, ObjectStore store) {
-        this.tree = tree;
+    Deletions(SharedFiles files, ObjectStore store) {
+        this.files = files;
         this.store = store;
     }
 
@@ -87,9 +87,9 @@ final class Deletions {
             deleted = Errnos.call(deletion);
         } finally {
             if (deleted) {
-                tree.changed(parent, name, Absent.ABSENT);
+                files.changed(parent, name, Absent.ABSENT);
             } else {
-                tree.invalidate(parent, name);
+                files.tree().invalidate(parent, name);
             }
         }
     }

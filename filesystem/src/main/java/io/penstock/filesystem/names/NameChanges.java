@@ -61,7 +61,7 @@ public final class NameChanges {
         this.resolver = resolver;
         this.files = files;
         this.removals = new Removals(inodes, files);
-        this.deletions = new Deletions(tree, writing.store());
+        this.deletions = new Deletions(files, writing.store());
         this.burst = new RemovalBurst(writing, inodes, files, removals, moving);
         this.renames = new Renames(writing, inodes, resolver, files, kernels, removals, deletions);
         this.moving = moving;
@@ -96,7 +96,7 @@ public final class NameChanges {
         }
         files.kept().markers().made(made, attributes);
         changed(made);
-        tree.changed(directory, name, made);
+        files.changed(directory, name, made);
         tree.made(made);
         changed(directory);
         return inodes.acquire(directory, name, made);

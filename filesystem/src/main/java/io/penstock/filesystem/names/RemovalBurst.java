@@ -245,7 +245,7 @@ public final class RemovalBurst {
             if (shows) {
                 tree.invalidate(place.parent(), place.name());
             } else {
-                tree.changed(place.parent(), place.name(), Absent.ABSENT);
+                files.changed(place.parent(), place.name(), Absent.ABSENT);
             }
             if (removed && removal.inode != null) {
                 inodes.detach(removal.inode); // before a new file may have the name
