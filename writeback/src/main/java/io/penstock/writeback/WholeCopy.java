@@ -5,6 +5,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Segment;
@@ -12,6 +13,7 @@ import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -117,8 +119,32 @@ final class WholeCopy {
      * @throws ObjectStoreException.PreconditionFailed if the other object has changed and is not cached
      */
     void materialise() throws ObjectStoreException, IOException, InterruptedException {
+        materialise(commits.object()::isCopied);
+    }
+
+    /**
+     * The same of the bytes that are still the base version's, if the store has that no more: parts cannot be copied from it.
+     */
+    void materialiseGoneBase() throws ObjectStoreException, IOException, InterruptedException {
+        BooleanSupplier isEdited = () -> bytes.content().baseEnd() > 0;
+        ObjectVersion base = bytes.<@Nullable ObjectVersion>locked(
+                () -> isEdited.getAsBoolean() ? bytes.layer().version() : null);
+        if (base == null) {
+            return;
+        }
+        MountContext context = commits.context();
+        StoredObject now = context.deadline()
+                .<@Nullable StoredObject, ObjectStoreException>call(
+                        () -> context.store().find(base.key()));
+        if (now == null || !now.version().hasIdentityOf(base)) {
+            materialise(isEdited);
+        }
+    }
+
+    private void materialise(BooleanSupplier isToBeWritten)
+            throws ObjectStoreException, IOException, InterruptedException {
         ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
-        for (ByteRange range = next(); range != null; range = next()) {
+        for (ByteRange range = next(isToBeWritten); range != null; range = next(isToBeWritten)) {
             buffer.clear().limit(Math.toIntExact(range.length()));
             bytes.reads().read(null, range.offset(), buffer);
             bytes.replaceBase(range, buffer.flip());
@@ -126,13 +152,13 @@ final class WholeCopy {
     }
 
     /**
-     * The first range, within one page, whose bytes are still the other object's. Null if there is none: the base version
+     * The first range, within one page, whose bytes are still the base version's. Null if there is none: the base version
      * does not count any more then.
      */
-    private @Nullable ByteRange next() {
+    private @Nullable ByteRange next(BooleanSupplier isToBeWritten) {
         lock.lock();
         try {
-            if (!commits.object().isCopied()) {
+            if (!isToBeWritten.getAsBoolean()) {
                 return null;
             }
             BlockMap content = bytes.content();

@@ -380,8 +380,9 @@ public final class WrittenFile {
         });
     }
 
-    /** {@link #commit}, whatever the object is by now. */
+    /** {@link #commit}, whatever the object is by now, and also if its base version is gone and is cached. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
+        copies.materialiseGoneBase();
         sync.renew(true);
         waits.commitOver();
     }

@@ -18,8 +18,11 @@ import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.FolderLock;
 import io.penstock.disk.RecordLog;
+import io.penstock.objectstore.BodySink;
 import io.penstock.objectstore.Call;
+import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.objectstore.ObjectStoreException.Unavailable;
@@ -218,6 +221,37 @@ final class StagingTest {
         }
         assertThat(files.names()).isEmpty();
         assertThat(files.opened()).isZero();
+    }
+
+    /** Whose bytes are cached. */
+    @Test
+    void commit_ofAKeptEditOfAGoneVersion_writesItsBytesToo() throws Exception {
+        byte[] content = bytes(6 * BLOCK_SIZE);
+        InMemoryObjectStore before = new InMemoryObjectStore();
+        ObjectVersion base = before.put("a", content);
+        ObjectStore cached = new ForwardingObjectStore(store) {
+            @Override
+            public void get(ObjectVersion version, ByteRange range, BodySink sink)
+                    throws ObjectStoreException, InterruptedException {
+                (version.hasIdentityOf(base) ? before : store).get(version, range, sink);
+            }
+        };
+        try (TestMount first = new TestMount(cached, files, TestConfig.withMemory(4)).start()) {
+            WrittenFile file = first.writeback.open(store.put("a", content));
+            file.write(0, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            store.put("a", "theirs");
+            assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            file.release();
+            first.writeback.drain();
+        }
+        try (TestMount second = new TestMount(cached, files, TestConfig.withMemory(4))) {
+            second.writeback.kept().getFirst().commit();
+        }
+
+        System.arraycopy(new byte[] {1, 2, 3}, 0, content, 0, 3);
+        assertThat(stored("a")).isEqualTo(content);
+        assertThat(store.openUploads()).isEmpty();
+        assertThat(files.names()).isEmpty();
     }
 
     @Test
