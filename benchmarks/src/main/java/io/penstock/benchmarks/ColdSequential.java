@@ -2,17 +2,34 @@ package io.penstock.benchmarks;
 
 import io.penstock.core.ObjectVersion;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** One file, and four at once, read from front to back for the first time, against the GETs that this takes at least. */
 final class ColdSequential implements Scenario<ReadRig> {
     /** 16 and 64 are the GETs that a mount of up to 8 processors has in flight by default, for one stream and for four. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
+    private final boolean encrypted;
+
+    /** @param encrypted whether curl is measured too, which has another TLS than the raw GETs */
+    ColdSequential(boolean encrypted) {
+        this.encrypted = encrypted;
+    }
+
     @Override
     public List<ReportRow> rows() {
-        return List.of(
-                new ReportRow(name(1), rawCeiling(1, 16), bestRaw(1)),
-                new ReportRow(name(4), rawCeiling(4, 64), bestRaw(4)));
+        return Stream.of(1, DataSet.SHARDS).map(this::row).toList();
+    }
+
+    private ReportRow row(int files) {
+        ReportRow.Ceiling usual = rawCeiling(files, files == 1 ? 16 : 64);
+        return encrypted
+                ? new ReportRow(name(files), usual, bestRaw(files), new ReportRow.Ceiling(curlName(files)))
+                : new ReportRow(name(files), usual, bestRaw(files));
+    }
+
+    private static String curlName(int files) {
+        return "GETs of 8 MiB by curl × 16, " + files(files);
     }
 
     private static String name(int files) {
@@ -51,6 +68,9 @@ final class ColdSequential implements Scenario<ReadRig> {
                     () -> rig.fio()
                             .run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), files)));
             rig.unmount(mount);
+            if (encrypted) {
+                rig.curl(curlName(files), RawGets.wholes(versions, ReadRig.RANGE), 16);
+            }
             rawGets(rig, files, versions, CONCURRENCIES.subList(2, 4));
         }
     }

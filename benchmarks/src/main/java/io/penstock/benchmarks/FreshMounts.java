@@ -34,6 +34,10 @@ final class FreshMounts {
         this.freeMemory = resources.add(new FreeMemory(scratch.root()));
     }
 
+    String bucket() {
+        return source.substring(0, source.indexOf('/'));
+    }
+
     S3Target server() {
         return server;
     }

@@ -31,6 +31,7 @@ final class ListServerProcess implements AutoCloseable {
                 "us-east-1",
                 true,
                 new S3Target.Keys("bench", "bench-secret"),
+                null,
                 true);
     }
 

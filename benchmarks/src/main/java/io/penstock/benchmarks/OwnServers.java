@@ -1,6 +1,7 @@
 package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.OwnCertificate;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Servers that a benchmark starts if it is given none: a MinIO if one is installed, otherwise S3Proxy. */
 final class OwnServers {
@@ -21,11 +23,15 @@ final class OwnServers {
 
     /**
      * @param data an existing folder for the objects
+     * @param certificate to speak HTTPS with; null for plain HTTP
      * @param resources ends it
      */
-    static S3Target start(Path data, Resources resources) throws IOException, InterruptedException {
+    static S3Target start(Path data, @Nullable OwnCertificate certificate, Resources resources)
+            throws IOException, InterruptedException {
         Optional<Path> minio = findMinio();
-        return minio.isPresent() ? minio(minio.get(), data, resources) : embedded(data, resources);
+        return minio.isPresent()
+                ? minio(minio.get(), data, certificate, resources)
+                : embedded(data, certificate, resources);
     }
 
     private static Optional<Path> findMinio() {
@@ -38,7 +44,7 @@ final class OwnServers {
                 .findFirst();
     }
 
-    private static S3Target minio(Path binary, Path data, Resources resources)
+    private static S3Target minio(Path binary, Path data, @Nullable OwnCertificate certificate, Resources resources)
             throws IOException, InterruptedException {
         int port = FreePorts.one();
         Path log = data.resolveSibling("minio.log");
@@ -49,6 +55,10 @@ final class OwnServers {
         builder.environment().put("MINIO_ROOT_USER", KEYS.accessKeyId());
         builder.environment().put("MINIO_ROOT_PASSWORD", KEYS.secretAccessKey());
         builder.environment().put("MINIO_BROWSER", "off");
+        if (certificate != null) {
+            builder.command().add("--certs-dir");
+            builder.command().add(certificatesForMinio(certificate).toString());
+        }
         // For ServerRequests.
         builder.environment().put("MINIO_PROMETHEUS_AUTH_TYPE", "public");
         Process process = builder.start();
@@ -57,17 +67,30 @@ final class OwnServers {
             process.waitFor();
         });
         awaitListening(port, process, log);
-        return own("MinIO", port);
+        return own("MinIO", port, certificate);
     }
 
-    private static S3Target embedded(Path data, Resources resources) throws IOException {
-        EmbeddedS3 server = resources.add(new EmbeddedS3(data, KEYS.accessKeyId(), KEYS.secretAccessKey()));
+    private static S3Target embedded(Path data, @Nullable OwnCertificate certificate, Resources resources)
+            throws IOException {
+        EmbeddedS3 server =
+                resources.add(new EmbeddedS3(data, KEYS.accessKeyId(), KEYS.secretAccessKey(), certificate));
         return own(
-                "S3Proxy, in the process of the raw ceilings", server.endpoint().getPort());
+                "S3Proxy, in the process of the raw ceilings", server.endpoint().getPort(), certificate);
     }
 
-    private static S3Target own(String name, int port) {
-        return new S3Target(name, URI.create("http://127.0.0.1:" + port), REGION, true, KEYS, true);
+    private static S3Target own(String name, int port, @Nullable OwnCertificate certificate) {
+        URI endpoint = URI.create((certificate == null ? "http" : "https") + "://127.0.0.1:" + port);
+        return new S3Target(
+                name, endpoint, REGION, true, KEYS, certificate == null ? null : certificate.caFile(), true);
+    }
+
+    /** MinIO wants the key as PEM, which keytool does not write. */
+    private static Path certificatesForMinio(OwnCertificate certificate) throws IOException {
+        Path folder = certificate.caFile().resolveSibling("minio");
+        Files.createDirectories(folder);
+        Files.copy(certificate.caFile(), folder.resolve("public.crt"));
+        Files.writeString(folder.resolve("private.key"), certificate.keyAsPem());
+        return folder;
     }
 
     private static void awaitListening(int port, Process process, Path log) throws IOException, InterruptedException {

@@ -31,6 +31,7 @@ final class ReadRig {
     private final DataSet data;
     private final Map<String, StoredObject> objects;
     private final RawGets raw;
+    private final CurlGets curl;
     private final Fio fio;
     private final Scratch scratch;
     private final Measurements results;
@@ -48,6 +49,7 @@ final class ReadRig {
         this.data = data;
         this.objects = objects;
         this.raw = new RawGets(store);
+        this.curl = new CurlGets(mounts.server(), mounts.bucket(), scratch.folder("curl"));
         this.fio = new Fio(scratch.folder("fio"));
         this.scratch = scratch;
         this.results = results;
@@ -123,6 +125,11 @@ final class ReadRig {
     void raw(String name, List<RawGets.Request> requests, int concurrency) throws Exception {
         KernelCaches.sync();
         results.add(name, ProcessUsage.measure(ProcessHandle.current().pid(), () -> raw.run(requests, concurrency)));
+    }
+
+    /** Measures requests that curl makes. */
+    void curl(String name, List<RawGets.Request> requests, int concurrency) throws Exception {
+        bare(name, () -> curl.run(requests, concurrency));
     }
 
     /** Measures reads that the kernel alone serves. */

@@ -4,6 +4,7 @@ import io.penstock.objectstore.RetryPolicy;
 import io.penstock.objectstore.S3Config;
 import io.penstock.objectstore.TlsEngine;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param region null to ask the bucket
  * @param pathStyle {@code http://host/bucket/key}
  * @param keys null for the AWS SDK's credentials
+ * @param caFile certificates (PEM) to trust; null for those that everybody trusts
  * @param own whether it runs for this benchmark alone, on this machine
  */
 record S3Target(
@@ -25,6 +27,7 @@ record S3Target(
         @Nullable String region,
         boolean pathStyle,
         @Nullable Keys keys,
+        @Nullable Path caFile,
         boolean own) {
 
     record Keys(String accessKeyId, String secretAccessKey) {
@@ -38,7 +41,7 @@ record S3Target(
         try {
             return new S3Config(
                     bucket,
-                    new S3Config.Server(endpoint, region, pathStyle, null, null, TlsEngine.AUTO),
+                    new S3Config.Server(endpoint, region, pathStyle, null, caFile, TlsEngine.AUTO),
                     new S3Config.Requester(
                             keys == null
                                     ? new S3Config.Credentials.Chain()
@@ -65,6 +68,9 @@ record S3Target(
             options.add("--region=" + region);
         }
         options.add("--path-style=" + pathStyle);
+        if (caFile != null) {
+            options.add("--s3-ca-file=" + caFile);
+        }
         return options;
     }
 

@@ -1,5 +1,13 @@
 package io.penstock.benchmarks;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -7,6 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.net.ssl.TrustManagerFactory;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.sync.RequestBody;
@@ -24,9 +33,9 @@ final class SdkUploads implements AutoCloseable {
     private final S3Client s3;
     private final String bucket;
 
-    SdkUploads(S3Target server, String bucket) {
+    SdkUploads(S3Target server, String bucket) throws BenchException {
         S3ClientBuilder builder = S3Client.builder()
-                .httpClientBuilder(Apache5HttpClient.builder())
+                .httpClientBuilder(http(server))
                 .endpointOverride(server.endpoint())
                 .forcePathStyle(server.pathStyle());
         if (server.region() != null) {
@@ -41,6 +50,26 @@ final class SdkUploads implements AutoCloseable {
         }
         this.s3 = builder.build();
         this.bucket = bucket;
+    }
+
+    private static Apache5HttpClient.Builder http(S3Target server) throws BenchException {
+        Path caFile = server.caFile();
+        Apache5HttpClient.Builder builder = Apache5HttpClient.builder();
+        if (caFile != null) {
+            try (InputStream in = Files.newInputStream(caFile)) {
+                KeyStore trusted = KeyStore.getInstance("PKCS12");
+                trusted.load(null, null);
+                for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+                    trusted.setCertificateEntry("ca-" + trusted.size(), each);
+                }
+                TrustManagerFactory factory = TrustManagerFactory.getInstance("PKIX");
+                factory.init(trusted);
+                builder.tlsTrustManagersProvider(factory::getTrustManagers);
+            } catch (IOException | GeneralSecurityException e) {
+                throw new BenchException("AWS_CA_BUNDLE: " + caFile + ": " + e);
+            }
+        }
+        return builder;
     }
 
     void createBucket() {

@@ -1,7 +1,9 @@
 package io.penstock.benchmarks;
 
+import io.penstock.embeddeds3.OwnCertificate;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -32,22 +34,40 @@ final class ServerOptions {
             description = "A bucket that exists. Needed with --endpoint; without it, a bucket on AWS.")
     private @Nullable String bucket;
 
+    @Option(names = "--tls", description = "The server that is started speaks HTTPS, with a certificate of its own.")
+    private boolean tls;
+
+    /** Whether the server is spoken to by HTTPS. */
+    boolean isEncrypted() {
+        return tls || (bucket != null && (endpoint == null || "https".equals(endpoint.getScheme())));
+    }
+
     String bucket() {
         return bucket == null ? "bench" : bucket;
+    }
+
+    private static @Nullable Path caFile() {
+        String bundle = System.getenv("AWS_CA_BUNDLE");
+        return bundle == null ? null : Path.of(bundle);
     }
 
     S3Target open(Scratch scratch, Resources resources) throws BenchException, IOException, InterruptedException {
         if (endpoint != null && bucket == null) {
             throw new BenchException("--endpoint " + endpoint + ": --bucket is needed too");
         }
+        if (tls && bucket != null) {
+            throw new BenchException("--tls is for a server of the benchmark's own; write https:// as the scheme of"
+                    + " --endpoint, and its authority's file (PEM) as AWS_CA_BUNDLE");
+        }
         if (bucket == null) {
-            S3Target server = OwnServers.start(scratch.folder("server"), resources);
+            OwnCertificate certificate = tls ? OwnCertificate.make(scratch.folder("certificate")) : null;
+            S3Target server = OwnServers.start(scratch.folder("server"), certificate, resources);
             try (SdkUploads uploads = new SdkUploads(server, bucket())) {
                 uploads.createBucket();
             }
             return server;
         }
         String name = endpoint == null ? "AWS" : endpoint.toString();
-        return new S3Target(name, endpoint, region, endpoint != null && pathStyle, null, false);
+        return new S3Target(name, endpoint, region, endpoint != null && pathStyle, null, caFile(), false);
     }
 }

@@ -26,7 +26,7 @@ class ServerRequestsTest {
 
     @Test
     void count_ofAServerWithoutAnAddress_isUnknown() throws Exception {
-        try (ServerRequests requests = new ServerRequests(new S3Target("AWS", null, null, false, null, false))) {
+        try (ServerRequests requests = new ServerRequests(new S3Target("AWS", null, null, false, null, null, false))) {
             assertThat(requests.count()).isEmpty();
         }
     }

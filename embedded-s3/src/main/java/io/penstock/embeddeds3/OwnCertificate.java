@@ -3,8 +3,14 @@ package io.penstock.embeddeds3;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.Key;
+import java.security.KeyStore;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 
 /**
@@ -27,6 +33,19 @@ public record OwnCertificate(Path keyStore, Path caFile) {
         keytool(made, "-genkeypair", "-keyalg", "EC", "-dname", "CN=127.0.0.1", "-ext", "SAN=ip:127.0.0.1");
         keytool(made, "-exportcert", "-rfc", "-file", made.caFile.toString());
         return made;
+    }
+
+    /** The private key, PKCS #8. */
+    public String keyAsPem() throws IOException {
+        try (InputStream in = Files.newInputStream(keyStore)) {
+            KeyStore store = KeyStore.getInstance("PKCS12");
+            store.load(in, PASSWORD.toCharArray());
+            Key key = store.getKey("mykey", PASSWORD.toCharArray());
+            String encoded = Base64.getMimeEncoder().encodeToString(key.getEncoded());
+            return "-----BEGIN PRIVATE KEY-----\n" + encoded + "\n-----END PRIVATE KEY-----\n";
+        } catch (GeneralSecurityException e) {
+            throw new IOException("the key of " + keyStore + " cannot be read: " + e.getMessage(), e);
+        }
     }
 
     private static void keytool(OwnCertificate made, String... options) throws IOException, InterruptedException {

@@ -1,0 +1,55 @@
+package io.penstock.benchmarks;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/** The ceiling over TLS that has nothing of Penstock's: GETs of ranges by curl, with OpenSSL. */
+final class CurlGets {
+    private final S3Target server;
+    private final String bucket;
+    private final Path folder;
+
+    /** @param folder for lists of requests */
+    CurlGets(S3Target server, String bucket, Path folder) {
+        this.server = server;
+        this.bucket = bucket;
+        this.folder = folder;
+    }
+
+    /** Makes all requests, in order, so many at once, and forgets the bytes; no request is timed by itself. */
+    Measurement run(List<RawGets.Request> requests, int concurrency) throws Exception {
+        URI endpoint = Objects.requireNonNull(server.endpoint(), "an endpoint");
+        String list = requests.stream()
+                .map(request -> "url = \"" + endpoint + "/" + bucket + "/"
+                        + request.version().key() + "\"\nrange = \""
+                        + request.range().toHttpRange().substring("bytes=".length())
+                        + "\"\noutput = \"/dev/null\"\n")
+                .collect(Collectors.joining());
+        StringBuilder options = new StringBuilder("fail\nparallel\nparallel-immediate\nhttp1.1\n");
+        options.append("parallel-max = ").append(concurrency).append('\n');
+        if (server.caFile() != null) {
+            options.append("cacert = \"").append(server.caFile()).append("\"\n");
+        }
+        if (server.keys() != null) {
+            options.append("aws-sigv4 = \"aws:amz:").append(server.region()).append(":s3\"\nuser = \"");
+            options.append(server.keys().accessKeyId())
+                    .append(':')
+                    .append(server.keys().secretAccessKey())
+                    .append("\"\n");
+        }
+        Path config = Files.writeString(folder.resolve("curl"), options + list);
+        long start = System.nanoTime();
+        String printed = Programs.run(List.of("curl", "--no-progress-meter", "--config", config.toString()));
+        long nanos = System.nanoTime() - start;
+        if (!printed.isEmpty()) {
+            throw new BenchException("curl: " + printed.strip());
+        }
+        long bytes =
+                requests.stream().mapToLong(request -> request.range().length()).sum();
+        return new Measurement(bytes, requests.size(), nanos, 0, 0);
+    }
+}
