@@ -60,6 +60,12 @@ public final class Listing {
     @GuardedBy("this")
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
+    /** The last page that failed: whoever waits meanwhile gets its failure, also one who has waited for the page before. */
+    private @Nullable CompletableFuture<DatedPage> failed;
+
+    /** Written by one thread at a time. */
+    private volatile int failures;
+
     /** Answers and changes while a page is in flight or waits for its turn, which they override if it is older. */
     @GuardedBy("this")
     private final Map<String, LookupCache.Dated> newer = new HashMap<>();
@@ -142,12 +148,15 @@ public final class Listing {
      * @return whether there is such an index
      */
     public boolean await(int index) throws ObjectStoreException, InterruptedException {
+        int before = failures;
         while (true) {
             CompletableFuture<DatedPage> page;
             synchronized (this) {
                 furthest = Math.max(furthest, index);
-                fetchIfNear();
-                page = inFlight;
+                if (failures == before) {
+                    fetchIfNear();
+                }
+                page = failures == before ? inFlight : failed;
                 if (index < entries.size() || page == null) {
                     return index < entries.size();
                 }
@@ -314,6 +323,8 @@ public final class Listing {
     }
 
     private synchronized void stopFetching() {
+        failures++;
+        failed = inFlight;
         inFlight = null;
         forgetNewer();
     }
