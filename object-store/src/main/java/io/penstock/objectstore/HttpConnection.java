@@ -327,7 +327,7 @@ public final class HttpConnection implements AutoCloseable {
     @Override
     public void close() {
         try {
-            socket.close(); // a TLS closure alert would wait for the thread that writes or reads
+            channel.close(); // without a TLS closure alert, which would wait for the thread that writes or reads
         } catch (IOException _) {
             // Nothing more is sent or read on it, whatever the reason.
         }

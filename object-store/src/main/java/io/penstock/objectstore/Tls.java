@@ -1,7 +1,6 @@
 package io.penstock.objectstore;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLContext;
@@ -39,7 +38,7 @@ public final class Tls {
         return new Tls(context, host, port, null);
     }
 
-    /** A TLS channel over the socket. Its first use makes the handshake. It is closed by closing the socket. */
+    /** A TLS channel over the socket. Its first use makes the handshake. */
     ByteChannel over(SocketChannel socket) throws IOException {
         // host and port identify an earlier session, which is resumed
         SSLEngine engine = context.createSSLEngine(host, port);
@@ -47,8 +46,6 @@ public final class Tls {
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm(identification);
         engine.setSSLParameters(parameters);
-        // Java's ciphers copy bytes that are not on the heap first, native ones those that are.
-        return new TlsChannel(
-                socket, engine, TlsEngine.isNative(context) ? HttpConnection::memory : ByteBuffer::allocate);
+        return new TlsChannel(socket, engine, TlsEngine.isNative(context));
     }
 }

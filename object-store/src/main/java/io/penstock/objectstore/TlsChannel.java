@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -25,6 +26,7 @@ final class TlsChannel implements ByteChannel {
 
     private final SocketChannel socket;
     private final SSLEngine engine;
+    private final boolean isNative;
 
     /** Received records; ready to be read. */
     private final ByteBuffer received;
@@ -37,21 +39,20 @@ final class TlsChannel implements ByteChannel {
 
     private boolean isShaken;
 
-    /** @param memory makes the buffers, given their size in bytes */
-    TlsChannel(SocketChannel socket, SSLEngine engine, Memory memory) throws IOException {
+    /** @param isNative whether the engine reads and writes memory outside the heap without a copy, and has such memory */
+    TlsChannel(SocketChannel socket, SSLEngine engine, boolean isNative) throws IOException {
         this.socket = socket;
         this.engine = engine;
+        this.isNative = isNative;
         int record = engine.getSession().getPacketBufferSize();
-        this.received = memory.allocate(RECORDS * record).limit(0);
-        this.sent = memory.allocate(RECORDS * record);
-        this.decrypted =
-                memory.allocate(engine.getSession().getApplicationBufferSize()).limit(0);
+        this.received = memory(RECORDS * record).limit(0);
+        this.sent = memory(RECORDS * record);
+        this.decrypted = memory(engine.getSession().getApplicationBufferSize()).limit(0);
     }
 
-    /** Allocates a buffer. */
-    @FunctionalInterface
-    interface Memory {
-        ByteBuffer allocate(int bytes) throws IOException;
+    /** Java's ciphers copy bytes that are not on the heap first, native ones those that are. */
+    private ByteBuffer memory(int bytes) throws IOException {
+        return isNative ? HttpConnection.memory(bytes) : ByteBuffer.allocate(bytes);
     }
 
     /** @return 0 if the socket does not block and has no whole record */
@@ -77,6 +78,9 @@ final class TlsChannel implements ByteChannel {
             SSLEngineResult result = unwrap(target);
             switch (result.getStatus()) {
                 case CLOSED -> {
+                    if (!socket.isOpen()) {
+                        throw new ClosedChannelException();
+                    }
                     return target.position() > before ? target.position() - before : -1;
                 }
                 case BUFFER_UNDERFLOW -> {
@@ -137,7 +141,9 @@ final class TlsChannel implements ByteChannel {
             case BUFFER_OVERFLOW -> flush();
             case CLOSED -> {
                 flush();
-                throw new EOFException("the TLS connection has been ended");
+                throw socket.isOpen()
+                        ? new EOFException("the server ended the TLS connection")
+                        : new ClosedChannelException();
             }
             case OK, BUFFER_UNDERFLOW -> {}
         }
@@ -221,8 +227,15 @@ final class TlsChannel implements ByteChannel {
         return socket.isOpen();
     }
 
+    /** Closes the socket, and gives back a native engine's memory, which a garbage collector that sees little of it would keep. */
     @Override
     public void close() throws IOException {
         socket.close();
+        if (isNative) {
+            engine.closeOutbound();
+            engine.closeInbound();
+            engine.wrap(
+                    NOTHING, ByteBuffer.allocate(engine.getSession().getPacketBufferSize())); // the alert, to nobody
+        }
     }
 }
