@@ -9,11 +9,11 @@ final class ColdSequential implements Scenario<ReadRig> {
     /** 16 and 64 are the GETs that a mount of up to 8 processors has in flight by default, for one stream and for four. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
-    private final boolean encrypted;
+    private final boolean withCurl;
 
-    /** @param encrypted whether curl is measured too, which has another TLS than the raw GETs */
-    ColdSequential(boolean encrypted) {
-        this.encrypted = encrypted;
+    /** @param withCurl whether curl is measured too, which has another TLS than the raw GETs: of a server whose keys it can have */
+    ColdSequential(boolean withCurl) {
+        this.withCurl = withCurl;
     }
 
     @Override
@@ -23,7 +23,7 @@ final class ColdSequential implements Scenario<ReadRig> {
 
     private ReportRow row(int files) {
         ReportRow.Ceiling usual = rawCeiling(files, files == 1 ? 16 : 64);
-        return encrypted
+        return withCurl
                 ? new ReportRow(name(files), usual, bestRaw(files), new ReportRow.Ceiling(curlName(files)))
                 : new ReportRow(name(files), usual, bestRaw(files));
     }
@@ -68,7 +68,7 @@ final class ColdSequential implements Scenario<ReadRig> {
                     () -> rig.fio()
                             .run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), files)));
             rig.unmount(mount);
-            if (encrypted) {
+            if (withCurl) {
                 rig.curl(curlName(files), RawGets.wholes(versions, ReadRig.RANGE), 16);
             }
             rawGets(rig, files, versions, CONCURRENCIES.subList(2, 4));

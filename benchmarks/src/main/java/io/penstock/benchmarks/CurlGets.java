@@ -1,13 +1,14 @@
 package io.penstock.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Collectors;
 
-/** The ceiling over TLS that has nothing of Penstock's: GETs of ranges by curl, with OpenSSL. */
+/** The ceiling over TLS that has nothing of Penstock's: GETs of ranges by curl, with OpenSSL, from a server of the benchmark's own. */
 final class CurlGets {
     private final S3Target server;
     private final String bucket;
@@ -22,7 +23,8 @@ final class CurlGets {
 
     /** Makes all requests, in order, so many at once, and forgets the bytes; no request is timed by itself. */
     Measurement run(List<RawGets.Request> requests, int concurrency) throws Exception {
-        URI endpoint = Objects.requireNonNull(server.endpoint(), "an endpoint");
+        URI endpoint = requireNonNull(server.endpoint());
+        S3Target.Keys keys = requireNonNull(server.keys());
         String list = requests.stream()
                 .map(request -> "url = \"" + endpoint + "/" + bucket + "/"
                         + request.version().key() + "\"\nrange = \""
@@ -31,16 +33,13 @@ final class CurlGets {
                 .collect(Collectors.joining());
         StringBuilder options = new StringBuilder("fail\nparallel\nparallel-immediate\nhttp1.1\n");
         options.append("parallel-max = ").append(concurrency).append('\n');
-        if (server.caFile() != null) {
-            options.append("cacert = \"").append(server.caFile()).append("\"\n");
-        }
-        if (server.keys() != null) {
-            options.append("aws-sigv4 = \"aws:amz:").append(server.region()).append(":s3\"\nuser = \"");
-            options.append(server.keys().accessKeyId())
-                    .append(':')
-                    .append(server.keys().secretAccessKey())
-                    .append("\"\n");
-        }
+        options.append("cacert = \"").append(requireNonNull(server.caFile())).append("\"\n");
+        options.append("aws-sigv4 = \"aws:amz:").append(server.region()).append(":s3\"\n");
+        options.append("user = \"")
+                .append(keys.accessKeyId())
+                .append(':')
+                .append(keys.secretAccessKey())
+                .append("\"\n");
         Path config = Files.writeString(folder.resolve("curl"), options + list);
         long start = System.nanoTime();
         String printed = Programs.run(List.of("curl", "--no-progress-meter", "--config", config.toString()));

@@ -49,7 +49,7 @@ final class ReadCommand implements Callable<Integer> {
 
     private Scenario<ReadRig> scenario(Group group) {
         return switch (group) {
-            case SEQUENTIAL -> new ColdSequential(servers.isEncrypted());
+            case SEQUENTIAL -> new ColdSequential(servers.isOwnWithTls());
             case MODELS -> new WholeModels();
             case STREAMS -> new InterleavedStreams();
             case RANDOM -> new ColdRandom();

@@ -37,9 +37,9 @@ final class ServerOptions {
     @Option(names = "--tls", description = "The server that is started speaks HTTPS, with a certificate of its own.")
     private boolean tls;
 
-    /** Whether the server is spoken to by HTTPS. */
-    boolean isEncrypted() {
-        return tls || (bucket != null && (endpoint == null || "https".equals(endpoint.getScheme())));
+    /** Whether the server is one of the benchmark's own that speaks HTTPS: other programs can be given its keys. */
+    boolean isOwnWithTls() {
+        return tls;
     }
 
     String bucket() {
