@@ -44,7 +44,7 @@ public final class NativeMemory {
         REQUESTS,
         /** Replies to the kernel: a budget of their own. */
         REPLIES,
-        /** Connections to the store, 144 KiB each, and to other nodes, 16 KiB each; with TLS 150 KiB more. */
+        /** Connections to the store, 144 KiB each, and to other nodes, 16 KiB each; with TLS 82 KiB more, and 72 while it sends. */
         CONNECTIONS
     }
 

@@ -4,7 +4,6 @@ import io.penstock.core.NativeMemory;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.ProtocolException;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -22,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Public for connections between nodes, which need the same.
  */
 public final class HttpConnection implements AutoCloseable {
-    private static final int LONGEST_HEAD = 16 << 10;
-
     /** A proxy sends one or two interim responses. */
     private static final int MAX_INTERIM = 8;
 
@@ -79,7 +76,7 @@ public final class HttpConnection implements AutoCloseable {
     public HttpConnection(InetSocketAddress server, @Nullable Tls tls, Duration connectTimeout, Duration readTimeout)
             throws IOException {
         this.readTimeout = readTimeout;
-        this.received = memory(LONGEST_HEAD).limit(0);
+        this.received = memory(HttpHead.LONGEST).limit(0);
         this.socket = SocketChannel.open();
         touch();
         try {
@@ -204,25 +201,17 @@ public final class HttpConnection implements AutoCloseable {
 
     /** Leaves in {@link #received} the bytes that came after the head. */
     private ResponseHead nextHead() throws IOException {
-        received.compact();
-        int end;
-        for (int scanned = 0; (end = endOfHead(scanned)) < 0; ) {
-            scanned = Math.max(0, received.position() - 3);
-            receiveMore();
+        byte[] head = HttpHead.receive(received, this::receiveMore);
+        if (head == null) {
+            throw new EOFException("the server closed the connection before it responded");
         }
-        byte[] head = new byte[end];
-        received.flip().get(head).position(end + 4);
         return ResponseHead.parse(head);
     }
 
-    private void receiveMore() throws IOException {
-        if (!received.hasRemaining()) {
-            throw new ProtocolException("the response's head is longer than " + LONGEST_HEAD + " bytes");
-        }
-        if (receive(received) < 0) {
-            throw new EOFException("the server closed the connection before it responded");
-        }
+    private int receiveMore(ByteBuffer target) throws IOException {
+        int bytes = receive(target);
         touch();
+        return bytes;
     }
 
     private int receive(ByteBuffer target) throws IOException {
@@ -232,16 +221,6 @@ public final class HttpConnection implements AutoCloseable {
         } finally {
             waiting = false;
         }
-    }
-
-    /** Where the empty line that ends the head begins; -1 if it has not been received. */
-    private int endOfHead(int from) {
-        for (int i = from; i + 4 <= received.position(); i++) {
-            if (received.getInt(i) == 0x0d0a0d0a) {
-                return i;
-            }
-        }
-        return -1;
     }
 
     /** Puts up to this many bytes of the body at the target's position; -1 if the server has closed the connection. */

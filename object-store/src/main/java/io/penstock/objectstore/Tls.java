@@ -46,6 +46,6 @@ public final class Tls {
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm(identification);
         engine.setSSLParameters(parameters);
-        return new TlsChannel(socket, engine, TlsEngine.isNative(context));
+        return TlsChannel.ofClient(socket, engine, TlsEngine.isNative(context));
     }
 }

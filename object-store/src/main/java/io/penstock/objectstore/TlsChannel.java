@@ -1,5 +1,7 @@
 package io.penstock.objectstore;
 
+import io.penstock.core.NativeMemory;
+import io.penstock.core.SpareBuffers;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,6 +12,7 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * TLS over a socket. Its first use makes the handshake. Records are decrypted straight into a target that has room for a whole
@@ -21,6 +24,11 @@ import javax.net.ssl.SSLException;
 final class TlsChannel implements ByteChannel {
     /** Records that are received, or sent, by one call of the system. */
     private static final int RECORDS = 4;
+
+    /** Bytes of the longest record (RFC 5246, section 6.2.3; later versions have shorter ones). */
+    private static final int LONGEST = (16 << 10) + 2_048 + 5;
+
+    private static final SpareBuffers SPARE = new SpareBuffers(NativeMemory.Share.CONNECTIONS, RECORDS * LONGEST);
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -34,24 +42,50 @@ final class TlsChannel implements ByteChannel {
     /** Decrypted bytes for which a target had no room; ready to be read. */
     private final ByteBuffer decrypted;
 
-    /** Records to send; ready to be filled. */
-    private final ByteBuffer sent;
+    /** Records to send, ready to be filled; null while there are none. Others use the buffer in between. */
+    private @Nullable ByteBuffer sent;
 
     private boolean isShaken;
 
-    /** @param isNative whether the engine reads and writes memory outside the heap without a copy, and has such memory */
-    TlsChannel(SocketChannel socket, SSLEngine engine, boolean isNative) throws IOException {
+    private TlsChannel(
+            SocketChannel socket, SSLEngine engine, boolean isNative, ByteBuffer received, ByteBuffer decrypted) {
         this.socket = socket;
         this.engine = engine;
         this.isNative = isNative;
-        int record = engine.getSession().getPacketBufferSize();
-        this.received = memory(RECORDS * record).limit(0);
-        this.sent = memory(RECORDS * record);
-        this.decrypted = memory(engine.getSession().getApplicationBufferSize()).limit(0);
+        this.received = received.limit(0);
+        this.decrypted = decrypted.limit(0);
+    }
+
+    /**
+     * One that receives much.
+     *
+     * @param isNative whether the engine reads and writes memory outside the heap without a copy, and has such memory
+     */
+    static TlsChannel ofClient(SocketChannel socket, SSLEngine engine, boolean isNative) throws IOException {
+        return new TlsChannel(
+                socket,
+                engine,
+                isNative,
+                memory(isNative, RECORDS * packet(engine)),
+                memory(isNative, engine.getSession().getApplicationBufferSize()));
+    }
+
+    /** One that receives requests: strangers may have very many of them, which the budget outside the heap has no room for. */
+    static TlsChannel ofServer(SocketChannel socket, SSLEngine engine, boolean isNative) {
+        return new TlsChannel(
+                socket,
+                engine,
+                isNative,
+                ByteBuffer.allocate(packet(engine)),
+                ByteBuffer.allocate(engine.getSession().getApplicationBufferSize()));
+    }
+
+    private static int packet(SSLEngine engine) {
+        return engine.getSession().getPacketBufferSize();
     }
 
     /** Java's ciphers copy bytes that are not on the heap first, native ones those that are. */
-    private ByteBuffer memory(int bytes) throws IOException {
+    private static ByteBuffer memory(boolean isNative, int bytes) throws IOException {
         return isNative ? HttpConnection.memory(bytes) : ByteBuffer.allocate(bytes);
     }
 
@@ -136,7 +170,7 @@ final class TlsChannel implements ByteChannel {
 
     /** Makes one record, and sends those before it if it has no room. */
     private HandshakeStatus wrap(ByteBuffer source) throws IOException {
-        SSLEngineResult result = engine.wrap(source, sent);
+        SSLEngineResult result = engine.wrap(source, sent());
         switch (result.getStatus()) {
             case BUFFER_OVERFLOW -> flush();
             case CLOSED -> {
@@ -150,16 +184,32 @@ final class TlsChannel implements ByteChannel {
         return result.getHandshakeStatus();
     }
 
+    private ByteBuffer sent() throws IOException {
+        if (sent == null) {
+            try {
+                sent = isNative ? SPARE.take() : ByteBuffer.allocate(RECORDS * packet(engine));
+            } catch (NativeMemory.UsedUpException e) {
+                throw new IOException(e.getMessage(), e);
+            }
+        }
+        return sent;
+    }
+
     private void flush() throws IOException {
-        sent.flip();
+        ByteBuffer records = sent();
+        records.flip();
         try {
-            while (sent.hasRemaining()) {
-                if (socket.write(sent) == 0) {
+            while (records.hasRemaining()) {
+                if (socket.write(records) == 0) {
                     throw new IOException("the socket takes no bytes at the moment"); // it does not block
                 }
             }
         } finally {
-            sent.compact();
+            records.compact();
+        }
+        if (isNative) { // not after an exception: the buffer may be in use by a thread that has not noticed the end
+            sent = null;
+            SPARE.giveBack(records);
         }
     }
 
@@ -214,7 +264,7 @@ final class TlsChannel implements ByteChannel {
     /** Tells the other side why, as far as the socket takes it. */
     private SSLException alerted(SSLException failure) {
         try {
-            engine.wrap(NOTHING, sent);
+            engine.wrap(NOTHING, sent());
             flush();
         } catch (IOException e) {
             failure.addSuppressed(e);

@@ -51,7 +51,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
             open.add(requester);
             open.add(membership);
             ProvenNodes proven = new ProvenNodes(proof, System::nanoTime);
-            this.server = new PeerServer(config, tls, fetcher, proven, clock, counters);
+            this.server = new PeerServer(config, tls, mostConnections(), fetcher, proven, clock, counters);
             open.add(server);
             join();
         } catch (ShareException | RuntimeException e) {
@@ -108,6 +108,11 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
                             + " (the port after that of share.listen must be free): " + e,
                     e);
         }
+    }
+
+    /** Of other nodes, 60 KiB of heap each with TLS, of which strangers may fill an eighth. */
+    private static int mostConnections() {
+        return Math.toIntExact(Runtime.getRuntime().maxMemory() >> 19);
     }
 
     private Owners owners() {

@@ -2,6 +2,7 @@ package io.penstock.share;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.objectstore.TlsEngine;
 import io.penstock.testing.InMemoryObjectStore;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -9,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node in a process of its own with a small heap and the launcher's options, so that it ends if a stranger makes it use up
@@ -21,24 +23,26 @@ final class AttackedNode {
     final InetSocketAddress listen = FakeGroup.freeAddress();
     final Process process;
 
-    /** @param folder is empty */
-    AttackedNode(Path folder) throws IOException {
+    /**
+     * @param folder is empty
+     * @param tls null for a group in the clear
+     */
+    AttackedNode(Path folder, @Nullable TlsFiles tls) throws IOException {
         process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx96m",
                         "-XX:+UseSerialGC",
                         "-XX:+ExitOnOutOfMemoryError",
-                        "-Djdk.httpserver.maxConnections=192",
-                        "-Dsun.net.httpserver.maxIdleConnections=96",
-                        "-Dsun.net.httpserver.maxReqTime=10",
-                        "-Dsun.net.httpserver.maxRspTime=330",
-                        "-Dsun.net.httpserver.maxReqHeaderSize=16384",
-                        "-Dsun.net.httpserver.maxReqHeaders=20",
+                        "--enable-native-access=ALL-UNNAMED",
                         "-cp",
                         System.getProperty("java.class.path"),
                         AttackedNode.class.getName(),
                         folder.toString(),
-                        "" + listen.getPort())
+                        "" + listen.getPort(),
+                        tls == null ? "" : tls.engine().name(),
+                        tls == null ? "" : tls.authority().toString(),
+                        tls == null ? "" : tls.certificate().toString(),
+                        tls == null ? "" : tls.key().toString())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         int ready = process.getInputStream().read();
@@ -55,8 +59,15 @@ final class AttackedNode {
         InMemoryObjectStore bucket = new InMemoryObjectStore();
         bucket.putTestData(KEY, SIZE);
         TestNode node = new TestNode(folder, bucket);
+        TlsFiles tls = arguments[2].isEmpty()
+                ? null
+                : new TlsFiles(
+                        Path.of(arguments[3]),
+                        Path.of(arguments[4]),
+                        Path.of(arguments[5]),
+                        TlsEngine.valueOf(arguments[2]));
         ShareConfig config = new ShareConfig(
-                new Discovery.Addresses(List.of()), listen, folder.resolve("id"), null, 0, TestNode.NAMESPACE);
+                new Discovery.Addresses(List.of()), listen, folder.resolve("id"), tls, 0, TestNode.NAMESPACE);
         ShareGroup _ = ShareGroup.start(config, node.fetcher, new FakeProof());
         System.out.print('.');
         System.out.flush();

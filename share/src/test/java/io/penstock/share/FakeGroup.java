@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Nodes with servers and requesters, whose membership is what a test says. */
 final class FakeGroup implements AutoCloseable {
+    /** At a time, to each member. */
+    static final int CONNECTIONS = 200;
+
     final InMemoryObjectStore bucket = new InMemoryObjectStore();
     final FakeProof proof = new FakeProof();
     final List<Member> members = new ArrayList<>();
@@ -47,7 +50,7 @@ final class FakeGroup implements AutoCloseable {
             local = new TestNode(folder.resolve(id), bucket);
             requester = new Requester(config, tls, () -> new Owners(node, nodes), proof, clock, counters);
             server = new PeerServer(
-                    config, tls, local.fetcher, new ProvenNodes(proof, System::nanoTime), clock, counters);
+                    config, tls, CONNECTIONS, local.fetcher, new ProvenNodes(proof, System::nanoTime), clock, counters);
             local.fetcher.setPeers(requester);
         }
 

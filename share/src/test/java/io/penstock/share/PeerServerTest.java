@@ -1,12 +1,12 @@
 package io.penstock.share;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.Urgency;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BucketProof;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -19,8 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class PeerServerTest {
-    /** The build sets it, as the launcher does. */
-    private static final int MOST = requireNonNull(Integer.getInteger("jdk.httpserver.maxConnections"));
+    private static final int MOST = FakeGroup.CONNECTIONS;
 
     @TempDir
     private Path folder;
@@ -60,6 +59,43 @@ class PeerServerTest {
             }
             TestNode.await("a new connection is served", () -> isServed(server));
         }
+    }
+
+    /** Three bytes of a head for each of a key that is not ASCII. */
+    @Test
+    void request_ofTheLongestKeyWithTheLongestProof_isAnswered() throws Exception {
+        try (FakeGroup group = new FakeGroup(folder, null);
+                Socket socket = connect(group.join("owner").node.socketAddress())) {
+            ObjectVersion file = group.bucket.putTestData("é".repeat(512), 1);
+            socket.getOutputStream()
+                    .write(StrangersTest.request(file, "x".repeat(BucketProof.LONGEST))
+                            .getBytes(US_ASCII));
+            assertThat(answer(socket)).isEqualTo(PeerRequest.FORBIDDEN);
+        }
+    }
+
+    /** Its bytes would pass for the next request. */
+    @Test
+    void request_withABody_isRefusedAndTheLast() throws Exception {
+        for (String header : List.of("Content-Length: 4", "Transfer-Encoding: chunked")) {
+            try (FakeGroup group = new FakeGroup(folder.resolve(header), null);
+                    Socket socket = connect(group.join("owner").node.socketAddress())) {
+                ObjectVersion file = group.bucket.putTestData("file", 1);
+                String request = StrangersTest.request(file, "right").replace("Host: x", header);
+                socket.getOutputStream().write((request + request).getBytes(US_ASCII));
+                assertThat(answer(socket)).isEqualTo(PeerRequest.MALFORMED);
+                assertThat(socket.getInputStream().readAllBytes())
+                        .asString(US_ASCII)
+                        .doesNotContain("HTTP");
+            }
+        }
+    }
+
+    /** The status of the next response. */
+    private static int answer(Socket socket) throws IOException {
+        String line = new String(socket.getInputStream().readNBytes(12), US_ASCII);
+        assertThat(line).startsWith("HTTP/1.1 ");
+        return Integer.parseInt(line.substring(9));
     }
 
     @Test

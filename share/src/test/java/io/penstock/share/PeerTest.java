@@ -189,7 +189,7 @@ class PeerTest {
         @Override
         public void filled(int bytes) {
             if (buffer.position() % MIB == 0) {
-                LockSupport.parkNanos(700_000_000);
+                LockSupport.parkNanos(1_200_000_000);
             }
         }
     }
@@ -199,7 +199,7 @@ class PeerTest {
         try (ScriptedServer server = new ScriptedServer((request, to) -> to.write(ScriptedServer.right(request)));
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
                 Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
-            Deadline call = new RetryPolicy(Duration.ofSeconds(4), Duration.ZERO).forReading();
+            Deadline call = new RetryPolicy(Duration.ofSeconds(8), Duration.ZERO).forReading();
             call.call(() -> {
                 peer.get(request(Urgency.DEMAND), "right", new Slow(), bytes -> {});
                 return call;

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.random.RandomGenerator;
 import org.jgroups.Address;
 import org.jgroups.BytesMessage;
@@ -84,7 +85,7 @@ class StrangersTest {
 
     @BeforeEach
     void start() throws IOException {
-        node = new AttackedNode(folder.resolve("attacked"));
+        node = new AttackedNode(folder.resolve("attacked"), null);
     }
 
     @AfterEach
@@ -253,7 +254,7 @@ class StrangersTest {
     }
 
     /** Flips, cuts, repeats, or puts lengths that lie. */
-    private static byte[] mutated(byte[] input, RandomGenerator random) {
+    static byte[] mutated(byte[] input, RandomGenerator random) {
         byte[] bytes = input.clone();
         switch (random.nextInt(6)) {
             case 0 -> {}
@@ -372,35 +373,48 @@ class StrangersTest {
     }
 
     private String request(String proof) {
+        return request(file, proof);
+    }
+
+    static String request(ObjectVersion file, String proof) {
         PeerRequest all = new PeerRequest(TestNode.NAMESPACE, file, new ByteRange(0, file.size()), Urgency.DEMAND);
         return "GET " + all.target() + " HTTP/1.1\r\nHost: x\r\n" + PeerRequest.PROOF + ": " + proof + "\r\n\r\n";
     }
 
     /** Waits for a connection that is not refused: the strangers' may have taken all places. */
     private void assertServes() throws Exception {
+        assertServes(node, file, () -> connect(node.listen));
+    }
+
+    static void assertServes(AttackedNode node, ObjectVersion file, Callable<Socket> connect) {
         TestNode.await("the node serves", () -> {
             assertThat(node.process.isAlive()).as("the attacked node lives").isTrue();
-            try (Socket socket = connect(node.listen)) {
-                socket.getOutputStream().write(request("right").getBytes(ISO_8859_1));
-                DataInputStream in = new DataInputStream(socket.getInputStream());
-                StringBuilder head = new StringBuilder();
-                for (String line = line(in); !line.isEmpty(); line = line(in)) {
-                    head.append(line);
-                }
-                if (!head.toString().startsWith("HTTP/1.1 206")) {
-                    return false;
-                }
-                for (long at = 0; at < file.size(); ) {
-                    byte[] chunk = in.readNBytes(Chunks.length(at, file.size()));
-                    TestData.of(file.key(), file.size()).verify(at, ByteBuffer.wrap(chunk));
-                    assertThat(in.readInt()).isEqualTo(Crc32c.of(ByteBuffer.wrap(chunk)));
-                    at += chunk.length;
-                }
-                return true;
-            } catch (IOException e) {
+            try (Socket socket = connect.call()) {
+                socket.getOutputStream().write(request(file, "right").getBytes(ISO_8859_1));
+                return isRight(socket, file);
+            } catch (Exception e) {
                 return false;
             }
         });
+    }
+
+    /** Whether the response is one with bytes, which are then compared. */
+    static boolean isRight(Socket socket, ObjectVersion file) throws IOException {
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        StringBuilder head = new StringBuilder();
+        for (String line = line(in); !line.isEmpty(); line = line(in)) {
+            head.append(line);
+        }
+        if (!head.toString().startsWith("HTTP/1.1 206")) {
+            return false;
+        }
+        for (long at = 0; at < file.size(); ) {
+            byte[] chunk = in.readNBytes(Chunks.length(at, file.size()));
+            TestData.of(file.key(), file.size()).verify(at, ByteBuffer.wrap(chunk));
+            assertThat(in.readInt()).isEqualTo(Crc32c.of(ByteBuffer.wrap(chunk)));
+            at += chunk.length;
+        }
+        return true;
     }
 
     private static String line(DataInputStream in) throws IOException {

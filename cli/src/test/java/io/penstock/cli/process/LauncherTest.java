@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.objectstore.BucketProof;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -143,15 +142,13 @@ class LauncherTest {
     }
 
     @Test
-    void connectionsOfOtherNodes_takeAPartOfTheHeap_andIdleOnesHalfOfThat() throws Exception {
+    void connectionsOfStrangersToTheMetrics_takeALittleOfTheHeap() throws Exception {
         java("echo \"$@\"");
         String options = launch("mounts").out();
         long most = number(options, "-Djdk.httpserver.maxConnections=");
         long head = number(options, "-Dsun.net.httpserver.maxReqHeaderSize=");
-        assertThat(head).isBetween(BucketProof.LONGEST + 7_000L, 16L << 10);
-        // the JDK's parser has four chars for one, and TLS its buffers
-        assertThat(most * ((100 << 10) + 4 * head)).isBetween(1L, (number(options, "-Xmx") << 20) * 3 / 8);
-        assertThat(number(options, "-Dsun.net.httpserver.maxIdleConnections=")).isEqualTo(most / 2);
+        // the JDK's parser has four chars for one
+        assertThat(most * 4 * head).isBetween(1L, (number(options, "-Xmx") << 20) / 8);
     }
 
     private static long number(String options, String name) {
