@@ -184,6 +184,22 @@ class NameChangesTest extends OverWritableMount {
         assertErrno(Errno.ENOENT, () -> m.lookup("d"));
     }
 
+    /** It is in the bucket only once it is committed. */
+    @Test
+    void unlink_ofTheLastObjectBesideAFileThatIsBeingWritten_leavesTheDirectories() throws Exception {
+        m.bucket.put("d/e/a", "1");
+        OpenFile written = m.create("d/e/b", O_RDWR);
+
+        m.unlink("d/e/a");
+
+        m.clock.advance(Mounted.TTL.multipliedBy(3));
+        assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("d");
+        assertThat(m.ls(m.lookup("d/e").inode(), 10)).containsExactly("b");
+        m.fs.flush(written.handle());
+        m.fs.release(written.handle());
+        assertThat(m.stored("d/e/b")).isEmpty();
+    }
+
     @Test
     void unlink_twoLevelsDown_leavesTheKernelsCopiesOfTheListingsAbove() throws Exception {
         m.bucket.put("d/e/a", "1");

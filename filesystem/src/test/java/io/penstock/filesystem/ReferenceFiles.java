@@ -323,7 +323,8 @@ final class ReferenceFiles {
             file.durable = file.content;
         }
         Version there = store.get(file.path);
-        if (!Objects.equals(there, file.base) && file.doubts.contains(there)) {
+        boolean isSent = file.doubts.stream().anyMatch(sent -> sent == there); // and not of equal content only
+        if (isSent || (!Objects.equals(there, file.base) && file.doubts.contains(there))) {
             if (file.doubts.stream().anyMatch(sent -> sent.equals(there) && sent.bytes == file.content)) {
                 committed(file); // without a request
                 return null;
@@ -332,7 +333,8 @@ final class ReferenceFiles {
             file.doubts.clear();
         }
         Version sent = new Version(file.content);
-        boolean isFirstSuch = file.doubts.add(sent);
+        boolean isFirstSuch = !file.doubts.remove(sent);
+        file.doubts.add(sent);
         Failure failure = take(Request.PUT);
         if (failure != null && !failure.lost) {
             if (isFirstSuch && failure.errno == Errno.EACCES) {

@@ -6,18 +6,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Directories from which something was removed here. The store may have no key in them any more, but a POSIX directory
  * does not vanish with its last file. Each exists until the store shows something else of that name, or until a listing
- * that began {@code metadata.ttl} later does not show it. Safe for use by any number of threads.
+ * that began {@code metadata.ttl} later does not show it and nothing is being written below it. Safe for use by any number of
+ * threads.
  */
 final class EmptiedDirectories {
     /** The maximum number of names: some 150 bytes each. The store decides about a name that is dropped. */
     private static final int REMEMBERED = 100_000;
 
     private final LongSupplier ttlNanos;
+    private final Predicate<Directory> hasWrittenFiles;
 
     /** By parent, with the time of the last removal. Inner maps only change within compute, which weighs them. */
     private final Cache<Directory, Map<String, Long>> emptied = Caffeine.newBuilder()
@@ -26,8 +29,10 @@ final class EmptiedDirectories {
             .executor(Runnable::run)
             .build();
 
-    EmptiedDirectories(LongSupplier ttlNanos) {
+    /** @param hasWrittenFiles whether a file is being written in the directory, or below it */
+    EmptiedDirectories(LongSupplier ttlNanos, Predicate<Directory> hasWrittenFiles) {
         this.ttlNanos = ttlNanos;
+        this.hasWrittenFiles = hasWrittenFiles;
     }
 
     void add(Directory parent, String name, long now) {
@@ -91,7 +96,7 @@ final class EmptiedDirectories {
             Listing.Entry listed = entries.get(name);
             if (listed != null) {
                 found(parent, name, listed.asOf());
-            } else if (startedAt - since < ttlNanos.getAsLong()) {
+            } else if (startedAt - since < ttlNanos.getAsLong() || hasWrittenFiles.test(parent.child(name))) {
                 entries.correct(name, parent.child(name), since);
             } else {
                 remove(parent, name);

@@ -26,6 +26,13 @@ final class NameOverlay {
         return names == null ? Map.of() : names;
     }
 
+    /** Whether a file is being written in the directory, or below it. */
+    boolean hasNodesWithin(Directory directory) {
+        return directories.entrySet().stream()
+                .anyMatch(each -> each.getKey().isWithin(directory)
+                        && each.getValue().values().stream().anyMatch(Node.class::isInstance));
+    }
+
     void put(Directory directory, String name, Answer answer) {
         directories.compute(directory, (_, known) -> {
             ConcurrentMap<String, Answer> names = known == null ? new ConcurrentHashMap<>() : known;

@@ -92,7 +92,7 @@ public final class Tree implements AutoCloseable {
         this.limits = new MetadataLimits(config);
         this.mostListedOfOne = config.mostListedOfOne();
         this.nanoClock = nanoClock;
-        this.emptied = new EmptiedDirectories(limits::ttlNanos);
+        this.emptied = new EmptiedDirectories(limits::ttlNanos, overlay::hasNodesWithin);
         this.hidden = new HiddenKeys(store.bucket());
         this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
         this.preloader = new Preloader(

@@ -267,7 +267,7 @@ class ListingTest {
                 new HiddenKeys("bucket"),
                 threads,
                 clock::nanoTime,
-                new EmptiedDirectories(() -> 0),
+                new EmptiedDirectories(() -> 0, _ -> false),
                 (_, _) -> {},
                 MOST_LISTED);
         itself.set(listing);
