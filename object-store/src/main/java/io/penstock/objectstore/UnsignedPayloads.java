@@ -1,7 +1,15 @@
 package io.penstock.objectstore;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
+import software.amazon.awssdk.checksums.SdkChecksum;
+import software.amazon.awssdk.checksums.spi.ChecksumAlgorithm;
 import software.amazon.awssdk.http.ContentStreamProvider;
+import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.auth.aws.scheme.AwsV4AuthScheme;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
@@ -47,6 +55,7 @@ final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, Http
             return signer.sign(request);
         }
         SignedRequest signed = signer.sign(request.toBuilder()
+                .request(withChecksum(request, payload))
                 .payload(null)
                 .putProperty(AwsV4FamilyHttpSigner.PAYLOAD_SIGNING_ENABLED, false)
                 .putProperty(AwsV4FamilyHttpSigner.CHUNK_ENCODING_ENABLED, false)
@@ -55,6 +64,26 @@ final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, Http
                 .request(signed.request())
                 .payload(payload)
                 .build();
+    }
+
+    /** The request with the checksum that the signer would compute of the body, if it had that. */
+    private static SdkHttpRequest withChecksum(SignRequest<?> request, ContentStreamProvider payload) {
+        ChecksumAlgorithm algorithm = request.property(AwsV4FamilyHttpSigner.CHECKSUM_ALGORITHM);
+        if (algorithm == null) {
+            return request.request();
+        }
+        String header = "x-amz-checksum-" + algorithm.algorithmId().toLowerCase(Locale.ROOT);
+        if (request.request().firstMatchingHeader(header).isPresent()) {
+            return request.request();
+        }
+        SdkChecksum checksum = SdkChecksum.forAlgorithm(algorithm);
+        try (InputStream body = payload.newStream()) {
+            checksum.update(body.readAllBytes()); // one of a few KiB: bodies of objects come with their checksum
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        String value = Base64.getEncoder().encodeToString(checksum.getChecksumBytes());
+        return request.request().copy(builder -> builder.putHeader(header, value));
     }
 
     @Override
