@@ -9,10 +9,13 @@ import java.nio.file.Path;
 import org.gaul.s3proxy.S3Proxy;
 import org.gaul.s3proxy.auth.AuthenticationType;
 import org.gaul.s3proxy.blobstore.BlobStore;
+import org.gaul.s3proxy.blobstore.ForwardingBlobStore;
 import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.HeadObjectRequest;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /**
@@ -45,7 +48,7 @@ public final class EmbeddedS3 implements AutoCloseable {
      */
     public EmbeddedS3(Path root, String accessKeyId, String secretAccessKey, @Nullable OwnCertificate certificate)
             throws IOException {
-        folder = new FilesystemNio2BlobStore(root.toString());
+        folder = new WithMarkerEtags(new FilesystemNio2BlobStore(root.toString()));
         encrypts = certificate != null;
         S3Proxy.Builder builder = S3Proxy.builder()
                 .blobStore(folder)
@@ -62,6 +65,23 @@ public final class EmbeddedS3 implements AutoCloseable {
             server.start();
         } catch (Exception e) {
             throw new IOException("the embedded S3 server does not start: " + e.getMessage(), e);
+        }
+    }
+
+    /** Gives directories the ETag with which listings show them, without which no condition on their deletion holds. */
+    private static final class WithMarkerEtags extends ForwardingBlobStore {
+        private static final String OF_NOTHING = "\"d41d8cd98f00b204e9800998ecf8427e\""; // MD5
+
+        WithMarkerEtags(BlobStore folder) {
+            super(folder);
+        }
+
+        @Override
+        public HeadObjectResponse blobMetadata(HeadObjectRequest request) {
+            HeadObjectResponse found = super.blobMetadata(request);
+            return request.key().endsWith("/") && found.eTag() == null
+                    ? found.toBuilder().eTag(OF_NOTHING).build()
+                    : found;
         }
     }
 

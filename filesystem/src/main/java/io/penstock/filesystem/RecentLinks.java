@@ -38,14 +38,10 @@ final class RecentLinks {
         this.resolver = resolver;
     }
 
-    /** The content that the store has of the inode's file: null if it is not known, or is being changed. */
+    /** The content that the store has of the inode's file: null if it is being changed. May ask the store. */
     @Nullable
-    ObjectVersion version(long inode) {
-        try {
-            return version(resolver.nodeNow(inode));
-        } catch (ErrnoException e) {
-            return null;
-        }
+    ObjectVersion version(long inode) throws ErrnoException {
+        return version(resolver.node(inode));
     }
 
     private static @Nullable ObjectVersion version(@Nullable Node node) {
@@ -57,10 +53,10 @@ final class RecentLinks {
     }
 
     /** @param before {@link #version} of the file before it was copied: if it has changed since, the two are not alike */
-    void linked(long file, @Nullable ObjectVersion before, long copy) {
-        ObjectVersion content = version(file);
+    void linked(long file, @Nullable ObjectVersion before, long copy) throws ErrnoException {
+        ObjectVersion content = before == null ? version(file) : before;
         ObjectVersion copied = version(copy);
-        if (content == null || copied == null || (before != null && !before.equals(content))) {
+        if (content == null || copied == null || isChanged(file, content)) {
             return;
         }
         for (Link old = oldestFirst.peek(); old != null && old.isOver(); old = oldestFirst.peek()) {

@@ -558,6 +558,27 @@ class KeptAttributesTest {
         }
     }
 
+    /** As on a machine that is busy for metadata.ttl. */
+    @Test
+    void link_whoseCopyTakesLongerThanWhatIsKnownIsValid_showsTwoLinksToo() throws Exception {
+        m.save("a", "1");
+        long inode = m.lookup("a").inode();
+        m.faults.next(
+                call -> {
+                    if (call instanceof Call.Copy) {
+                        m.clock.advance(Mounted.TTL.multipliedBy(2));
+                    }
+                    return false;
+                },
+                Fault.fail(ObjectStoreException.Unavailable::new));
+
+        Attributes linked = m.fs.link(inode, FileSystem.ROOT, "b");
+
+        assertThat(m.lookup("a").links()).isEqualTo(2);
+        assertThat(m.lookup("b").links()).isEqualTo(2);
+        m.fs.forget(linked.inode(), 1);
+    }
+
     @Test
     void link_toANameThatAnotherNodeHasMade_isEexist() throws Exception {
         m.save("a", "1");
