@@ -128,6 +128,13 @@ final class WriteRecoverIT {
         assertThat(stored("d/one")).isEqualTo("mine");
         assertThat(stored("d/two")).isEqualTo("theirs");
 
+        makeConflicts("d/two"); // once more
+        Program.Result last = recover("--commit");
+        assertThat(last.exit()).isEqualTo(1);
+        assertThat(last.out())
+                .containsSubsequence("'d/two' (4B): stays as it is: a later version", "'d/two' (4B): uploaded");
+        put("d/two", "theirs");
+
         assertThat(recover("--discard", "d/two").orThrow()).contains("'d/two' (4B): removed");
         assertThat(stored("d/two")).isEqualTo("theirs");
         assertThat(recover().orThrow())
