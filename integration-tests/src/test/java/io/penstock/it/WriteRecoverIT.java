@@ -142,6 +142,33 @@ final class WriteRecoverIT {
         assertThat(staged()).isEmpty();
     }
 
+    /** A script that drains a node must not take them for uploaded. */
+    @Test
+    @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
+    void umount_filesOfAnEarlierMountWait_saysSo() throws Exception {
+        makeConflicts("one", "two");
+        for (String json : List.of("", "--json")) {
+            try (MountedBucket mount = mount()) {
+                assertThat(penstock("mounts", "").out())
+                        .containsPattern("failed: 2, see penstock recover\\s+s3://" + bucket.name());
+                Program.Result umount = penstock("umount", mount.path() + " " + json);
+                assertThat(umount.exit()).isEqualTo(3);
+                assertThat(umount.out())
+                        .contains("could not be uploaded: 2; penstock recover s3://" + bucket.name())
+                        .doesNotContain("all written files are in the bucket");
+                assertThat(umount.out().contains("\"failed\":2")).isEqualTo(!json.isEmpty());
+                assertThat(mount.awaitEnd()).isTrue();
+            }
+        }
+    }
+
+    private Program.Result penstock(String command, String arguments) {
+        return Program.shell(
+                scratch,
+                "\"$@\" " + command + " " + arguments,
+                MountedBucket.penstock().toArray());
+    }
+
     @Tag("long")
     @Test
     @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)

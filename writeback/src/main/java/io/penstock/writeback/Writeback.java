@@ -350,7 +350,7 @@ public final class Writeback implements AutoCloseable {
                 backlog.stream().mapToLong(bytes -> bytes).sum(),
                 context.uploads().uploadedBytes(),
                 context.uploads().copiedBytes(),
-                kept.size() + files.failed());
+                kept.size() + unreadable.size() + files.failed());
     }
 
     /** How far the file of this key is that is written, or was and is not committed; null if there is none. */
