@@ -19,7 +19,7 @@ final class ExitCode {
     /** {@code penstock doctor} has found errors. */
     static final int ERRORS = 2;
 
-    /** {@code penstock recover} lists files that wait. */
+    /** {@code penstock recover} lists files that wait, or {@code penstock umount} leaves some to it. */
     static final int FILES_WAIT = 3;
 
     private ExitCode() {}

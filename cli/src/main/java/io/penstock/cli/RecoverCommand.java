@@ -115,10 +115,13 @@ final class RecoverCommand implements Callable<Integer> {
         @Option(
                 names = "--commit",
                 description = "Upload the files over the bucket's objects, and files that an earlier mount had"
-                        + " not uploaded.")
+                        + " not uploaded. Of several versions of a file only the last is uploaded; the others stay.")
         private boolean commit;
 
-        @Option(names = "--export", paramLabel = "DIR", description = "Write it to files in this folder.")
+        @Option(
+                names = "--export",
+                paramLabel = "DIR",
+                description = "Write them to files in this folder; the names of older versions end in their time.")
         private @Nullable Path export;
 
         @Option(names = "--discard", description = "Remove it for good.")
@@ -272,6 +275,9 @@ final class RecoverCommand implements Callable<Integer> {
         search.others(stranded).forEach(this::say);
         if (writeback.kept().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
             return Math.max(listed, nothingWaits(search));
+        }
+        if (what.commit) {
+            writeback.recordOlder();
         }
         boolean good = true;
         for (String key : keys) {

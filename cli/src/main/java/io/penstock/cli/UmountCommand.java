@@ -32,6 +32,13 @@ import picocli.CommandLine.Spec;
             "Written files that are not uploaded yet are uploaded first, and the rest is shown; after Ctrl-C"
                     + " the process goes on uploading. If a program still uses the mount, it is named. The cache"
                     + " stays on disk for the next mount."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:it is unmounted, and all written files are in the bucket",
+            "1:it could not be unmounted; the reason was printed",
+            "2:the command line is wrong; nothing was tried",
+            "3:it is unmounted; written files, also of earlier mounts, wait for penstock recover"
         })
 final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
@@ -59,7 +66,7 @@ final class UmountCommand implements Callable<Integer> {
                     "Print a JSON object at the end, with the number of written files that could not be uploaded.")
     private boolean json;
 
-    /** @param failed written files that could not be uploaded */
+    /** @param failed written files that could not be uploaded, by earlier mounts too */
     private record Unmounted(String mountPoint, int failed) {}
 
     @Override
@@ -103,7 +110,7 @@ final class UmountCommand implements Callable<Integer> {
                     .println(folder + " is unmounted"
                             + (failed == 0 ? ", and all written files are in the bucket" : ""));
         }
-        return ExitCode.DONE;
+        return failed == 0 ? ExitCode.DONE : ExitCode.FILES_WAIT;
     }
 
     /** Waits until the process has ended, which it does after all uploads. */

@@ -128,11 +128,45 @@ final class WriteRecoverIT {
         assertThat(stored("d/one")).isEqualTo("mine");
         assertThat(stored("d/two")).isEqualTo("theirs");
 
+        makeConflicts("d/two"); // once more
+        Program.Result last = recover("--commit");
+        assertThat(last.exit()).isEqualTo(1);
+        assertThat(last.out())
+                .containsSubsequence("'d/two' (4B): stays as it is: a later version", "'d/two' (4B): uploaded");
+        put("d/two", "theirs");
+
         assertThat(recover("--discard", "d/two").orThrow()).contains("'d/two' (4B): removed");
         assertThat(stored("d/two")).isEqualTo("theirs");
         assertThat(recover().orThrow())
                 .contains("Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
         assertThat(staged()).isEmpty();
+    }
+
+    /** A script that drains a node must not take them for uploaded. */
+    @Test
+    @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
+    void umount_filesOfAnEarlierMountWait_saysSo() throws Exception {
+        makeConflicts("one", "two");
+        for (String json : List.of("", "--json")) {
+            try (MountedBucket mount = mount()) {
+                assertThat(penstock("mounts", "").out())
+                        .containsPattern("failed: 2, see penstock recover\\s+s3://" + bucket.name());
+                Program.Result umount = penstock("umount", mount.path() + " " + json);
+                assertThat(umount.exit()).isEqualTo(3);
+                assertThat(umount.out())
+                        .contains("could not be uploaded: 2; penstock recover s3://" + bucket.name())
+                        .doesNotContain("all written files are in the bucket");
+                assertThat(umount.out().contains("\"failed\":2")).isEqualTo(!json.isEmpty());
+                assertThat(mount.awaitEnd()).isTrue();
+            }
+        }
+    }
+
+    private Program.Result penstock(String command, String arguments) {
+        return Program.shell(
+                scratch,
+                "\"$@\" " + command + " " + arguments,
+                MountedBucket.penstock().toArray());
     }
 
     @Tag("long")

@@ -2,6 +2,8 @@ package io.penstock.writeback;
 
 import io.penstock.disk.PrivateFiles;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.staging.FileJournal;
+import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,14 +24,18 @@ import org.jspecify.annotations.Nullable;
 public final class KeptFile {
     private static final int CHUNK = 1 << 20;
 
+    /** The reason of a version that {@link #commit} leaves alone. Journals have it: another text would not be known. */
+    private static final String OLDER =
+            "a later version of it was written, and --commit uploads only that; --export copies this one, too";
+
     private final WrittenFile file;
-    private final @Nullable String reason;
-    private final String where;
+    private final Recovery.Found found;
+    private @Nullable String reason;
 
     KeptFile(WrittenFile file, Recovery.Found found) {
         this.file = file;
+        this.found = found;
         this.reason = found.state().keptFor();
-        this.where = found.staged().where();
     }
 
     WrittenFile file() {
@@ -56,17 +62,53 @@ public final class KeptFile {
 
     /** The file that holds the written data, at its offsets. */
     public String where() {
-        return where;
+        return found.staged().where();
     }
 
-    /** Makes it the object of its key, whatever that is now. */
-    public void commit() throws ObjectStoreException, IOException, InterruptedException {
-        file.commitOver();
+    /** A later version of the file waits, too. */
+    void setOlder() {
+        reason = OLDER;
+    }
+
+    boolean isOlder() {
+        return OLDER.equals(reason);
+    }
+
+    /** Has later runs know, when the later version is in the bucket, that this one is older. */
+    void recordOlder() throws IOException {
+        if (isOlder() && !new FileJournal(found.staged(), found::opened).amend(new JournalRecord.Kept(OLDER))) {
+            throw new IOException("the journal of " + where() + " cannot be written");
+        }
     }
 
     /**
-     * Writes the content to a new file below this folder, with the key as its path, and leaves it where it is. The file, and
-     * folders that are missing, are for this user alone: its kept mode may say so.
+     * Makes it the object of its key, whatever that is now.
+     *
+     * @throws IOException also if a later version of the file was written: nothing is done then
+     */
+    public void commit() throws ObjectStoreException, IOException, InterruptedException {
+        if (isOlder()) {
+            throw new IOException(OLDER);
+        }
+        try {
+            file.materialiseGoneBase();
+        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+            throw baseIsGone(e);
+        }
+        file.commitOver();
+    }
+
+    private IOException baseIsGone(ObjectStoreException e) {
+        return new IOException(
+                "the bytes that were not changed are neither in the bucket nor all in the cache; the written ones are"
+                        + " in " + where(),
+                e);
+    }
+
+    /**
+     * Writes the content to a new file below this folder, with the key as its path, and leaves it where it is. The name of an
+     * older version ends in its time. The file, and folders that are missing, are for this user alone: its kept mode may say
+     * so.
      *
      * @return the file
      * @throws IOException also if there is a file of this name already, or if other users may write to the folder
@@ -78,6 +120,9 @@ public final class KeptFile {
             parent = target;
             target = target.resolve(name.isEmpty() || name.equals(".") || name.equals("..") ? "_" : name);
         }
+        if (isOlder()) {
+            target = target.resolveSibling(target.getFileName() + "." + modified());
+        }
         PrivateFiles.createFolders(folder);
         String exposure = PrivateFiles.exposure(folder);
         if (exposure != null) {
@@ -87,6 +132,9 @@ public final class KeptFile {
         try (FileChannel to = FileChannel.open(
                 target, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PrivateFiles.FILE)) {
             copy(to);
+        } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+            Files.deleteIfExists(target);
+            throw baseIsGone(e);
         } catch (FileAlreadyExistsException e) {
             throw e;
         } catch (ObjectStoreException | IOException | InterruptedException e) {

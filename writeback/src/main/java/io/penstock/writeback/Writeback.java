@@ -32,7 +32,10 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -71,7 +74,12 @@ public final class Writeback implements AutoCloseable {
                 .toList();
         this.kept = left.kept().stream()
                 .map(found -> new KeptFile(WrittenFile.recovered(context, files, found), found))
+                .sorted(Comparator.comparing(KeptFile::key).thenComparing(KeptFile::modified))
                 .toList();
+        Map<String, KeptFile> last = new HashMap<>();
+        Stream.concat(kept.stream().filter(file -> !file.isOlder()), pending.stream())
+                .forEach(file -> last.put(file.key(), file));
+        kept.stream().filter(file -> last.get(file.key()) != file).forEach(KeptFile::setOlder);
         this.orphans = left.orphans();
         this.unreadable = List.copyOf(left.unreadable());
         this.stranded = List.copyOf(left.stranded());
@@ -215,10 +223,21 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Files that earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}.
+     * Files that earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. By
+     * their keys, and the older versions of a key first.
      */
     public List<KeptFile> kept() {
         return kept;
+    }
+
+    /**
+     * Makes it last which of {@link #kept} are older versions: to be called before a later one is committed, since a further
+     * run would take the last one that is left for it.
+     */
+    public void recordOlder() throws IOException {
+        for (KeptFile file : kept) {
+            file.recordOlder();
+        }
     }
 
     /**
@@ -331,7 +350,7 @@ public final class Writeback implements AutoCloseable {
                 backlog.stream().mapToLong(bytes -> bytes).sum(),
                 context.uploads().uploadedBytes(),
                 context.uploads().copiedBytes(),
-                kept.size() + files.failed());
+                kept.size() + unreadable.size() + files.failed());
     }
 
     /** How far the file of this key is that is written, or was and is not committed; null if there is none. */

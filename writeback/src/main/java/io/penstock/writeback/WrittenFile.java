@@ -380,9 +380,13 @@ public final class WrittenFile {
         });
     }
 
-    /** {@link #commit}, whatever the object is by now, and also if its base version is gone and is cached. */
-    void commitOver() throws ObjectStoreException, IOException, InterruptedException {
+    /** Reads the bytes of the base version that are left, if that is gone, and writes them. */
+    void materialiseGoneBase() throws ObjectStoreException, IOException, InterruptedException {
         copies.materialiseGoneBase();
+    }
+
+    /** {@link #commit}, whatever the object is by now. */
+    void commitOver() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(true);
         waits.commitOver();
     }

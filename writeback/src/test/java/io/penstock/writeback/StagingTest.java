@@ -68,6 +68,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -255,15 +256,102 @@ final class StagingTest {
     }
 
     @Test
-    void discard_ofAKeptFile_removesIt() throws Exception {
+    void settle_ofAKeptEditWhoseBaseIsGone_saysWhichBytesAreWhere() throws Exception {
         try (TestMount first = mount(files)) {
-            WrittenFile file = first.writeback.create("a", null);
-            file.write(0, ByteBuffer.wrap(bytes(10)));
+            WrittenFile file = first.writeback.open(store.put("a", bytes(10)));
+            file.write(0, ByteBuffer.wrap(new byte[] {1, 2, 3}));
             store.put("a", "theirs");
             assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
             file.release();
             first.writeback.drain();
         }
+        try (TestMount second = mount(files)) {
+            KeptFile kept = second.writeback.kept().getFirst();
+            Path out = directory.resolve("out");
+            for (boolean isGone : List.of(false, true)) {
+                for (ThrowingCallable settle : List.<ThrowingCallable>of(kept::commit, () -> kept.export(out))) {
+                    assertThatThrownBy(settle)
+                            .hasMessageContaining("neither in the bucket nor all in the cache")
+                            .hasMessageContaining(kept.where());
+                }
+                assertThat(out).isEmptyDirectory();
+                if (!isGone) {
+                    assertThat(stored("a")).asString().isEqualTo("theirs");
+                    store.delete("a");
+                }
+            }
+        }
+        assertThat(files.names()).hasSize(2);
+    }
+
+    /** The names of the staging files are random. */
+    @Test
+    void commit_ofSeveralVersionsOfAKey_uploadsTheLastForGood() throws Exception {
+        for (int version = 0; version < 5; version++) {
+            leaveConflict(mount(files), "a", ("version " + version).getBytes(UTF_8));
+        }
+        Path out = directory.resolve("out");
+        try (TestMount mount = mount(files)) {
+            List<KeptFile> kept = mount.writeback.kept();
+            for (KeptFile file : kept) {
+                file.export(out);
+            }
+            for (int version = 0; version < 4; version++) {
+                assertThat(out.resolve("a." + kept.get(version).modified())).hasContent("version " + version);
+            }
+            assertThat(out.resolve("a")).hasContent("version 4");
+
+            mount.writeback.recordOlder();
+            kept.subList(0, 4)
+                    .forEach(older -> assertThatThrownBy(older::commit).hasMessageContaining("a later version"));
+            kept.getLast().commit();
+        }
+        try (TestMount next = mount(files)) {
+            assertThat(next.writeback.kept())
+                    .hasSize(4)
+                    .allSatisfy(older -> assertThatThrownBy(older::commit).hasMessage(older.reason()));
+        }
+        assertThat(stored("a")).asString().isEqualTo("version 4");
+        Clock behind = Clock.offset(Clock.systemUTC(), Duration.ofHours(-1));
+        leaveConflict(
+                new TestMount(store, files, TestConfig.withMemory(4), (_, _) -> {}, behind, Pacing.DEFAULT).start(),
+                "a",
+                "since".getBytes(UTF_8));
+        try (TestMount last = mount(files)) {
+            last.writeback.kept().getFirst().commit();
+        }
+        assertThat(stored("a")).asString().isEqualTo("since");
+    }
+
+    /** The next mount uploads it, and so would recover. */
+    @Test
+    void kept_aLaterVersionIsNotUploadedYet_isOlder() throws Exception {
+        leaveConflict(mount(files), "a", bytes(10));
+        try (TestMount mount = mount(files)) {
+            WrittenFile file = mount.writeback.open(store.head("a").version());
+            file.write(0, ByteBuffer.wrap(bytes(20)));
+            file.fsync();
+        }
+        try (TestMount next = new TestMount(store, files, TestConfig.withMemory(4))) {
+            assertThat(next.writeback.pending()).hasSize(1);
+            assertThatThrownBy(next.writeback.kept().getFirst()::commit).hasMessageContaining("a later version");
+        }
+    }
+
+    private void leaveConflict(TestMount mount, String key, byte[] content) throws Exception {
+        try (mount) {
+            WrittenFile file = mount.writeback.create(key, null);
+            file.write(0, ByteBuffer.wrap(content));
+            store.put(key, "theirs");
+            assertThatThrownBy(file::commit).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
+            file.release();
+            mount.writeback.drain();
+        }
+    }
+
+    @Test
+    void discard_ofAKeptFile_removesIt() throws Exception {
+        leaveConflict(mount(files), "a", bytes(10));
         try (TestMount second = mount(files)) {
             second.writeback.kept().getFirst().discard();
         }

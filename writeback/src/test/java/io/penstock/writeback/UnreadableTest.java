@@ -228,12 +228,14 @@ final class UnreadableTest {
         try (DataFile file = files.open(journal)) {
             file.write(7, ByteBuffer.wrap(new byte[] {2}));
         }
-        Recovery older = recover(files);
-        assertThat(older.unreadable()).singleElement().satisfies(file -> {
-            assertThat(file.key()).isNull();
-            assertThat(file.journal()).endsWith(journal + ".unreadable");
-            assertThat(file.data()).endsWith(".data.unreadable");
-        });
+        try (TestMount older = new TestMount(store, files, TestConfig.withMemory(4))) {
+            assertThat(older.writeback.unreadable()).singleElement().satisfies(file -> {
+                assertThat(file.key()).isNull();
+                assertThat(file.journal()).endsWith(journal + ".unreadable");
+                assertThat(file.data()).endsWith(".data.unreadable");
+            });
+            assertThat(older.writeback.statistics().failedFiles()).isEqualTo(1);
+        }
         try (DataFile file = files.open(journal + StagedFile.UNREADABLE)) {
             file.write(7, ByteBuffer.wrap(new byte[] {ours[7]}));
         }

@@ -92,16 +92,23 @@ public record MountOptionList(
             } else if (key.equals("ro")) {
                 source.read(Settings.READ_ONLY, "true", new Origin.MountOption(option, where));
             } else if (key.equals("remount")) {
-                source.problem(
-                        new Origin.MountOption(option, where),
-                        key,
-                        "change settings with penstock set or penstock reload; for those that need a new mount, unmount"
-                                + " and mount again");
+                return remount(new Origin.MountOption(option, where));
             } else {
                 read(key, value, new Origin.MountOption(option, where), source);
             }
         }
         return new MountOptionList(source.build(), configurationFile);
+    }
+
+    /** mount(8) adds the kernel's options of the mount, of which a user knows nothing. */
+    private static MountOptionList remount(Origin.MountOption origin) {
+        SettingSource.Builder source = new SettingSource.Builder();
+        source.problem(
+                origin,
+                "remount",
+                "change settings with penstock set or penstock reload; for those that need a new mount, unmount and"
+                        + " mount again");
+        return new MountOptionList(source.build(), null);
     }
 
     private static void read(String key, String value, Origin.MountOption origin, SettingSource.Builder to) {

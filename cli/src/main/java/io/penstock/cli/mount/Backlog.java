@@ -42,9 +42,6 @@ final class Backlog {
     private final Duration patience;
     private volatile Listener listener = (left, failed) -> {};
 
-    /** Written files of earlier mounts that could not be uploaded. */
-    private final int failedBefore;
-
     private volatile @Nullable Thread watch;
     private final CountDownLatch hurried = new CountDownLatch(1);
 
@@ -75,7 +72,6 @@ final class Backlog {
         this.patience = patience;
         this.drain = drain;
         this.leave = leave;
-        this.failedBefore = statistics.get().failedFiles();
     }
 
     /** Gets the backlog. */
@@ -83,7 +79,7 @@ final class Backlog {
     interface Listener {
         /**
          * @param left files and bytes to be uploaded, in words; empty if there are none
-         * @param failed files that could not be uploaded since the mount
+         * @param failed files that could not be uploaded, those of earlier mounts included
          */
         void tell(String left, int failed);
     }
@@ -232,7 +228,7 @@ final class Backlog {
     }
 
     private int failed() {
-        return statistics.get().failedFiles() - failedBefore;
+        return statistics.get().failedFiles();
     }
 
     private String left() {

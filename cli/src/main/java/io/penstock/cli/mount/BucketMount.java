@@ -237,7 +237,7 @@ public final class BucketMount implements AutoCloseable {
                 : writeback.recovered().stream().map(WrittenFile::key).toList();
     }
 
-    /** The total size of the readable {@link #kept} files: bytes. */
+    /** The total size of the readable files that earlier mounts could not upload: bytes. */
     long keptBytes() {
         return writeback == null
                 ? 0
@@ -254,16 +254,9 @@ public final class BucketMount implements AutoCloseable {
         return writeback == null ? List.of() : writeback.awaited();
     }
 
-    /** Written files that could not be uploaded. */
+    /** Written files that wait for penstock recover. */
     int failed() {
         return writeback == null ? 0 : writeback.statistics().failedFiles();
-    }
-
-    /** The number of files that wait for penstock recover. */
-    int kept() {
-        return writeback == null
-                ? 0
-                : writeback.kept().size() + writeback.unreadable().size();
     }
 
     public Mount mount() {

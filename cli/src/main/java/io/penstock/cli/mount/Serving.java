@@ -271,8 +271,7 @@ public final class Serving {
                         bucket::cacheFault, fault -> control.state().update(now -> now.withCacheFault(fault)))) {
             RunningMount running = control.running();
             StateFile state = control.state();
-            state.update(now ->
-                    now.withBacklog(withKept("", bucket, running), 0, false).withCacheFault(bucket.cacheFault()));
+            state.update(now -> now.withBacklog("", bucket.failed(), false).withCacheFault(bucket.cacheFault()));
             if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
                 HangupSignal.runs(control::reload);
             }
@@ -286,9 +285,8 @@ public final class Serving {
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
             Backlog backlog = bucket.backlog();
             if (backlog != null) {
-                backlog.watch((left, failed) -> state.update(now -> now.unmounted()
-                        ? now
-                        : withNumbers(now, backlog).withBacklog(withKept(left, bucket, running), failed, false)));
+                backlog.watch((left, failed) -> state.update(
+                        now -> now.unmounted() ? now : withNumbers(now, backlog).withBacklog(left, failed, false)));
             }
             mount.awaitUnmounted();
             state.update(
@@ -318,14 +316,6 @@ public final class Serving {
         return now.withNumbers(backlog.files(), backlog.bytes());
     }
 
-    /** The mount's state in penstock mounts. */
-    private static String withKept(String left, BucketMount bucket, RunningMount running) {
-        return bucket.kept() == 0
-                ? left
-                : (left.isEmpty() ? "nothing" : left) + "; kept: " + bucket.kept() + ", "
-                        + ByteSizes.print(bucket.keptBytes()) + ", see " + running.recovery();
-    }
-
     private void tellReady(RunningMount running, BucketMount bucket) {
         List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
         List<String> recovered = bucket.recovered();
@@ -334,8 +324,8 @@ public final class Serving {
             news.add("Uploading files that an earlier mount did not upload: " + Printable.text(recovered.getFirst())
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
-        if (bucket.kept() > 0) {
-            news.add("Written files that could not be uploaded: " + bucket.kept() + "; see "
+        if (bucket.failed() > 0) {
+            news.add("Written files that could not be uploaded: " + bucket.failed() + "; see "
                     + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
                     + " of the disk until they are settled)");
             log.warn("{}", news.getLast());

@@ -39,7 +39,7 @@ import java.util.stream.Stream;
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
  * @param filesToUpload the same as a number
  * @param bytesToUpload their bytes that are not uploaded
- * @param failed written files that could not be uploaded since it was mounted: their content waits for penstock recover
+ * @param failed written files that could not be uploaded, by earlier mounts too: their content waits for penstock recover
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
  * @param cacheFault why nothing is cached, in words; empty if data is
  * @param unmounted whether the process only uploads now

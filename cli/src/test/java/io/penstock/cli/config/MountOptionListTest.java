@@ -86,8 +86,9 @@ class MountOptionListTest {
     }
 
     @Test
-    void parse_remount_saysWhatToDoInstead() {
-        assertThat(MountOptionList.parse(List.of("remount,ro"), "-o").settings().problems())
+    void parse_remount_saysOnlyWhatToDoInstead() {
+        String byMount = "rw,nosuid,nodev,user_id=0,remount,group_id=0,default_permissions,allow_other";
+        assertThat(MountOptionList.parse(List.of(byMount), "-o").settings().problems())
                 .singleElement()
                 .asString()
                 .startsWith("-o: option 'remount': remount: ")
