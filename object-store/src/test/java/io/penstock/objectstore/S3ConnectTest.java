@@ -194,13 +194,21 @@ final class S3ConnectTest {
     }
 
     @Test
-    void connect_profileWithoutCredentials_saysWhereItLooked() {
-        S3Config config = config("bucket", at(server.endpoint()), requester("no-such-profile"));
-
-        assertThatThrownBy(() -> S3ObjectStore.connect(config))
-                .isInstanceOf(ObjectStoreException.AccessDenied.class)
-                .hasMessageContaining("no-such-profile")
-                .hasMessageContaining("~/.aws/credentials");
+    void connect_profileWithoutCredentials_saysWhetherThereIsOne() throws IOException {
+        Path profiles = Files.writeString(folder.resolve("config"), "[profile empty]\nregion = us-east-1\n");
+        System.setProperty("aws.configFile", profiles.toString());
+        try {
+            assertThatThrownBy(() -> S3ObjectStore.connect(
+                            config("bucket", at(server.endpoint()), requester("no-such-profile"))))
+                    .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                    .hasMessageContaining(
+                            "there is no profile 'no-such-profile' in ~/.aws/credentials or ~/.aws/config");
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint()), requester("empty"))))
+                    .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                    .hasMessageContaining("looked in the profile 'empty' in ~/.aws/credentials and ~/.aws/config");
+        } finally {
+            System.clearProperty("aws.configFile");
+        }
     }
 
     /** The caches would take its bucket for one of AWS. */
