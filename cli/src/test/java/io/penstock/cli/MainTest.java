@@ -508,6 +508,10 @@ class MainTest {
                 "nosuch | no such command: 'nosuch'",
                 "cache stat | no such command: 'stat'; did you mean penstock cache status?",
                 "stats a b | one argument too many: 'b'",
+                "set /none cache.sze=1GiB | set: option 'cache.sze=1GiB': cache.sze: no such option; did you mean"
+                        + " cache.size?",
+                "set /none cache-sze=1GiB | set: option 'cache-sze=1GiB': cache-sze: no such option; did you mean"
+                        + " cache-size?",
                 "mount a b --verbose | no such option: --verbose; use --log-level=debug",
                 "mount a b --umask=022 | no such option: --umask; use --file-mode=0644 and dir-mode=0755, which are"
                         + " modes and no masks",
