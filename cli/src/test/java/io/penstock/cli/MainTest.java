@@ -48,7 +48,8 @@ class MainTest {
                 "config check",
                 "config show",
                 "demo",
-                "install"
+                "install",
+                "train"
             })
     void help_ofEveryCommand_namesItAndFitsATerminal(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
@@ -96,7 +97,8 @@ class MainTest {
             "mount", "mounts --json tells of what it has mounted",
             "index export", "writes a file for programs",
             "demo", "is for a person",
-            "install", "changes the machine, and says what");
+            "install", "changes the machine, and says what",
+            "train", "prints nothing for programs");
 
     /** A command is found by the name of its class, and all others are left out. */
     @Test
@@ -176,8 +178,9 @@ class MainTest {
                         "config  ",
                         "demo  ",
                         "install  ",
-                        "Exit codes:")
-                .doesNotContain("mount-helper");
+                        "train  ",
+                        "Exit codes (doctor and recover have others: see their help):")
+                .doesNotContain("mount-helper", "train-commands");
     }
 
     /** Paths and addresses are copied from it. */
@@ -202,6 +205,23 @@ class MainTest {
                 .contains(Settings.ALL.stream()
                         .flatMap(setting -> Stream.of(setting.help().split("\\s+", -1)))
                         .toArray(String[]::new));
+    }
+
+    @Test
+    void help_ofInstall_namesAllThatItMakes() {
+        assertThat(run("install", "--help")).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "/usr/local/lib/penstock",
+                        "/usr/local/bin/penstock",
+                        "/sbin/mount.penstock",
+                        "/sbin/mount.fuse.penstock");
+    }
+
+    @Test
+    void help_ofTrain_hasNoParameterOfTheScript() {
+        assertThat(run("train", "--help")).isZero();
+        assertThat(out.toString()).startsWith("Usage: penstock train [OPTIONS]").doesNotContain("FILE");
     }
 
     @Test
