@@ -37,9 +37,9 @@ import picocli.CommandLine.Option;
             "Makes penstock and mount -t penstock work from anywhere, fstab included.",
             "",
             "Copies this Penstock to /usr/local/lib/penstock, so that root runs only files of root at boot,"
-                    + " and links /usr/local/bin/penstock and /sbin/mount.penstock to it. Install again after an"
-                    + " update. --remove takes all three away. Running mounts keep the version they were started"
-                    + " from."
+                    + " and links /usr/local/bin/penstock, /sbin/mount.penstock and /sbin/mount.fuse.penstock to it."
+                    + " Install again after an update. --remove takes all of them away. Running mounts keep the version"
+                    + " they were started from."
         })
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");

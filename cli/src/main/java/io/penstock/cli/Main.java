@@ -38,7 +38,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
                 + "Help with a command:                            penstock COMMAND --help%n",
-        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeListHeading = "%nExit codes (doctor and recover have others: see their help):%n",
         exitCodeList = {
             "0:done",
             "1:it could not be done; the reason was printed",
@@ -138,6 +138,7 @@ public final class Main {
         line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler(Main::failed);
         line.setUsageHelpAutoWidth(true);
+        line.setHelpFactory(UnbrokenHelp::new);
         return line;
     }
 

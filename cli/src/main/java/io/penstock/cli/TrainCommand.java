@@ -19,14 +19,15 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "train",
-        hidden = true,
         description = {
-            "Makes the cache from which the JVM starts faster. bin/penstock calls this by itself after a build.",
+            "Records a start, from which later ones take less time; install and demo do it after a build.",
             "",
             "Mounts a bucket of its own and reads it, while the mount's JVM records the classes and methods in use."
+                    + " This takes half a minute, once for each build and each Java."
         })
 final class TrainCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "FILE", description = "Where to put the cache, which exists if all went well.")
+    /** Where bin/penstock has the recording put, which exists if all went well. */
+    @Parameters(paramLabel = "FILE", hidden = true)
     private Path cache;
 
     @Override

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +48,8 @@ class MainTest {
                 "config check",
                 "config show",
                 "demo",
-                "install"
+                "install",
+                "train"
             })
     void help_ofEveryCommand_namesItAndFitsATerminal(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
@@ -94,7 +97,8 @@ class MainTest {
             "mount", "mounts --json tells of what it has mounted",
             "index export", "writes a file for programs",
             "demo", "is for a person",
-            "install", "changes the machine, and says what");
+            "install", "changes the machine, and says what",
+            "train", "prints nothing for programs");
 
     /** A command is found by the name of its class, and all others are left out. */
     @Test
@@ -174,8 +178,50 @@ class MainTest {
                         "config  ",
                         "demo  ",
                         "install  ",
-                        "Exit codes:")
-                .doesNotContain("mount-helper");
+                        "train  ",
+                        "Exit codes (doctor and recover have others: see their help):")
+                .doesNotContain("mount-helper", "train-commands");
+    }
+
+    /** Paths and addresses are copied from it. */
+    @ParameterizedTest
+    @MethodSource("commands")
+    void help_ofEveryCommand_breaksNoWord(String command) {
+        String[] words = command.split(" ", -1);
+        assertThat(run((command + " --help").split(" ", -1))).isZero();
+        CommandLine wide = Main.commandLine().setUsageHelpAutoWidth(false).setUsageHelpWidth(2_000);
+        for (String word : words) {
+            wide = Objects.requireNonNull(wide.getSubcommands().get(word));
+        }
+        assertThat(wide.getUsageMessage().split("\\s+", -1))
+                .contains(out.toString().split("\\s+", -1))
+                .noneMatch(word -> word.contains("\ufeff"));
+    }
+
+    @Test
+    void help_ofAllSettings_breaksNoWord() {
+        assertThat(run("mount", "--help-all")).isZero();
+        assertThat(out.toString().split("\\s+", -1))
+                .contains(Settings.ALL.stream()
+                        .flatMap(setting -> Stream.of(setting.help().split("\\s+", -1)))
+                        .toArray(String[]::new));
+    }
+
+    @Test
+    void help_ofInstall_namesAllThatItMakes() {
+        assertThat(run("install", "--help")).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "/usr/local/lib/penstock",
+                        "/usr/local/bin/penstock",
+                        "/sbin/mount.penstock",
+                        "/sbin/mount.fuse.penstock");
+    }
+
+    @Test
+    void help_ofTrain_hasNoParameterOfTheScript() {
+        assertThat(run("train", "--help")).isZero();
+        assertThat(out.toString()).startsWith("Usage: penstock train [OPTIONS]").doesNotContain("FILE");
     }
 
     @Test
@@ -508,6 +554,10 @@ class MainTest {
                 "nosuch | no such command: 'nosuch'",
                 "cache stat | no such command: 'stat'; did you mean penstock cache status?",
                 "stats a b | one argument too many: 'b'",
+                "set /none cache.sze=1GiB | set: option 'cache.sze=1GiB': cache.sze: no such option; did you mean"
+                        + " cache.size?",
+                "set /none cache-sze=1GiB | set: option 'cache-sze=1GiB': cache-sze: no such option; did you mean"
+                        + " cache-size?",
                 "mount a b --verbose | no such option: --verbose; use --log-level=debug",
                 "mount a b --umask=022 | no such option: --umask; use --file-mode=0644 and dir-mode=0755, which are"
                         + " modes and no masks",

@@ -111,7 +111,7 @@ final class ConditionalWrites {
                 throw e;
             }
             T done = write.make(looking); // otherwise the store does not implement something else in the request
-            notHonoured(kind);
+            notHonoured(kind, "does not honour");
             return done;
         }
     }
@@ -146,7 +146,7 @@ final class ConditionalWrites {
             if (probe(kind)) {
                 honoured.putIfAbsent(kind, true);
             } else {
-                notHonoured(kind);
+                notHonoured(kind, "does not honour");
             }
         } catch (ObjectStoreException.QuotaExceeded | ObjectStoreException.OutOfSpace _) {
             return false; // until there is room for a probe: a delete makes room
@@ -154,12 +154,13 @@ final class ConditionalWrites {
         return Boolean.TRUE.equals(honoured.get(kind));
     }
 
-    private void notHonoured(Kind kind) {
+    private void notHonoured(Kind kind, String how) {
         if (!Boolean.FALSE.equals(honoured.put(kind, false))) {
             LOG.warn(
-                    "{} ignores conditions on {} (If-Match), or does not let us find out: a write by another client"
-                            + " between our check and our request is lost",
+                    "{} {} conditions on {} (If-Match): a write by another client between our check and our request is"
+                            + " lost",
                     requests.errors.bucket(),
+                    how,
                     kind.operation);
         }
     }
@@ -171,8 +172,8 @@ final class ConditionalWrites {
                 case PUT -> isWriteRefused(key, () -> put(key, NEVER_MET));
                 case COMPLETE -> isCompletionRefused(prefix + PROBE + "complete");
                 case COPY -> isCopyRefused(key);
-                case DELETE -> isDeletionRefused(key, () -> deleteUnmet(key));
-                case DELETE_MANY -> isDeletionRefused(key, () -> deletions.probe(key, NEVER_MET_ETAG));
+                case DELETE -> isDeletionRefused(kind, key, () -> deleteUnmet(key));
+                case DELETE_MANY -> isDeletionRefused(kind, key, () -> deletions.probe(key, NEVER_MET_ETAG));
             };
         } catch (IOException e) {
             throw new IllegalStateException("of a body in memory", e);
@@ -227,7 +228,7 @@ final class ConditionalWrites {
         }
     }
 
-    private boolean isDeletionRefused(String key, Probe deletion)
+    private boolean isDeletionRefused(Kind kind, String key, Probe deletion)
             throws ObjectStoreException, IOException, InterruptedException {
         try {
             put(key, Precondition.NONE);
@@ -241,6 +242,7 @@ final class ConditionalWrites {
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
             // Credentials that may not delete the probe may delete other objects: each is looked at before.
+            notHonoured(kind, "does not let these credentials delete what is below .penstock/, and so may not honour");
             return false;
         } finally {
             remove(key);

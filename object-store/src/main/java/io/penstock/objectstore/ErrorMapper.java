@@ -324,14 +324,25 @@ final class ErrorMapper {
         }
         SSLException tls = causeOf(failure, SSLException.class);
         if (tls != null) {
-            return unavailable(
-                    subject, "no secure connection to " + server + ": " + tls.getMessage() + tlsHint(failure), failure);
+            return unavailable(subject, "no secure connection to " + server + ": " + explainTls(tls, failure), failure);
         }
         return unavailable(subject, failure.getMessage() + schemeHint(), failure);
     }
 
-    /** What to do about a failed handshake: by its cause, of which the JDK's message is only the symptom. */
-    private String tlsHint(SdkException failure) {
+    /** What is wrong with a handshake, and what to do: by its cause, of which an engine's message is only the symptom. */
+    private String explainTls(SSLException tls, SdkException failure) {
+        String symptom = String.valueOf(failure.getMessage());
+        if (symptom.contains("SSL message") || symptom.contains("TLS packet")) { // of each engine
+            return "it does not respond with TLS"
+                    + (config.server().endpoint() == null
+                            ? ""
+                            : "; if the server speaks plain HTTP at this port, write http:// as the scheme of"
+                                    + " s3.endpoint (--endpoint)");
+        }
+        return tls.getMessage() + certificateHint(failure);
+    }
+
+    private String certificateHint(SdkException failure) {
         Path caFile = config.server().caFile();
         if (causeOf(failure, CertificateExpiredException.class) != null
                 || causeOf(failure, CertificateNotYetValidException.class) != null) {
@@ -344,12 +355,7 @@ final class ErrorMapper {
             return "; the certificate is for another name: write a name that it has as s3.endpoint (--endpoint)"
                     + (config.server().pathStyle() ? "" : ", or set s3.path-style");
         }
-        String symptom = String.valueOf(failure.getMessage());
-        return config.server().endpoint() == null
-                        || !(symptom.contains("SSL message") || symptom.contains("TLS packet")) // of each engine
-                ? ""
-                : "; if the server speaks plain HTTP at this port, write http:// as the scheme of s3.endpoint"
-                        + " (--endpoint)";
+        return "";
     }
 
     /** For what an HTTPS server says to plain HTTP: most send a 400 of their own, some anything. */

@@ -34,6 +34,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.useragent.BusinessMetricFeatureId;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.SdkHttpResponse;
+import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
@@ -337,12 +338,17 @@ final class S3Connector {
                 credentials.resolveCredentials();
             } catch (SdkException | IllegalStateException e) {
                 String profile = config.requester().profile();
-                String where = profile == null
-                        ? "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the default profile in"
-                                + " ~/.aws/credentials and ~/.aws/config, the container's role and the instance's role"
-                        : "the profile '" + profile + "' in ~/.aws/credentials and ~/.aws/config";
+                String why;
+                if (profile == null) {
+                    why = "looked in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), the default profile in"
+                            + " ~/.aws/credentials and ~/.aws/config, the container's role and the instance's role";
+                } else if (ProfileFile.defaultProfileFile().profile(profile).isPresent()) {
+                    why = "looked in the profile '" + profile + "' in ~/.aws/credentials and ~/.aws/config";
+                } else {
+                    why = "there is no profile '" + profile + "' in ~/.aws/credentials or ~/.aws/config";
+                }
                 throw new ObjectStoreException.AccessDenied(
-                        "no credentials for " + errors.bucket() + ": looked in " + where
+                        "no credentials for " + errors.bucket() + ": " + why
                                 + "; set them there, name another profile, or ask for anonymous access if the bucket"
                                 + " is public",
                         ObjectStoreException.AccessDenied.Reason.NO_CREDENTIALS,

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.core.SdkGlobalTime;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
@@ -140,13 +141,15 @@ final class S3ConnectTest {
                 .hasMessageContaining("endpoint");
     }
 
-    @Test
-    void connect_httpsToAPlainPort_speaksOfTheSecureConnection() {
+    @ParameterizedTest
+    @EnumSource(TlsEngine.class)
+    void connect_httpsToAPlainPort_speaksOfTheSecureConnection(TlsEngine engine) {
         URI https = URI.create("https://127.0.0.1:" + server.endpoint().getPort());
 
-        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(https))))
+        Server secure = new Server(https, "us-east-1", true, null, null, engine);
+        assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", secure)))
                 .isInstanceOf(ObjectStoreException.Unavailable.class)
-                .hasMessageContaining("no secure connection")
+                .hasMessageContaining("no secure connection to " + https + ": it does not respond with TLS; if")
                 .hasMessageContaining("write http:// as the scheme of s3.endpoint (--endpoint)")
                 .hasMessageNotContaining("s3.ca-file");
     }
@@ -194,13 +197,21 @@ final class S3ConnectTest {
     }
 
     @Test
-    void connect_profileWithoutCredentials_saysWhereItLooked() {
-        S3Config config = config("bucket", at(server.endpoint()), requester("no-such-profile"));
-
-        assertThatThrownBy(() -> S3ObjectStore.connect(config))
-                .isInstanceOf(ObjectStoreException.AccessDenied.class)
-                .hasMessageContaining("no-such-profile")
-                .hasMessageContaining("~/.aws/credentials");
+    void connect_profileWithoutCredentials_saysWhetherThereIsOne() throws IOException {
+        Path profiles = Files.writeString(folder.resolve("config"), "[profile empty]\nregion = us-east-1\n");
+        System.setProperty("aws.configFile", profiles.toString());
+        try {
+            assertThatThrownBy(() -> S3ObjectStore.connect(
+                            config("bucket", at(server.endpoint()), requester("no-such-profile"))))
+                    .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                    .hasMessageContaining(
+                            "there is no profile 'no-such-profile' in ~/.aws/credentials or ~/.aws/config");
+            assertThatThrownBy(() -> S3ObjectStore.connect(config("bucket", at(server.endpoint()), requester("empty"))))
+                    .isInstanceOf(ObjectStoreException.AccessDenied.class)
+                    .hasMessageContaining("looked in the profile 'empty' in ~/.aws/credentials and ~/.aws/config");
+        } finally {
+            System.clearProperty("aws.configFile");
+        }
     }
 
     /** The caches would take its bucket for one of AWS. */

@@ -345,6 +345,9 @@ class PeerBytesTest {
             FakeGroup.Member reader = readerBeside(server);
             for (int i = 0; i < 5; i++) {
                 reader.local.readAll(scripted(server, reader, 200_000 + i));
+                // The connection is given back after the last bytes have woken the reader.
+                int answers = i + 1;
+                await("the end of the exchange", () -> reader.counters.answersHad.sum() == answers);
             }
             assertThat(reader.local.gets()).isZero();
             assertThat(server.connections()).isEqualTo(1);

@@ -120,12 +120,11 @@ public record MountOptionList(
             return;
         }
         List<String> known = new ArrayList<>(PASSED_OVER);
-        Settings.ALL.forEach(each -> each.names().forEach(name -> known.add(name.replace('-', '_'))));
-        to.problem(
-                origin,
-                key,
-                "no such option"
-                        + UnknownName.hint(
-                                key.toLowerCase(Locale.ROOT).replace('-', '_').replace('.', '_'), "", known));
+        for (Setting<?> each : Settings.ALL) {
+            each.names().forEach(name -> known.addAll(List.of(name.replace('-', '_'), name)));
+            known.add(each.key());
+        }
+        // The nearest one is spelled as the user's.
+        to.problem(origin, key, "no such option" + UnknownName.hint(key.toLowerCase(Locale.ROOT), "", known));
     }
 }
