@@ -38,6 +38,9 @@ final class PeerListener implements AutoCloseable {
     /** For the next request, or the handshake and the first one. Nodes close what they have not used for 20 s. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    /** For a whole response. The handler has shorter bounds for those with bytes: this one is for refusals that are not taken. */
+    private static final Duration RESPONSE = Duration.ofMinutes(6);
+
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private static final int CLOSE_SECONDS = 10;
@@ -143,8 +146,7 @@ final class PeerListener implements AutoCloseable {
             String node = null;
             for (RequestHead request; (request = receive(connection)) != null; ) {
                 node = node == null ? name(connection) : node;
-                boolean mayGoOn = handler.handle(request, node, connection);
-                if (!mayGoOn || open.size() > most / 2) {
+                if (!respond(request, node, connection) || open.size() > most / 2) {
                     return;
                 }
             }
@@ -162,12 +164,26 @@ final class PeerListener implements AutoCloseable {
     }
 
     private @Nullable RequestHead receive(ServerConnection connection) throws IOException {
-        Future<?> late = clock.schedule(connection::close, PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        Future<?> late = closeAfter(PATIENCE, connection);
         try {
             return connection.receive();
         } finally {
             late.cancel(false);
         }
+    }
+
+    private boolean respond(RequestHead request, String node, ServerConnection connection)
+            throws IOException, InterruptedException {
+        Future<?> late = closeAfter(RESPONSE, connection);
+        try {
+            return handler.handle(request, node, connection);
+        } finally {
+            late.cancel(false);
+        }
+    }
+
+    private Future<?> closeAfter(Duration time, ServerConnection connection) {
+        return clock.schedule(connection::close, time.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void end(ServerConnection connection) {
