@@ -138,7 +138,6 @@ public final class Main {
         line.setParameterExceptionHandler(Main::wrongUsage);
         line.setExecutionExceptionHandler(Main::failed);
         line.setUsageHelpAutoWidth(true);
-        line.setHelpFactory(UnbrokenHelp::new);
         return line;
     }
 

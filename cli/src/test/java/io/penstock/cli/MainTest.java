@@ -15,8 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,30 +179,6 @@ class MainTest {
                         "train  ",
                         "Exit codes (doctor and recover have others: see their help):")
                 .doesNotContain("mount-helper", "train-commands");
-    }
-
-    /** Paths and addresses are copied from it. */
-    @ParameterizedTest
-    @MethodSource("commands")
-    void help_ofEveryCommand_breaksNoWord(String command) {
-        String[] words = command.split(" ", -1);
-        assertThat(run((command + " --help").split(" ", -1))).isZero();
-        CommandLine wide = Main.commandLine().setUsageHelpAutoWidth(false).setUsageHelpWidth(2_000);
-        for (String word : words) {
-            wide = Objects.requireNonNull(wide.getSubcommands().get(word));
-        }
-        assertThat(wide.getUsageMessage().split("\\s+", -1))
-                .contains(out.toString().split("\\s+", -1))
-                .noneMatch(word -> word.contains("\ufeff"));
-    }
-
-    @Test
-    void help_ofAllSettings_breaksNoWord() {
-        assertThat(run("mount", "--help-all")).isZero();
-        assertThat(out.toString().split("\\s+", -1))
-                .contains(Settings.ALL.stream()
-                        .flatMap(setting -> Stream.of(setting.help().split("\\s+", -1)))
-                        .toArray(String[]::new));
     }
 
     @Test
