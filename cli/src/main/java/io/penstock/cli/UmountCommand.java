@@ -35,10 +35,10 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:it is unmounted, and all written files are in the bucket",
+            "0:it is unmounted; if its process was there to tell, all written files are in the bucket",
             "1:it could not be unmounted; the reason was printed",
             "2:the command line is wrong; nothing was tried",
-            "3:it is unmounted; written files, also of earlier mounts, wait for penstock recover"
+            "3:it is unmounted; written files, also of earlier mounts, wait for penstock recover or the next mount"
         })
 final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
@@ -63,10 +63,10 @@ final class UmountCommand implements Callable<Integer> {
     @Option(
             names = "--json",
             description =
-                    "Print a JSON object at the end, with the number of written files that could not be uploaded.")
+                    "Print a JSON object at the end, with the number of written files that are not in the bucket.")
     private boolean json;
 
-    /** @param failed written files that could not be uploaded, by earlier mounts too */
+    /** @param failed written files that are not in the bucket, of earlier mounts too */
     private record Unmounted(String mountPoint, int failed) {}
 
     @Override
@@ -129,7 +129,9 @@ final class UmountCommand implements Callable<Integer> {
             }
             Thread.sleep(pause);
         }
-        failed = process.now(Host.current()).map(RunningMount::failed).orElse(failed); // the last number
+        Optional<RunningMount> last = process.now(Host.current());
+        failed = last.map(RunningMount::failed).orElse(failed);
+        long left = last.map(RunningMount::filesToUpload).orElse(0L);
         process.delete(Host.current());
         if (failed > 0) {
             spec.commandLine()
@@ -137,7 +139,13 @@ final class UmountCommand implements Callable<Integer> {
                     .println("penstock: written files that could not be uploaded: " + failed + "; " + process.recovery()
                             + " shows them");
         }
-        return failed;
+        if (left > 0) { // it was told to end, or killed
+            spec.commandLine()
+                    .getErr()
+                    .println("penstock: written files that the next mount uploads, as the process has ended before: "
+                            + left);
+        }
+        return failed + Math.toIntExact(left);
     }
 
     private static Duration next(Duration pause) {

@@ -53,9 +53,15 @@ final class RecentLinks {
     }
 
     /** @param before {@link #version} of the file before it was copied: if it has changed since, the two are not alike */
-    void linked(long file, @Nullable ObjectVersion before, long copy) throws ErrnoException {
-        ObjectVersion content = before == null ? version(file) : before;
-        ObjectVersion copied = version(copy);
+    void linked(long file, @Nullable ObjectVersion before, long copy) {
+        ObjectVersion content;
+        ObjectVersion copied;
+        try {
+            content = before == null ? version(file) : before;
+            copied = version(copy);
+        } catch (ErrnoException e) {
+            return; // the link is made all the same
+        }
         if (content == null || copied == null || isChanged(file, content)) {
             return;
         }

@@ -119,6 +119,9 @@ final class BatchDeletions {
         }
         Set<String> failed =
                 send(sent, conditionally).stream().map(S3Error::key).collect(Collectors.toSet());
+        if (!sent.stream().map(ObjectVersion::key).collect(Collectors.toSet()).containsAll(failed)) {
+            return Set.of(); // a response that names other keys tells of none
+        }
         return sent.stream().filter(version -> !failed.contains(version.key())).collect(Collectors.toSet());
     }
 
@@ -141,7 +144,7 @@ final class BatchDeletions {
                         .build())
                 .errors()
                 .stream()
-                .filter(error -> !error.code().equals("NoSuchKey"))
+                .filter(error -> !"NoSuchKey".equals(error.code()))
                 .toList();
     }
 

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Public for connections between nodes.
  */
 public final class ServerConnection implements AutoCloseable {
+    /** Later than which none has been decided yet: earlier ones show certificates to whoever listens. */
+    private static final String[] PROTOCOLS = {"TLSv1.3"};
+
     private final SocketChannel socket;
     private final @Nullable SSLEngine engine;
 
@@ -43,6 +46,7 @@ public final class ServerConnection implements AutoCloseable {
         } else {
             engine = tls.createSSLEngine();
             engine.setUseClientMode(false);
+            engine.setEnabledProtocols(PROTOCOLS);
             engine.setNeedClientAuth(true);
             channel = TlsChannel.ofServer(socket, engine, TlsEngine.isNative(tls));
         }

@@ -147,6 +147,9 @@ final class TlsChannel implements ByteChannel {
     private int receive() throws IOException {
         received.compact();
         try {
+            if (!received.hasRemaining()) {
+                throw new SSLException("a TLS record is longer than agreed");
+            }
             return socket.read(received);
         } finally {
             received.flip();
@@ -207,8 +210,8 @@ final class TlsChannel implements ByteChannel {
         } finally {
             records.compact();
         }
+        sent = null;
         if (isNative) { // not after an exception: the buffer may be in use by a thread that has not noticed the end
-            sent = null;
             SPARE.giveBack(records);
         }
     }

@@ -188,12 +188,13 @@ final class S3DiagnosisTest {
     }
 
     @Test
-    void conditions_ofAServerThatTakesNoBatches_areThoseOfOtherRequestsAndLeaveNothing() throws Exception {
+    void conditions_areThoseOfAllKindsOfRequestsAndLeaveNothing() throws Exception {
         try (EmbeddedS3 server = new EmbeddedS3(Files.createDirectory(folder.resolve("data")), "id", "secret")) {
             server.createBucket("bucket");
             try (S3ObjectStore store = S3ObjectStore.connect(config("bucket", at(server.endpoint())))) {
                 assertThat(store.conditions())
-                        .containsOnlyKeys("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject");
+                        .containsOnlyKeys(
+                                "CompleteMultipartUpload", "CopyObject", "DeleteObject", "DeleteObjects", "PutObject");
                 assertThat(store.list(ListRequest.of("", "")).objects()).isEmpty();
             }
         }

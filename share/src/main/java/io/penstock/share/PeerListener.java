@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
@@ -131,13 +132,19 @@ final class PeerListener implements AutoCloseable {
             socket.close();
             return;
         }
+        ServerConnection connection;
         try {
-            ServerConnection connection = new ServerConnection(socket, tls);
-            open.add(connection);
-            threads.execute(() -> serve(connection));
-        } catch (IOException | RuntimeException e) { // it has broken already, or this is being closed
+            connection = new ServerConnection(socket, tls);
+        } catch (IOException | RuntimeException e) { // it has broken already
             LOG.debug("a connection of another node cannot be served", e);
             socket.close();
+            return;
+        }
+        open.add(connection);
+        try {
+            threads.execute(() -> serve(connection));
+        } catch (RejectedExecutionException e) { // this is being closed
+            end(connection);
         }
     }
 
@@ -149,6 +156,7 @@ final class PeerListener implements AutoCloseable {
                 if (!respond(request, node, connection) || open.size() > most / 2) {
                     return;
                 }
+                letOthersRun();
             }
         } catch (IOException e) {
             LOG.debug("another node has ended its request, or did not get all of the response", e);
@@ -161,6 +169,12 @@ final class PeerListener implements AutoCloseable {
         } finally {
             end(connection);
         }
+    }
+
+    /** A connection with requests without a pause, and whose responses are taken, would have a processor for good. */
+    @SuppressWarnings("ThreadPriorityCheck") // virtual threads are not preempted
+    private static void letOthersRun() {
+        Thread.yield();
     }
 
     private @Nullable RequestHead receive(ServerConnection connection) throws IOException {

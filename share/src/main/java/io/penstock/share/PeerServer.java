@@ -125,12 +125,15 @@ final class PeerServer implements AutoCloseable {
                     || !bandwidth.pass(request.range().length(), request.urgency())) {
                 return PeerRequest.BUSY;
             }
-            ByteBuffer chunk = chunks.take();
+            ByteBuffer chunk;
+            try {
+                chunk = chunks.take();
+            } catch (NativeMemory.UsedUpException e) {
+                return PeerRequest.BUSY;
+            }
             int status = read(request, chunk, connection);
             chunks.giveBack(chunk);
             return status;
-        } catch (NativeMemory.UsedUpException e) {
-            return PeerRequest.BUSY;
         } finally {
             running.decrementAndGet();
         }

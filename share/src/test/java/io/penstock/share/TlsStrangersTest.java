@@ -11,6 +11,7 @@ import io.penstock.testing.TestTier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -128,6 +129,27 @@ class TlsStrangersTest {
             }
             assertServes();
         });
+    }
+
+    /** Of which more than all buffers hold would have to come before it is whole. */
+    @Test
+    void record_longerThanAny_endsItsConnectionAtOnce() throws Exception {
+        try (Socket plain = connect();
+                Socket member =
+                        this.member.getSocketFactory().createSocket(plain, "127.0.0.1", node.listen.getPort(), false)) {
+            member.getOutputStream().write(StrangersTest.request(file, "right").getBytes(ISO_8859_1));
+            assertThat(StrangersTest.isRight(member, file)).isTrue();
+
+            byte[] record = new byte[70_000];
+            ByteBuffer.wrap(record).put((byte) 0x17).putShort((short) 0x0303).putShort((short) 0xffff);
+            plain.setSoTimeout(15_000); // a silent connection ends after 30 s
+            try {
+                plain.getOutputStream().write(record);
+                assertThat(plain.getInputStream().readAllBytes()).hasSizeLessThan(1_000);
+            } catch (SocketException e) {
+                // it had more to send
+            }
+        }
     }
 
     @Test

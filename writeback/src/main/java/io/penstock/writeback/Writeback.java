@@ -255,6 +255,13 @@ public final class Writeback implements AutoCloseable {
     /** Goes on with the files of {@link #recovered}; nothing is committed before. To be called once. */
     public void start(Listener listener) {
         files.listen(listener);
+        try {
+            recordOlder();
+        } catch (IOException e) {
+            log.warn(
+                    "A later penstock recover --commit may upload older versions of files over these: {}",
+                    e.getMessage());
+        }
         recovered.forEach(WrittenFile::resume);
         orphans.forEach(orphan -> context.uploads().abort(orphan.uploads(), orphan.aborted()));
     }
