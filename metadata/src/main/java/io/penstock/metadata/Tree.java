@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -632,6 +633,8 @@ public final class Tree implements AutoCloseable {
             }
         } catch (ObjectStoreException | InterruptedException e) {
             // Single lookups go on and report the failure.
+        } catch (RejectedExecutionException e) {
+            // The mount ends.
         } finally {
             listing.leave();
         }
