@@ -30,6 +30,10 @@ final class PrometheusEndpoint implements Exporter {
     private static final Logger log = LoggerFactory.getLogger(PrometheusEndpoint.class);
 
     private static final String PATH = "/metrics";
+
+    /** Connections that wait to be accepted: by the default of 50, some strangers at once have a scrape wait for a second. */
+    private static final int BACKLOG = 256;
+
     private static final String TEXT = "text/plain; charset=utf-8";
 
     /** The text format's version 0.0.4, which every Prometheus reads. */
@@ -62,7 +66,7 @@ final class PrometheusEndpoint implements Exporter {
     static PrometheusEndpoint open(InetSocketAddress address) throws RefusedException {
         try {
             InetAddress host = InetAddress.getByName(address.getHostString());
-            return new PrometheusEndpoint(HttpServer.create(new InetSocketAddress(host, address.getPort()), 0));
+            return new PrometheusEndpoint(HttpServer.create(new InetSocketAddress(host, address.getPort()), BACKLOG));
         } catch (IOException e) {
             throw new RefusedException(
                     MetricsSettings.PROMETHEUS + ": cannot listen at " + address.getHostString() + ":"
