@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Public for connections between nodes.
  */
 public final class ServerConnection implements AutoCloseable {
-    /** Later than which none has been decided yet: earlier ones show certificates to whoever listens. */
+    /** Earlier versions show certificates to whoever listens. */
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
     private final SocketChannel socket;
