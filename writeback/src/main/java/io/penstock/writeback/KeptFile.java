@@ -76,7 +76,10 @@ public final class KeptFile {
 
     /** Has later runs know, when the later version is in the bucket, that this one is older. */
     void recordOlder() throws IOException {
-        if (isOlder() && !new FileJournal(found.staged(), found::opened).amend(new JournalRecord.Kept(OLDER))) {
+        boolean isRecorded = OLDER.equals(found.state().keptFor());
+        if (isOlder()
+                && !isRecorded
+                && !new FileJournal(found.staged(), found::opened).amend(new JournalRecord.Kept(OLDER))) {
             throw new IOException("the journal of " + where() + " cannot be written");
         }
     }
