@@ -38,7 +38,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
                 + "Help with a command:                            penstock COMMAND --help%n",
-        exitCodeListHeading = "%nExit codes (doctor and recover have others: see their help):%n",
+        exitCodeListHeading = "%nExit codes (doctor, recover and umount have others: see their help):%n",
         exitCodeList = {
             "0:done",
             "1:it could not be done; the reason was printed",

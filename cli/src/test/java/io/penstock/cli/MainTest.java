@@ -177,7 +177,7 @@ class MainTest {
                         "demo  ",
                         "install  ",
                         "train  ",
-                        "Exit codes (doctor and recover have others: see their help):")
+                        "Exit codes (doctor, recover and umount have others: see their help):")
                 .doesNotContain("mount-helper", "train-commands");
     }
 
