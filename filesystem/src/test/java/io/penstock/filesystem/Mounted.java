@@ -52,7 +52,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -112,8 +114,8 @@ public final class Mounted implements AutoCloseable {
     /** open(2)'s, by handle. */
     private final Map<Long, Integer> flags = new ConcurrentHashMap<>();
 
-    /** Lookups to forget at the end. */
-    private final List<Long> lookups = new ArrayList<>();
+    /** Lookups to forget at the end; tests look up from several threads. */
+    private final Queue<Long> lookups = new ConcurrentLinkedQueue<>();
 
     /**
      * A read-only one, which ignores attributes that objects keep.
