@@ -183,6 +183,23 @@ class KeptAttributesTest {
         assertThat(m.stored("a")).isNull();
     }
 
+    /** Empty objects of one second are one version, and the failed change has made unknown what the first one keeps. */
+    @Test
+    void unlink_afterAFailedChange_leavesTheOpenFileItsOwnMode() throws Exception {
+        m.close(m.create("a", 0640, Mounted.CREATOR, O_WRONLY));
+        OpenFile reader = m.open("a");
+        long inode = m.fs.inodeOf(reader.handle());
+        m.faults.next(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        assertErrno(Errno.EIO, () -> setattr("a", times(TIME, TIME)));
+        m.unlink("a");
+
+        Attributes other = m.fs.mknod(FileSystem.ROOT, "a", 0010600, 0, Mounted.CREATOR);
+
+        assertThat(m.fs.getattr(inode).mode()).isEqualTo(0100640);
+        m.fs.forget(other.inode(), 1);
+        m.fs.release(reader.handle());
+    }
+
     @Test
     void setattr_ofACommittedFile_isShownByTheNextMount() throws Exception {
         m.bucket.put("d/a", "12345");

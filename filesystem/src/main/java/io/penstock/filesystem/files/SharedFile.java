@@ -490,7 +490,8 @@ public final class SharedFile implements KernelContent.Holder {
     @GuardedBy("this")
     private void lose() {
         if (state != State.ENDED) {
-            attributes = knownAttributes(); // what is known by the key will be another file's
+            ObjectAttributes known = lastKnown(null);
+            attributes = known == null ? ObjectAttributes.NONE : known; // the key's will be another file's
             own = new Times(modified(), changed());
             become(State.REMOVED, () -> {});
         }
