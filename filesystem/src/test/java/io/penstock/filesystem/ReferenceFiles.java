@@ -342,12 +342,8 @@ final class ReferenceFiles {
             }
             return failure.errno;
         } else if (!Objects.equals(there, file.base)) {
-            if (sent.equals(there)) {
-                committed(file); // the same content is taken for its own
-                return null;
-            }
             file.doubts.clear();
-            return Errno.ESTALE;
+            return Errno.ESTALE; // also where the other object has the same content
         } else if (failure != null) {
             store.put(file.path, sent);
             return failure.errno;
