@@ -18,7 +18,7 @@ public record ByteRange(long offset, long length) {
         return offset + length;
     }
 
-    /** The rest of this range without its first {@code bytes} bytes (fewer than {@link #length}). */
+    /** This range without its first {@code bytes} bytes (fewer than {@link #length}). */
     public ByteRange skip(long bytes) {
         return new ByteRange(offset + bytes, length - bytes);
     }

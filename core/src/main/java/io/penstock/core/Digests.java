@@ -3,17 +3,17 @@ package io.penstock.core;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** Digests by algorithms that every JDK has. */
+/** Digests by algorithms that every JDK supports. */
 public final class Digests {
     private Digests() {}
 
-    /** A new one, which one thread uses. */
+    /** A new digest, for use by one thread. */
     public static MessageDigest sha256() {
         return of("SHA-256");
     }
 
     /**
-     * A new one, which one thread uses.
+     * A new digest, for use by one thread.
      *
      * @param algorithm MD5, SHA-1 or SHA-256
      */

@@ -40,7 +40,7 @@ public enum Errno {
         this.number = number;
     }
 
-    /** Such as {@code EIO}; {@code errno 5} of a number that is not here. */
+    /** The number's name, such as {@code EIO}; {@code errno 5} for a number that is not listed here. */
     public static String nameOf(int number) {
         for (Errno errno : values()) {
             if (errno.number == number) {
@@ -50,7 +50,7 @@ public enum Errno {
         return "errno " + number;
     }
 
-    /** The positive number; FUSE replies carry it negated. */
+    /** The positive number; FUSE replies carry its negative. */
     public int number() {
         return number;
     }

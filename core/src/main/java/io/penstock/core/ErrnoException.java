@@ -3,9 +3,9 @@ package io.penstock.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation of the file system fails with an error number. The message is for the log. It has no stack trace: most
- * are a lookup's ENOENT, which is an ordinary result and must cost no more than one; an unexpected failure is the
- * cause, and has its own.
+ * An operation of the file system fails with an error number. The message is for the log. The exception has no stack
+ * trace: most are the ENOENT of a lookup, an ordinary result that must stay cheap. An unexpected failure is the cause
+ * and brings its own trace.
  */
 public class ErrnoException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -4,11 +4,11 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parts of a buffer whose bytes have not been copied into it: they lie in memory that its owner lends until they are
+ * Parts of a buffer that have not been copied into it: their bytes lie in memory that its owner lends until they are
  * passed on. Reused; for one thread at a time.
  *
- * <p>A thread with loans that must wait for anything but passing them on {@linkplain #settle settles} first: another
- * thread may be waiting for that memory.
+ * <p>Before a thread with loans waits for anything except passing them on, it must {@linkplain #settle settle} them:
+ * another thread may be waiting for that memory.
  */
 public final class LentBytes {
     /** Below this size a copy costs less than a loan, which must be counted and adds an element to writev(2). */
@@ -36,7 +36,7 @@ public final class LentBytes {
     private final Part[] parts;
     private int count;
 
-    /** @param most maximum number of loans at a time */
+    /** @param most the maximum number of loans at a time */
     public LentBytes(int most) {
         parts = new Part[most];
         for (int i = 0; i < most; i++) {
@@ -50,11 +50,11 @@ public final class LentBytes {
     }
 
     /**
-     * Adds a loan after those before.
+     * Adds a loan after the earlier ones.
      *
      * @param at the bytes' position in the buffer
-     * @param memory has them from {@code offset} on
-     * @param address of the first of them
+     * @param memory contains them from {@code offset} on
+     * @param address of the first byte
      */
     public void add(int at, ByteBuffer memory, int offset, long address, int length, Loan loan) {
         Part part = parts[count++];
@@ -66,7 +66,7 @@ public final class LentBytes {
         part.loan = loan;
     }
 
-    /** Ends all loans, and copies their bytes to their positions. */
+    /** Copies the lent bytes to their positions and ends all loans. */
     public void settle(ByteBuffer buffer) {
         for (int i = 0; i < count; i++) {
             Part part = parts[i];

@@ -5,9 +5,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distinguishes buckets of the same name on different servers: server and bucket, as {@code
- * minio.example.com:9000/data}, or {@code aws/data}. All spellings of an endpoint are equal: scheme, the scheme's
- * default port, a slash at the end and upper case do not count. A name and an address of one server are different.
+ * Distinguishes buckets of the same name on different servers: server and bucket, such as {@code
+ * minio.example.com:9000/data} or {@code aws/data}. All spellings of an endpoint are equal: the scheme, its default
+ * port, a trailing slash and upper case do not count. A server's name and its address are different.
  */
 public final class Namespace {
     private Namespace() {}

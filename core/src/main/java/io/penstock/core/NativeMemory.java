@@ -15,18 +15,18 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory outside the heap. Most of it is that of direct buffers. The JVM has as much of that as
- * {@code -XX:MaxDirectMemorySize} says: that is the one budget, and an allocation that exceeds it fails here.
- * {@code bin/penstock} sizes it for all shares together, so that none takes what another was promised. A share keeps its
- * buffers for the next use, and takes more only when it grows. The garbage collector frees a buffer that is dropped.
+ * The memory outside the heap. Most of it is in direct buffers, for which {@code -XX:MaxDirectMemorySize} is the one
+ * budget: an allocation that exceeds it fails here. {@code bin/penstock} sizes it for the sum of all shares, so that no
+ * share takes what another was promised. A share keeps its buffers for reuse and allocates only when it grows. The
+ * garbage collector frees a dropped buffer.
  *
- * <p>The memory of an {@linkplain #arena arena} comes on top of that budget, and is free again once the arena is closed.
- * Safe for use by any number of threads.
+ * <p>The memory of an {@linkplain #arena arena} comes on top of that budget and is freed when the arena is closed. Safe
+ * for use by any number of threads.
  */
 public final class NativeMemory {
     private static final Cleaner CLEANER = Cleaner.create();
 
-    /** Bytes of each share. */
+    /** Bytes in use by each share. */
     private static final Map<Share, LongAdder> USED =
             Arrays.stream(Share.values()).collect(toUnmodifiableMap(identity(), _ -> new LongAdder()));
 
@@ -38,17 +38,17 @@ public final class NativeMemory {
         PAGES,
         /** Blocks of written files: the setting {@code write.memory}. */
         BLOCKS,
-        /** Names of the whole bucket, in arenas: the setting {@code metadata.preload-memory}, twice while they are listed again. */
+        /** Names of the whole bucket, in arenas: {@code metadata.preload-memory}, doubled while they are relisted. */
         NAMES,
-        /** The kernel's requests: one for each reader, and one for each large request that waits. */
+        /** Requests of the kernel: one for each reader, and one for each large request that waits. */
         REQUESTS,
-        /** Replies to the kernel: a budget of their own. */
+        /** Replies to the kernel, which have a separate budget. */
         REPLIES,
-        /** Connections to the store, 144 KiB each, and to other nodes, 16 KiB each; with TLS 82 KiB more, and 72 while it sends. */
+        /** Connections: 144 KiB each to the store, 16 to other nodes; with TLS 82 KiB more, and 72 while sending. */
         CONNECTIONS
     }
 
-    /** The JVM has no more. Its memory comes back when a share drops some: the action may be tried again. */
+    /** The JVM has no more memory. A retry may succeed: memory comes back when a share drops some. */
     public static final class UsedUpException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -60,7 +60,7 @@ public final class NativeMemory {
         }
     }
 
-    /** Bytes that the share has, those among them that were dropped and that the collector has not found yet. */
+    /** Bytes allocated to the share, including dropped ones that the garbage collector has not found yet. */
     public static long used(Share share) {
         return requireNonNull(USED.get(share)).sum();
     }
@@ -70,19 +70,19 @@ public final class NativeMemory {
      *
      * @param bytes a multiple of the alignment
      * @param alignment a power of two
-     * @throws UsedUpException if the JVM has no more
+     * @throws UsedUpException if the JVM has no more memory
      */
     public static ByteBuffer allocate(Share share, int bytes, int alignment) {
         try {
             ByteBuffer whole = ByteBuffer.allocateDirect(bytes + alignment - 1);
             count(requireNonNull(USED.get(share)), whole);
-            return whole.alignedSlice(alignment); // which leaves out what does not fill a unit at the end
-        } catch (OutOfMemoryError e) { // of this memory alone: the heap is not in danger
+            return whole.alignedSlice(alignment); // drops a partial unit at the end
+        } catch (OutOfMemoryError e) { // only direct memory is short, the heap is not in danger
             throw new UsedUpException(share, e);
         }
     }
 
-    /** An arena for any number of threads, whose memory counts until it is closed. */
+    /** An arena for use by any number of threads. Its memory counts until it is closed. */
     public static Arena arena(Share share) {
         return new CountedArena(Arena.ofShared(), requireNonNull(USED.get(share)), new LongAdder());
     }
@@ -103,7 +103,7 @@ public final class NativeMemory {
 
         @Override
         public void close() {
-            arena.close(); // only once: the next call throws
+            arena.close(); // succeeds only once: the next call throws
             used.add(-bytes.sum());
         }
     }

@@ -23,7 +23,7 @@ public final class Printable {
         return escaped.toString();
     }
 
-    /** Those of ISO 646 and 6429, and Unicode's line breaks and direction changes. */
+    /** The control characters of ISO 646 and 6429, and Unicode's line breaks and direction changes. */
     private static boolean isControl(int c) {
         return Character.isISOControl(c)
                 || c == 0x2028

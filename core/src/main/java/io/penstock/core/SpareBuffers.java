@@ -5,8 +5,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Buffers of one size outside the heap that are used for a moment each. As many are kept as were in use at once. Safe for use by any
- * number of threads.
+ * Buffers of one size outside the heap, each in use for a moment. Keeps as many as were in use at the same time. Safe
+ * for use by any number of threads.
  */
 public final class SpareBuffers {
     private final NativeMemory.Share share;
@@ -20,16 +20,16 @@ public final class SpareBuffers {
     }
 
     /**
-     * A cleared buffer. What it holds is of an earlier use.
+     * A cleared buffer, whose bytes are left over from an earlier use.
      *
-     * @throws NativeMemory.UsedUpException if there is no spare one, and the JVM has no more memory
+     * @throws NativeMemory.UsedUpException if there is no spare one and the JVM has no more memory
      */
     public ByteBuffer take() {
         ByteBuffer buffer = spare.poll();
         return buffer == null ? NativeMemory.allocate(share, bytes, 1) : buffer.clear();
     }
 
-    /** @param buffer {@linkplain #take taken} here, and used by nobody now; one that is not given back is freed like any object */
+    /** @param buffer {@linkplain #take taken} here and no longer used; one that is not returned is garbage-collected */
     public void giveBack(ByteBuffer buffer) {
         spare.add(buffer);
     }

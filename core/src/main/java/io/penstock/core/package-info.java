@@ -1,4 +1,4 @@
-/** Value types that two or more modules name, and the native memory of all. Depends on nothing. */
+/** Value types that two or more modules name, and the native memory of all modules. Depends on nothing. */
 @NullMarked
 package io.penstock.core;
 

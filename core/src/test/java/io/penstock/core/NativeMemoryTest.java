@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What there is of memory outside the heap. */
+/** Accounting and limits of the memory outside the heap. */
 final class NativeMemoryTest {
     @Test
     void allocate_givesAlignedBytesOfThatLength() {
