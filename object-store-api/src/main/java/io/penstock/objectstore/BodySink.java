@@ -3,8 +3,8 @@ package io.penstock.objectstore;
 import java.nio.ByteBuffer;
 
 /**
- * Where the bytes of an object go as they arrive. The sink owns the memory, so that bytes travel from the socket to
- * their final place without a copy in between. One thread at a time calls it.
+ * Receives the bytes of an object as they arrive. The sink owns the memory, so bytes travel from the socket to their
+ * final place without an intermediate copy. Called by one thread at a time.
  */
 public interface BodySink {
     /**
@@ -13,6 +13,6 @@ public interface BodySink {
      */
     ByteBuffer buffer() throws InterruptedException;
 
-    /** Reports that the buffer last handed out holds {@code bytes} more bytes; its position stands after them. */
+    /** Reports that the buffer last returned holds {@code bytes} more bytes; its position is after them. */
     void filled(int bytes);
 }

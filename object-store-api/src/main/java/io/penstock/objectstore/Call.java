@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import io.penstock.core.ByteRange;
 
-/** One call of an object store, as a {@link ForwardingObjectStore} is given it. */
+/** One call of an object store, as passed to {@link ForwardingObjectStore#around}. */
 public sealed interface Call {
     /** A range GET of one version. */
     record Get(String key, ByteRange range, String etag) implements Call {}
@@ -25,31 +25,31 @@ public sealed interface Call {
     /** A PUT of a whole object. */
     record Put(String key, long size, WriteCondition condition) implements Call {}
 
-    /** A multipart upload begins. */
+    /** The start of a multipart upload. */
     record CreateUpload(String key) implements Call {}
 
-    /** A part is sent. */
+    /** The upload of a part. */
     record UploadPart(String key, int number, long size) implements Call {}
 
-    /** A part is copied by the store. */
+    /** The copy of a part, made by the store. */
     record CopyPart(String key, int number, String source, ByteRange range) implements Call {}
 
-    /** A multipart upload is completed with the parts of these numbers. */
+    /** The completion of a multipart upload with the parts of these numbers. */
     record Complete(String key, java.util.List<Integer> parts, WriteCondition condition) implements Call {}
 
-    /** A multipart upload is aborted. */
+    /** The abort of a multipart upload. */
     record Abort(String key) implements Call {}
 
     /** A request for the parts of a multipart upload. */
     record ListParts(String key) implements Call {}
 
-    /** An object is copied by the store. */
+    /** The copy of an object, made by the store. */
     record Copy(String source, String key, WriteCondition condition) implements Call {}
 
-    /** An object is removed. */
+    /** The deletion of an object. */
     record Delete(String key) implements Call {}
 
-    /** Whether this is a GET of this key; a predicate for holding and failing calls. */
+    /** Whether this is a GET of this key; a predicate to hold and fail calls. */
     default boolean isGetOf(String key) {
         return this instanceof Get get && get.key().equals(key);
     }

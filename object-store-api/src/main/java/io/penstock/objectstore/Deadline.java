@@ -6,35 +6,35 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time limit of one call, over all requests that the call makes: a fixed time after the call began, or after its
- * last progress. Received bytes, a page of a listing and a completed change are progress; other responses are not.
+ * The time limit of one call, over all requests that the call makes: a fixed time after the call began or last made
+ * progress. Received bytes, a page of a listing and a completed change are progress; other responses are not.
  *
- * <p>A {@link RetryPolicy} makes the deadline where the call begins, and {@link #call} hands it down to all requests of
- * that thread. A call that goes on in another thread hands it on there. A request without a deadline gets its own. Safe
- * for use by any number of threads.
+ * <p>A {@link RetryPolicy} creates the deadline where the call begins, and {@link #call} applies it to all requests of
+ * that thread. A call that continues in another thread passes it on there. A request without a deadline gets its own.
+ * Safe for use by any number of threads.
  */
 public final class Deadline {
     private static final ScopedValue<Deadline> CURRENT = ScopedValue.newInstance();
 
-    /** The minimum time of an attempt, also of one that begins when the deadline is over. */
+    /** The minimum time of an attempt, even one that begins after the deadline. */
     private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
 
     private final Duration patience;
     private final String setting;
 
-    /** {@link System#nanoTime} of the beginning, or of the last progress. */
+    /** {@link System#nanoTime} of the start or of the last progress. */
     @GuardedBy("this")
     private long since = System.nanoTime();
 
-    /** In a queue of this process, if the store's responses in that time are not taken into account yet. */
+    /** The time in a queue of this process, until the store's responses during that time are taken into account. */
     @GuardedBy("this")
     private @Nullable Wait waited;
 
-    /** From when to when, by {@link System#nanoTime}. */
+    /** Start and end, by {@link System#nanoTime}. */
     private record Wait(long from, long to) {}
 
     /**
-     * @param patience zero for one attempt, which only the timeouts of the connection bound
+     * @param patience zero for one attempt, bounded only by the timeouts of the connection
      * @param setting the setting that configures it, for messages
      */
     Deadline(Duration patience, String setting) {
@@ -48,13 +48,13 @@ public final class Deadline {
         T run() throws ObjectStoreException, InterruptedException, E;
     }
 
-    /** A queue of this process in which a call waits for its turn. */
+    /** A queue in this process in which a call waits for its turn. */
     @FunctionalInterface
     public interface Line {
         void await() throws InterruptedException;
     }
 
-    /** The deadline that this thread works within; null if there is none. */
+    /** The deadline that applies to this thread; null if there is none. */
     public static @Nullable Deadline current() {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
@@ -73,18 +73,18 @@ public final class Deadline {
         }
     }
 
-    /** Runs the work within this deadline, unless this thread already works within one. */
+    /** Runs the work within this deadline, unless one already applies to this thread. */
     public <T extends @Nullable Object, E extends Exception> T callUnlessWithin(Work<T, E> work)
             throws ObjectStoreException, InterruptedException, E {
         return CURRENT.isBound() ? work.run() : call(work);
     }
 
-    /** Starts the time anew: the store has made progress with the call, or a caller begins to wait for it. */
+    /** Restarts the time: the store has made progress with the call, or a caller begins to wait for it. */
     public synchronized void restart() {
         since = System.nanoTime();
     }
 
-    /** A caller waits for the same until another deadline: this is over when that is, or later. */
+    /** Another caller waits for the same result: extends this deadline to that caller's if that ends later. */
     public void extendTo(Deadline other) {
         extendTo(other.since());
     }
@@ -95,7 +95,7 @@ public final class Deadline {
         }
     }
 
-    /** What a caller is told that has waited until this was over. */
+    /** The failure for a caller that has waited until this deadline was over. */
     public ObjectStoreException.Unavailable overdue(String what) {
         return new ObjectStoreException.Unavailable(what + explanation(), null);
     }
@@ -105,7 +105,7 @@ public final class Deadline {
         return leftNanos() <= 0;
     }
 
-    /** Notes that the call has waited in a queue of this process ever since it began, or since its last progress. */
+    /** Records that the call has waited in a queue of this process since it began or last made progress. */
     public void stoodInLine() {
         stoodInLine(since());
     }
@@ -115,16 +115,16 @@ public final class Deadline {
     }
 
     /**
-     * Notes that the call has waited in a queue of this process until now. That does not count as long as the store has
-     * responded to others in that time; what the call's own requests take does.
+     * Records that the call has waited in a queue of this process until now. The wait up to the store's last response
+     * to any call does not count towards the deadline; the time of the call's own requests does.
      *
-     * @param began {@link System#nanoTime} of the beginning of the wait
+     * @param began {@link System#nanoTime} of the start of the wait
      */
     synchronized void stoodInLine(long began) {
         waited = new Wait(waited == null ? began : waited.from, System.nanoTime());
     }
 
-    /** Waits for the call's turn, and notes the wait in the current deadline. */
+    /** Waits for the call's turn, and records the wait in the current deadline. */
     public static void standInLine(Line line) throws InterruptedException {
         long began = System.nanoTime();
         line.await();
@@ -134,7 +134,7 @@ public final class Deadline {
         }
     }
 
-    /** Acquires a permit, and notes a wait for it in the current deadline. */
+    /** Acquires a permit, and records any wait for it in the current deadline. */
     static void acquire(Semaphore permits) throws InterruptedException {
         if (!permits.tryAcquire()) {
             standInLine(permits::acquire);
@@ -158,7 +158,7 @@ public final class Deadline {
         Thread.sleep(Duration.ofNanos(Math.clamp(leftNanos(), 0, pause.toNanos())));
     }
 
-    /** {@code longest}, or the time that is left; a second at least, if that is not longer. */
+    /** The smaller of {@code longest} and the time left, where the time left counts as at least a second. */
     public Duration atMost(Duration longest) {
         if (patience.isZero()) {
             return longest;
@@ -167,7 +167,7 @@ public final class Deadline {
         return left.compareTo(longest) < 0 ? left : longest;
     }
 
-    /** Whether a running attempt must end now. False for a call that makes only one attempt. */
+    /** Whether a running attempt must end now. Always false for a call that makes only one attempt. */
     boolean isCut() {
         return !patience.isZero() && isOver();
     }
@@ -181,7 +181,7 @@ public final class Deadline {
         return patience.toNanos() - (System.nanoTime() - since());
     }
 
-    /** The end of an error message when the deadline is over; empty for a call that made one attempt. */
+    /** The end of an error message once the deadline is over; empty for a call that made one attempt. */
     String explanation() {
         if (patience.isZero()) {
             return "";

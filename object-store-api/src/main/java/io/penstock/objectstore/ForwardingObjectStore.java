@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.SortedMap;
 
-/** A store before another one: every call passes {@link #around}, which a decorator overrides. */
+/** Forwards to another store: every call passes through {@link #around}, which a decorator overrides. */
 public abstract class ForwardingObjectStore implements ObjectStore {
     /** The decorated store. */
     protected final ObjectStore store;
@@ -27,7 +27,7 @@ public abstract class ForwardingObjectStore implements ObjectStore {
     }
 
     /**
-     * Makes the request, or does not.
+     * Makes the request, or fails without making it.
      *
      * @param call its description
      * @param body its body; empty for most

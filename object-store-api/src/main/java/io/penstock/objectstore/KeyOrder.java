@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.util.Comparator;
 
-/** The order in which ordinary buckets list keys: by the bytes of their UTF-8, which is the order of code points. */
+/** The order in which ordinary buckets list keys: by their UTF-8 bytes, which is the order of code points. */
 public final class KeyOrder {
     public static final Comparator<String> COMPARATOR = KeyOrder::compare;
 

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of a listing. Both lists are in UTF-8 byte order on ordinary buckets, in no order on directory buckets.
+ * One page of a listing. Both lists are in UTF-8 byte order on ordinary buckets and unordered on directory buckets.
  *
  * @param objects the objects on this page
  * @param commonPrefixes the prefixes that the delimiter rolled up, each ending in the delimiter

@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import org.jspecify.annotations.Nullable;
 
-/** The pages of one listing, each requested when it is asked for. One caller at a time. */
+/** The pages of one listing, each requested on demand. One caller at a time. */
 public final class ListPages {
     private final Source source;
     private final PageProgress progress;

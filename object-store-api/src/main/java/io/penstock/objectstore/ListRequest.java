@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param delimiter rolls keys that contain it after the prefix up into common prefixes; empty for a flat listing
  * @param startAfter only keys (and common prefixes) after this one in UTF-8 byte order; null for all
  * @param continuationToken the previous page's {@link ListPage#nextToken}; null for the first page
- * @param maxKeys 1 to 1000: keys and common prefixes together
+ * @param maxKeys 1 to 1000: keys and common prefixes in total
  */
 public record ListRequest(
         String prefix,
@@ -31,7 +31,7 @@ public record ListRequest(
         return new ListRequest(prefix, delimiter, null, null, MAX_KEYS);
     }
 
-    /** The same listing's page at {@code token}. */
+    /** The page of the same listing at {@code token}. */
     public ListRequest next(String token) {
         return new ListRequest(prefix, delimiter, startAfter, token, maxKeys);
     }

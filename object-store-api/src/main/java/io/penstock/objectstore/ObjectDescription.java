@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * An object without its bytes, as one HEAD shows it.
  *
- * @param date when the store made the response, by its own clock, in whole seconds; by this machine's clock if the store sends
- *     no date
- * @param headers as {@link ObjectProperties#headers} has them
- * @param operation that made it, or the object that it is a copy of; null if another program did
+ * @param date the time of the response by the store's clock, in whole seconds; by this machine's clock if the store
+ *     sends no date
+ * @param headers as in {@link ObjectProperties#headers}
+ * @param operation that made it, or that made the object that it is a copy of; null if another program did
  */
 public record ObjectDescription(
         StoredObject object,
         Instant date,
         SortedMap<String, String> headers,
         @Nullable OperationId operation) {
-    /** The version if this operation made it; null if another did. Nothing else takes an object for an operation's own. */
+    /** The version if this operation made it, else null. Nothing else identifies an object as an operation's own. */
     public @Nullable ObjectVersion madeBy(OperationId wanted) {
         return wanted.equals(operation) ? object.version() : null;
     }

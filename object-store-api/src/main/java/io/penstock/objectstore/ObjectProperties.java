@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The properties of an object beside its key and bytes that a write must repeat: a PUT that leaves one out makes an
- * object without it. Immutable.
+ * The properties of an object, besides key and bytes, that a write must repeat: a PUT that omits one creates an object
+ * without it. Immutable.
  *
  * @param headers as S3 names them in a PUT and in the response to a HEAD, in lower case: type, encoding, language,
  *     disposition, caching and user metadata ({@code x-amz-meta-…}), the storage class unless it is the store's
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param tags by their keys
  */
 public record ObjectProperties(SortedMap<String, String> headers, Map<String, String> tags) {
-    /** What the names of headers with user metadata begin with. */
+    /** The prefix of headers that carry user metadata. */
     public static final String USER_METADATA = "x-amz-meta-";
 
-    /** The most bytes that S3 takes of all user metadata of an object: "Working with object metadata" of its manual. */
+    /** The maximum size in bytes of an object's user metadata in S3 (user guide, "Working with object metadata"). */
     public static final int MOST_METADATA_BYTES = 2048;
 
     private static final Map<String, String> TIMES =
@@ -31,7 +31,7 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
     private static final String ENCODING = "content-encoding";
     private static final String STORAGE_CLASS = "x-amz-storage-class";
 
-    /** The storage class of an object whose response names none. */
+    /** The storage class of an object if the response names none. */
     private static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
     private static final String DEFAULT_TYPE = "application/octet-stream";
@@ -51,8 +51,8 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
     }
 
     /**
-     * The properties of the same object under another name. An unknown content type follows from the new name: many
-     * programs write a file under a temporary name first.
+     * The properties of the same object under another name. The new name determines an unknown content type: many
+     * programs first write a file under a temporary name.
      */
     public ObjectProperties renamed(String key) {
         return headers.getOrDefault(TYPE, DEFAULT_TYPE).equals(DEFAULT_TYPE) ? with(Map.of(TYPE, typeOf(key))) : this;
@@ -63,7 +63,7 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         return with(Map.of(ENCODING, ""));
     }
 
-    /** The properties with these headers in place of those of the same names. An empty value removes the header. */
+    /** The properties with these headers replacing those of the same names. An empty value removes the header. */
     public ObjectProperties with(Map<String, String> others) {
         SortedMap<String, String> all = new TreeMap<>(headers);
         others.forEach((name, value) -> {
@@ -81,23 +81,23 @@ public record ObjectProperties(SortedMap<String, String> headers, Map<String, St
         return with(Map.of(OperationId.HEADER, operation.text()));
     }
 
-    /** The operation that sends them; null if they are those of an object. */
+    /** The operation that sends them; null if they were read from an object. */
     public @Nullable OperationId operation() {
         String text = headers.get(OperationId.HEADER);
         return text == null ? null : new OperationId(text);
     }
 
-    /** The properties as a request sends them: of a new operation, unless the caller has given them one. */
+    /** The properties as a request sends them: with the operation set by the caller, or else with a new one. */
     public ObjectProperties sent() {
         return operation() == null ? sentBy(OperationId.random()) : this;
     }
 
-    /** The properties without times of files, as DataSync, rclone and s3fs keep them: they were those of other content. */
+    /** The properties without the file times that DataSync, rclone and s3fs store: they belonged to other content. */
     public ObjectProperties withoutTimes() {
         return with(TIMES);
     }
 
-    /** The bytes of user metadata that S3 counts: names without their common beginning, and values. */
+    /** The size of user metadata in bytes as S3 counts it: names without the common prefix, and values. */
     public static int metadataBytes(SortedMap<String, String> headers) {
         return headers.entrySet().stream()
                 .filter(header ->

@@ -13,26 +13,26 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every call blocks until its response arrives and is meant for a virtual thread: a thousand waiting calls are
  * cheap. Implementations are safe for use by any number of threads and hold no lock while they wait. They retry within
- * the thread's {@link Deadline}, or within one that {@link #retries} makes for this call. An interrupt ends a call
+ * the thread's {@link Deadline}, or within one that {@link #retries} creates for this call. An interrupt ends a call
  * early with {@link InterruptedException}.
  *
- * <p>A PUT, the creation of an upload, and a copy carry the {@link OperationId} in their properties, or a new one. If the
- * response to an attempt was lost and the next is refused, the object is the call's own if it has that id. Each call ends
- * in one of three ways: the new version; a refusal, after which nothing of the call counts; or a failure that
- * {@linkplain ObjectStoreException#mayBeDone may be done} all the same, as after an interrupt.
+ * <p>A PUT, the creation of an upload, and a copy carry the {@link OperationId} in their properties, or a new one. If
+ * the response to an attempt was lost and the next is refused, the object is the call's own if it has that id. A call
+ * ends in one of three ways: with the new version; with a refusal, which means that it has changed nothing; or with a
+ * failure that {@linkplain ObjectStoreException#mayBeDone may still take effect}, for example after an interrupt.
  *
- * <p>The store checks a {@link WriteCondition} itself where it honours conditions on that kind of request. Otherwise,
- * which is logged once a kind, a HEAD before each attempt checks it. Then a write by another client between the HEAD
- * and the attempt is lost.
+ * <p>The store checks a {@link WriteCondition} itself if it honours conditions on that kind of request. Otherwise a
+ * HEAD before each attempt checks it, which is logged once for each kind. A write by another client between the HEAD
+ * and the attempt is then lost.
  */
 public interface ObjectStore extends AutoCloseable {
-    /** The maximum number of objects that one request deletes (DeleteObjects). */
+    /** The maximum number of objects in one DeleteObjects request. */
     int MOST_DELETED = 1_000;
 
     /** The bucket's name, for messages and cache keys. */
     String bucket();
 
-    /** Makes the deadline of a call that comes to several requests. */
+    /** Creates the deadline of a call that makes several requests. */
     default RetryPolicy retries() {
         return RetryPolicy.DEFAULT;
     }
@@ -72,8 +72,8 @@ public interface ObjectStore extends AutoCloseable {
     ObjectDescription describe(String key) throws ObjectStoreException, InterruptedException;
 
     /**
-     * The version of the object with exactly this key, if this operation made it; null if it did not, or if there is none.
-     * One HEAD.
+     * The version of the object with exactly this key if this operation made it; null if it did not or if there is
+     * none. One HEAD.
      */
     default @Nullable ObjectVersion find(String key, OperationId operation)
             throws ObjectStoreException, InterruptedException {
@@ -85,8 +85,8 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
-     * The checksums that the store keeps of exactly this version, by S3's names of the algorithms, such as {@code CRC32C}:
-     * in Base64, and where the checksum is that of the parts' checksums, with their number after it ({@code gPuZzQ==-3}).
+     * The checksums that the store keeps of exactly this version, by S3's names of the algorithms, such as {@code
+     * CRC32C}. They are in Base64. A checksum of the parts' checksums ends in the number of parts ({@code gPuZzQ==-3}).
      * One HEAD, for which S3 requires the right to decrypt the object.
      *
      * @throws ObjectStoreException.PreconditionFailed if the object has been replaced
@@ -96,7 +96,7 @@ public interface ObjectStore extends AutoCloseable {
 
     /**
      * The properties of the object with exactly this key: a HEAD, and a request for its tags if it has any. Tags that
-     * may not be read are left out, which is logged once.
+     * the credentials may not read are omitted, which is logged once.
      *
      * @throws ObjectStoreException.NotFound if there is no such object
      */
@@ -111,9 +111,9 @@ public interface ObjectStore extends AutoCloseable {
      * @param properties of the new object; they replace those of an earlier object with this key
      * @return the new version. Its time is that of the response, which differs from the store's own by at most the
      *     duration of the call
-     * @throws ObjectStoreException.PreconditionFailed if the store says that the condition does not hold, or if an
+     * @throws ObjectStoreException.PreconditionFailed if the store reports that the condition does not hold, or if an
      *     earlier attempt of this call succeeded and another client has written since
-     * @throws ObjectStoreException.Corrupt if the checksum of the received bytes is not that of the sent ones
+     * @throws ObjectStoreException.Corrupt if the checksum of the received bytes differs from that of the sent bytes
      * @throws IOException if the body cannot be read: the body's own exception, not a failure of the store
      */
     ObjectVersion put(String key, UploadBody body, ObjectProperties properties, WriteCondition condition)
@@ -142,7 +142,7 @@ public interface ObjectStore extends AutoCloseable {
      * Sends a part. It replaces an earlier part with this number.
      *
      * @throws ObjectStoreException.NotFound if the upload is gone
-     * @throws ObjectStoreException.Corrupt if the checksum of the received bytes is not that of the sent ones
+     * @throws ObjectStoreException.Corrupt if the checksum of the received bytes differs from that of the sent bytes
      * @throws IOException if the body cannot be read: the body's own exception, not a failure of the store
      */
     UploadedPart uploadPart(MultipartUpload upload, int number, UploadBody body)
@@ -159,18 +159,18 @@ public interface ObjectStore extends AutoCloseable {
             throws ObjectStoreException, InterruptedException;
 
     /**
-     * Makes the object visible. An attempt whose response was lost is recognised as done if the object has the upload's
-     * operation; one of an earlier call is, too, if the store says that the upload is gone.
+     * Makes the object visible. If the response to an attempt was lost, the object shows that the attempt succeeded if
+     * it carries the upload's operation. So does it for an earlier call, if the store reports that the upload is gone.
      *
      * @param parts in the order of their numbers, at least one
-     * @return the new version, its time as {@link #put} has it
+     * @return the new version; its time is that of the response, as for {@link #put}
      * @throws ObjectStoreException.PreconditionFailed if the condition does not hold; the upload still exists
-     * @throws ObjectStoreException.NotFound if the upload is gone and the object is another's
+     * @throws ObjectStoreException.NotFound if the upload is gone and the object is another client's
      */
     ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts, WriteCondition condition)
             throws ObjectStoreException, InterruptedException;
 
-    /** Aborts an upload and deletes its parts. An upload that is already gone is no error. */
+    /** Aborts an upload and deletes its parts. An upload that is already gone is not an error. */
     void abort(MultipartUpload upload) throws ObjectStoreException, InterruptedException;
 
     /**
@@ -184,7 +184,7 @@ public interface ObjectStore extends AutoCloseable {
      * Copies exactly this version to another key, within the store, whatever its size.
      *
      * @param properties of the copy
-     * @param listener notified of the upload that a copy of a large object takes
+     * @param listener notified of the upload that the copy of a large object needs
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the
      *     condition on the target does not hold
      */
@@ -216,17 +216,17 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
-     * Copies exactly this version to a key where no object is known to be, within the store, and keeps its headers, user
+     * Copies exactly this version, within the store, to a key that is not known to have an object. Keeps headers, user
      * metadata, tags and storage class. One request is enough for most objects. The copy is encrypted as the bucket
-     * encrypts a new object. Another client's object at the key stays if the store {@linkplain #checksDuplicates checks}
-     * that. Elsewhere it may be replaced: a look at each key would cost as much as the copy, so the caller lists many.
-     * A copy by one request has the metadata of its source, and so no operation of its own.
+     * encrypts new objects. Another client's object at the key stays if the store {@linkplain #checksDuplicates checks}
+     * for it. Otherwise it may be replaced: a HEAD for each key would cost as much as the copy, so the caller lists
+     * many keys. A copy made by one request has its source's metadata, so it carries no operation id.
      *
-     * @param listener notified of the upload that a copy of a large object takes
+     * @param listener notified of the upload that the copy of a large object needs
      * @throws ObjectStoreException.PreconditionFailed if the source is no longer this version or is gone, or the store
-     *     says that there is an object at the key
-     * @throws ObjectStoreException.OutcomeUnknown if it says so after the response to an attempt was lost: the object at the
-     *     key may be the copy, or another client's
+     *     reports that there is an object at the key
+     * @throws ObjectStoreException.OutcomeUnknown if it reports so after the response to an attempt was lost: the
+     *     object at the key may be the copy or another client's
      */
     default ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
             throws ObjectStoreException, InterruptedException {
@@ -246,27 +246,27 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
-     * Deletes the object with this key, whatever its version. An object that is already gone is no error. An attempt
-     * whose response was lost is repeated, unless the object is another client's since this one was written here.
+     * Deletes the object with this key, whatever its version. An object that is already gone is not an error. An
+     * attempt whose response was lost is repeated, unless another client has replaced the object that was written here.
      */
     void delete(String key) throws ObjectStoreException, InterruptedException;
 
     /**
      * Deletes the object if it is this version, by its ETag. When this returns, the key no longer has this version. A
-     * version that is already gone is no error. Nor is a newer version, also of the same ETag, if an attempt of this call
-     * may have deleted this one before.
+     * version that is already gone is not an error. Neither is a newer one, even with the same ETag, if an attempt of
+     * this call may have deleted this version before.
      *
      * @throws ObjectStoreException.PreconditionFailed if the key has another version, which stays
      */
     void delete(ObjectVersion version) throws ObjectStoreException, InterruptedException;
 
     /**
-     * Deletes each of these objects that is still this version, as {@link #delete(ObjectVersion)} does, with few requests
-     * where the store can.
+     * Deletes each of these objects that is still this version, as {@link #delete(ObjectVersion)} does, in as few
+     * requests as the store allows.
      *
-     * @param versions at most {@link #MOST_DELETED} of different keys
-     * @return those whose key has another version, which stays
-     * @throws ObjectStoreException if some could not be deleted; others may be
+     * @param versions at most {@link #MOST_DELETED} versions of different keys
+     * @return the versions whose key has another version, which stays
+     * @throws ObjectStoreException if some could not be deleted; others may have been
      */
     default List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
             throws ObjectStoreException, InterruptedException {

@@ -3,7 +3,7 @@ package io.penstock.objectstore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a call to the store failed finally, after all retries. The message names bucket and key and says what to do.
+ * Why a call to the store finally failed, after all retries. The message names bucket and key and says what to do.
  * Callers switch over the kinds exhaustively.
  */
 public abstract sealed class ObjectStoreException extends Exception {
@@ -14,8 +14,8 @@ public abstract sealed class ObjectStoreException extends Exception {
     }
 
     /**
-     * Whether the store may have done, or may still do, what the request asks for. If not, it has refused, and nothing of
-     * the call counts: an object at the key is another's.
+     * Whether the store may have carried out the request, or may still do so. If false, the store has refused it and
+     * the call has changed nothing: an object at the key is another client's.
      */
     public final boolean mayBeDone() {
         return switch (this) {
@@ -48,7 +48,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The credentials are missing, wrong, expired, or do not allow this (401, 403). */
+    /** The credentials are missing, wrong or expired, or do not allow the request (401, 403). */
     public static final class AccessDenied extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -57,12 +57,12 @@ public abstract sealed class ObjectStoreException extends Exception {
         /** Why access is denied. */
         public enum Reason {
             NO_CREDENTIALS,
-            /** The store does not know the access key, or another secret belongs to it. */
+            /** The store does not know the access key, or its secret is another one. */
             WRONG_CREDENTIALS,
             EXPIRED,
             /** This machine's clock is too far from the store's. */
             CLOCK,
-            /** The credentials are good, and do not allow this; or the store gives no other reason. */
+            /** The credentials are valid but do not allow this, or the store gives no other reason. */
             NOT_ALLOWED
         }
 
@@ -79,7 +79,7 @@ public abstract sealed class ObjectStoreException extends Exception {
             return reason;
         }
 
-        /** For callers that go on without what is not allowed: throws this if the credentials may allow it later. */
+        /** For callers that can do without what is not allowed: throws this unless the reason is NOT_ALLOWED. */
         public void throwUnlessNotAllowed() throws AccessDenied {
             if (reason != Reason.NOT_ALLOWED) {
                 throw this;
@@ -96,7 +96,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The store is away: it could do nothing with the request, or may have done it. Later it may respond to the same. */
+    /** The store is away: the request may or may not have taken effect. The same request may succeed later. */
     public abstract static sealed class Away extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 
@@ -114,9 +114,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /**
-     * The store could not be reached, or the store or a proxy on the way to it was in trouble, until the last retry.
-     */
+    /** The store could not be reached, or the store or a proxy before it was in trouble, until the last retry. */
     public static final class Unavailable extends Away {
         private static final long serialVersionUID = 1L;
 
@@ -126,9 +124,9 @@ public abstract sealed class ObjectStoreException extends Exception {
     }
 
     /**
-     * The response to one attempt was lost and the next was refused, and it cannot be found out which of the two counts: the
-     * object at the key may be the one that this call made or another client's. Both sides of a copy must stay. Thrown only
-     * where the request carries no {@link OperationId}, or where the object may not be asked for it.
+     * The response to one attempt was lost and the next attempt was refused, and nothing shows which of the two counts:
+     * the object at the key may be this call's or another client's. Source and target of a copy must both stay. Thrown
+     * only if the request carries no {@link OperationId}, or if the credentials may not look at the object.
      */
     public static final class OutcomeUnknown extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
@@ -139,8 +137,8 @@ public abstract sealed class ObjectStoreException extends Exception {
     }
 
     /**
-     * The store refuses the request itself, and would refuse every repetition: a 4xx of no other kind, or 501. The code
-     * in the message says why.
+     * The store refuses the request itself and would refuse every repetition: any other 4xx, or 501. The code in the
+     * message says why.
      */
     public static final class Refused extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
@@ -150,7 +148,7 @@ public abstract sealed class ObjectStoreException extends Exception {
         }
     }
 
-    /** The response contradicts itself: a checksum that does not hold, a body of the wrong length, broken XML. */
+    /** The response contradicts itself: a wrong checksum, a body of the wrong length, broken XML. */
     public static final class Corrupt extends ObjectStoreException {
         private static final long serialVersionUID = 1L;
 

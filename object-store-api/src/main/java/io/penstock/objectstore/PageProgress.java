@@ -4,10 +4,10 @@ import io.penstock.core.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that a store sends the pages of a listing again, which would never end. It keeps one page of all that came and
- * compares the others with it (Brent's algorithm): a listing that goes in a circle is noticed after three rounds at most, and
- * one that stays at its place at once. Empty pages, pages that repeat a common prefix, and pages without order may come from a
- * store that is right. One caller at a time.
+ * Detects a store that sends the pages of a listing again, which would never end. It keeps one earlier page and
+ * compares the others with it (Brent's algorithm): a listing that repeats in a circle is detected after at most three
+ * rounds, and one that makes no progress immediately. A correct store may send empty pages, pages that repeat a common
+ * prefix, and unordered pages. One caller at a time.
  */
 public final class PageProgress {
     private final String listing;
@@ -36,7 +36,7 @@ public final class PageProgress {
 
     /**
      * @param next the token or marker that continues the listing; null on the last page
-     * @param first what only one page has; null if nothing is known
+     * @param first identifies the page, since no other page has it; null if nothing does
      * @throws ObjectStoreException.Corrupt if one of them came before
      */
     public void came(@Nullable String next, @Nullable String first) throws ObjectStoreException.Corrupt {

@@ -6,7 +6,7 @@ public class RefusingObjectStore extends ForwardingObjectStore {
     private final ObjectStoreException why;
 
     /** @param why the exception that every call throws */
-    @SuppressWarnings("NullAway") // No call is passed on.
+    @SuppressWarnings("NullAway") // No call is forwarded.
     public RefusingObjectStore(String bucket, ObjectStoreException why) {
         super(null);
         this.bucket = bucket;

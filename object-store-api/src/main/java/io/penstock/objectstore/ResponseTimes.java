@@ -1,24 +1,24 @@
 package io.penstock.objectstore;
 
 /**
- * How long responses usually take to begin, by those that came: the mean and four times the mean deviation, which is the bound
- * of RFC 6298 for TCP. Not safe for use by several threads.
+ * How long responses usually take to begin, from those so far: the mean plus four times the mean deviation, TCP's bound
+ * in RFC 6298. Not safe for use by several threads.
  */
 public final class ResponseTimes {
-    /** So many responses make a mean. */
+    /** Fewer responses give no bound. */
     private static final int FEW = 16;
 
-    /** A new response counts for one part in so many. */
+    /** A new response contributes one part in this many. */
     private static final int WEIGHT = 16;
 
     private long responses;
 
-    /** Nanoseconds, as is the deviation from it. */
+    /** In nanoseconds, as is the deviation from it. */
     private long mean;
 
     private long deviation;
 
-    /** A response has begun after so many nanoseconds. */
+    /** Records a response that began after this many nanoseconds. */
     public void responded(long nanos) {
         if (responses++ == 0) {
             mean = nanos;
@@ -29,7 +29,7 @@ public final class ResponseTimes {
         }
     }
 
-    /** Nanoseconds that few responses take longer than; {@link Long#MAX_VALUE} while too few are known. */
+    /** The nanoseconds that few responses exceed; {@link Long#MAX_VALUE} while too few are known. */
     public long bound() {
         return responses < FEW ? Long.MAX_VALUE : mean + 4 * deviation;
     }

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How long calls go on while the store is unreachable or in trouble, and how fast their requests are repeated. Nothing
- * else defines this. docs/adr/0012-retries.md has the reasons. Immutable.
+ * How long calls continue while the store is unreachable or in trouble, and how fast they repeat requests. Nothing else
+ * defines this. docs/adr/0012-retries.md has the reasons. Immutable.
  *
  * @param reading time without progress after which a call that reads, looks up or lists fails; zero for one attempt
  * @param writing the same for a call that changes something
@@ -19,7 +19,7 @@ public record RetryPolicy(Duration reading, Duration writing) {
 
     private static final long FIRST_PAUSE_MILLIS = 50;
 
-    /** A store that asks for fewer requests gets a longer pause. */
+    /** Longer, for a store that asks for fewer requests. */
     private static final long FIRST_THROTTLED_PAUSE_MILLIS = 200;
 
     private static final long LONGEST_PAUSE_MILLIS = 10_000;
@@ -42,15 +42,15 @@ public record RetryPolicy(Duration reading, Duration writing) {
     }
 
     /**
-     * The pause before the next attempt. The first is short, and each may be up to twice as long as the one before.
+     * The pause before the next attempt. The first is short, and each may be up to twice as long as the previous one.
      *
-     * @param failures since the last progress, without the last failure
+     * @param failures since the last progress, not counting the last failure
      * @param throttled whether the store asked for fewer requests
      */
     static Duration pause(int failures, boolean throttled) {
         long first = throttled ? FIRST_THROTTLED_PAUSE_MILLIS : FIRST_PAUSE_MILLIS;
         long longest = Math.min(LONGEST_PAUSE_MILLIS, first << Math.min(failures, 20));
-        // Full jitter: clients that were throttled together do not come back together.
+        // Full jitter: clients that were throttled at the same time do not return at the same time.
         return Duration.ofNanos(ThreadLocalRandom.current().nextLong(1 + longest * 1_000_000));
     }
 }

@@ -9,17 +9,17 @@ public interface UploadBody {
     /** The body of an empty object. */
     UploadBody EMPTY = new ZeroBody(0);
 
-    /** Bytes; 0 or more. */
+    /** The length in bytes; 0 or more. */
     long length();
 
-    /** The CRC32C of all bytes, if it is known before they are sent. The store is asked to check it. */
+    /** The CRC32C of all bytes, if it is known before they are sent. The store is asked to verify it. */
     OptionalInt crc32c();
 
     /**
-     * Fills all that remains of {@code target}.
+     * Fills the remaining space of {@code target}.
      *
      * @param offset of the first byte to read; enough bytes must follow it
-     * @throws IOException if the bytes cannot be read; nothing is sent then
+     * @throws IOException if the bytes cannot be read; then nothing is sent
      */
     void read(long offset, ByteBuffer target) throws IOException, InterruptedException;
 }

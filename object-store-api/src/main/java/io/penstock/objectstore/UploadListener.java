@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 /**
  * Notified of a multipart upload that a call of the store makes internally, so that it can be aborted if this process
- * ends before the call. The thread of the call calls it.
+ * ends before the call does. Called by the thread that makes the call.
  */
 public interface UploadListener {
     /** Does nothing. */
@@ -17,6 +17,6 @@ public interface UploadListener {
     /** The upload exists; nothing has been sent or copied yet. */
     void began(MultipartUpload upload);
 
-    /** The upload is completed or aborted, and nothing of it remains at the store. Not called if the abort failed. */
+    /** The upload is completed or aborted, and the store retains nothing of it. Not called if the abort failed. */
     void ended(MultipartUpload upload);
 }

@@ -5,10 +5,10 @@ import java.util.OptionalInt;
 /**
  * A part that the store has.
  *
- * @param number 1 to 10,000; parts are joined in this order, and numbers may be left out
+ * @param number 1 to 10,000; parts are joined in this order, and numbers may be skipped
  * @param etag with its quotes
  * @param size bytes
- * @param crc32c as the store keeps it; empty if the store keeps none or it is unknown. A missing checksum is asked for
+ * @param crc32c as the store keeps it; empty if the store keeps none or it is unknown. A missing checksum is requested
  *     when the upload is completed
  */
 public record UploadedPart(int number, String etag, long size, OptionalInt crc32c) {

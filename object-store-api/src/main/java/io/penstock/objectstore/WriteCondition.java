@@ -1,6 +1,6 @@
 package io.penstock.objectstore;
 
-/** The condition under which the store carries out a write: RFC 9110, section 13.1. */
+/** The condition on which the store carries out a write: RFC 9110, section 13.1. */
 public sealed interface WriteCondition {
     /** No condition: the last writer wins. */
     record Always() implements WriteCondition {}

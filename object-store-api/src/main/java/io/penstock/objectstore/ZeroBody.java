@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
 /**
- * So many zeros.
+ * A body of zeros.
  *
  * @param length bytes; 0 or more
  */
