@@ -16,16 +16,16 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
 /**
- * An HTTP client that closes an unfinished body at once by breaking its connection. The client below it would read the
- * rest first, which takes until the read timeout when the body stalls. The SDK closes a body when its thread is
- * interrupted. A document is broken off too if it is longer than any of S3: the SDK would read all of it into memory.
- * It asks for objects {@linkplain DirectRequests#AS_STORED as they are stored}, here because the SDK has signed by now.
+ * An HTTP client that closes an unfinished body immediately, by breaking its connection. The client below it would
+ * first read the rest, which takes until the read timeout if the body stalls. The SDK closes a body when its thread is
+ * interrupted. A document longer than any of S3's is broken off too, because the SDK would read all of it into memory.
+ * Requests objects {@linkplain DirectRequests#AS_STORED as they are stored}, here because the SDK has signed by now.
  */
 final class AbortingHttpClient implements SdkHttpClient {
-    /** Bytes of a document. What S3 says of 1,000 deleted keys of 1,024 bytes, all of them encoded, takes half of it. */
+    /** Bytes of a document. S3's response for 1,000 deleted keys of 1,024 encoded bytes is half as long. */
     private static final int LONGEST_DOCUMENT = 16 << 20;
 
-    /** Requests whose successful responses have a body, or say that they have none. */
+    /** Requests whose successful responses have a body or state that they have none. */
     private static final Set<SdkHttpMethod> HAVE_LENGTH =
             Set.of(SdkHttpMethod.GET, SdkHttpMethod.PUT, SdkHttpMethod.POST);
 
@@ -72,9 +72,9 @@ final class AbortingHttpClient implements SdkHttpClient {
     }
 
     /**
-     * The body, once its first byte is there or its end. A connection's end is that of the headers for the client below: the body
-     * of a response that was cut there has no length, and is empty. A body that ends before its first byte is an error here,
-     * and not one of the SDK's parser, which would not call it one of the connection.
+     * The body, once its first byte or its end has arrived. The client below takes a connection's end for the end of
+     * the headers: the body of a response that was cut there has no length and is empty. A body that ends before its
+     * first byte is an error here. The SDK's parser would not report it as an error of the connection.
      */
     private static InputStream begun(HttpExecuteRequest request, SdkHttpResponse head, InputStream received)
             throws IOException {
@@ -92,8 +92,8 @@ final class AbortingHttpClient implements SdkHttpClient {
     }
 
     /**
-     * Whether the SDK hands the body on unread: an object's, of which each GET names a range, or a page of a listing, which
-     * {@link ListingInterceptor} limits.
+     * Whether the SDK passes the body on unread: that of an object, for which each GET has a range, or of a page of a
+     * listing, which {@link ListingInterceptor} limits.
      */
     private static boolean isHandedOn(HttpExecuteRequest request, HttpExecuteResponse response) {
         return response.httpResponse().isSuccessful()
@@ -132,7 +132,7 @@ final class AbortingHttpClient implements SdkHttpClient {
         private long left;
         private boolean ended;
 
-        /** @param limit in bytes: a longer body is an error */
+        /** @param limit in bytes; a longer body is an error */
         Body(InputStream bytes, Abortable body, long limit) {
             super(bytes);
             this.body = body;

@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.s3.model.S3Error;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
- * Deletes up to 1,000 objects by one request (DeleteObjects). What such a request does not delete is left to single
+ * Deletes up to 1,000 objects by one request (DeleteObjects). Objects that it does not delete are left to single
  * requests, which know each failure and repeat it. Safe for use by any number of threads.
  */
 final class BatchDeletions {
@@ -32,7 +32,7 @@ final class BatchDeletions {
     }
 
     /**
-     * Deletes these objects, each on the condition that it has its ETag.
+     * Deletes each of these objects if it has its ETag.
      *
      * @return those that are not known to be deleted
      */
@@ -42,9 +42,9 @@ final class BatchDeletions {
     }
 
     /**
-     * Deletes those of these objects that a listing before each attempt shows unchanged. Nothing but time lies between the
-     * listing and the attempt: a write by another client in that time is lost, as between a HEAD and a single deletion. The
-     * listing ends where single deletions would have ended: few of these objects may lie among very many others.
+     * Deletes those of these objects that a listing before each attempt shows unchanged. A write by another client
+     * between the listing and the attempt is lost, as between a HEAD and a single deletion. The listing stops when
+     * single deletions would be done: these objects may be few among very many others.
      *
      * @return those that are not known to be deleted
      */
@@ -99,7 +99,7 @@ final class BatchDeletions {
         return first.substring(0, first.lastIndexOf('/', length - 1) + 1);
     }
 
-    /** A key shortly before this one, after which to begin a listing; null for the beginning of the prefix. */
+    /** A key shortly before this one, to start a listing after; null for the beginning of the prefix. */
     private static @Nullable String before(String key, String prefix) {
         int last = key.codePointBefore(key.length());
         String shorter = key.substring(0, key.length() - Character.charCount(last));
@@ -120,12 +120,12 @@ final class BatchDeletions {
         Set<String> failed =
                 send(sent, conditionally).stream().map(S3Error::key).collect(Collectors.toSet());
         if (!sent.stream().map(ObjectVersion::key).collect(Collectors.toSet()).containsAll(failed)) {
-            return Set.of(); // a response that names other keys tells of none
+            return Set.of(); // a response that names other keys proves nothing about these
         }
         return sent.stream().filter(version -> !failed.contains(version.key())).collect(Collectors.toSet());
     }
 
-    /** @return why objects are still there */
+    /** @return why objects still exist */
     private List<S3Error> send(List<ObjectVersion> versions, boolean conditionally) {
         return requests
                 .client
@@ -149,10 +149,10 @@ final class BatchDeletions {
     }
 
     /**
-     * Deletes one object on the condition that it has this ETag, which it does not have. An error about the object is taken
-     * for that of a request that deletes it alone: it is repeated if it may pass.
+     * Deletes one object if it has this ETag, which it does not. An error about the object is treated like that of a
+     * request that deletes it alone: the request is repeated if the error is transient.
      *
-     * @throws ObjectStoreException.PreconditionFailed if the store says so
+     * @throws ObjectStoreException.PreconditionFailed if the store reports it
      */
     void probe(String key, String etag) throws ObjectStoreException, InterruptedException {
         ObjectVersion wrong = new ObjectVersion(key, etag, 1, Instant.EPOCH);
@@ -180,7 +180,7 @@ final class BatchDeletions {
                 .build();
     }
 
-    /** Whether XML 1.0 can have the key in it, and a parser leaves it as it is. */
+    /** Whether XML 1.0 can contain the key, and a parser leaves it unchanged. */
     private static boolean canBeWritten(String key) {
         return key.chars().allMatch(c -> c >= ' ' && c != 0x7f && c < 0xfffe);
     }

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Checksums of bodies, and the form in which S3 writes them: Base64 of the checksum's bytes, the highest first. */
+/** Checksums of bodies in S3's text form: Base64 of the checksum's bytes, big-endian. */
 final class BodyChecksums {
     private static final int CHUNK = 128 << 10;
 
@@ -22,7 +22,7 @@ final class BodyChecksums {
                         ByteBuffer.allocate(Integer.BYTES).putInt(crc32c).array());
     }
 
-    /** Reverses {@link #encode}. Empty for null, and for a text that is no checksum of a whole object or part. */
+    /** Reverses {@link #encode}. Empty for null, and for a text that is not the checksum of a whole object or part. */
     static OptionalInt decode(@Nullable String crc32c) {
         if (crc32c == null || crc32c.length() != 8) {
             return OptionalInt.empty();
@@ -31,7 +31,7 @@ final class BodyChecksums {
                 ByteBuffer.wrap(Base64.getDecoder().decode(crc32c)).getInt());
     }
 
-    /** The checksum that the body knows; else computed, which reads all of it. */
+    /** The checksum that the body knows; otherwise computed, which reads the whole body. */
     static OptionalInt crc32c(UploadBody body) throws IOException, InterruptedException {
         if (body.crc32c().isPresent()) {
             return body.crc32c();

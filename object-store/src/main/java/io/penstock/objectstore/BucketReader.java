@@ -65,7 +65,7 @@ final class BucketReader {
             } finally {
                 requests.unwatch(body);
                 if (!get.isComplete()) {
-                    body.abort(); // closing would read the rest first
+                    body.abort(); // closing would first read the rest
                 }
             }
         }
@@ -89,7 +89,7 @@ final class BucketReader {
     }
 
     /**
-     * Whether a checksum is asked for and compared. A checksum covers the whole object. S3 computes that of a multipart
+     * Whether a checksum is requested and compared. A checksum covers the whole object. S3 computes that of a multipart
      * object from the parts' checksums and does not always say so (aws-sdk-java-v2 issue 5421), but the ETag shows it.
      */
     private boolean isChecked(ObjectVersion version, ByteRange range) {
@@ -113,12 +113,12 @@ final class BucketReader {
         return head.checksums();
     }
 
-    /** The version with the time that the store will show, if the ETag alone does not identify it. */
+    /** The version with the time that the store will report, if the ETag alone does not identify it. */
     ObjectVersion asShown(ObjectVersion written) {
         return written.hasContentEtag() ? written : asListed(written);
     }
 
-    /** The version with the time that the store will show. */
+    /** The version with the time that the store will report. */
     ObjectVersion asListed(ObjectVersion written) {
         try {
             ObjectVersion there = head(written.key()).version();
@@ -127,14 +127,14 @@ final class BucketReader {
             LOG.debug("The written object will look like another client's: {}", e.getMessage());
             return written;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // the write has succeeded all the same
+            Thread.currentThread().interrupt(); // the write has succeeded nevertheless
             return written;
         }
     }
 
     /**
-     * Checks by HEAD that the key has no other version, if the ETag alone does not identify it. A missing object is
-     * fine.
+     * Checks by HEAD that the key has no other version, if the ETag alone does not identify it. A missing object is not
+     * an error.
      */
     void checkIsThere(ObjectVersion version) throws ObjectStoreException, InterruptedException {
         if (version.hasContentEtag()) {
@@ -147,18 +147,18 @@ final class BucketReader {
         }
     }
 
-    /** A copy, with or without the condition that the source has this ETag. */
+    /** A copy, conditional on this ETag of the source if it is not null. */
     @FunctionalInterface
     interface Copying<T> {
         T make(@Nullable String etag) throws ObjectStoreException, InterruptedException;
     }
 
-    /** Makes a copy of this version: the store checks that it is the version, or a HEAD before. */
+    /** Copies exactly this version: the store checks that it is still current, or else a HEAD before the copy does. */
     <T> T ifUnchanged(ObjectVersion source, Copying<T> copying) throws ObjectStoreException, InterruptedException {
         Gaps.Way<T, RuntimeException> looking = () -> {
             try {
                 ObjectVersion there = head(source.key()).version();
-                boolean isTold = !there.etag().equals(ResponseValues.NO_ETAG); // S3Proxy does not of directory markers
+                boolean isTold = !there.etag().equals(ResponseValues.NO_ETAG); // not for S3Proxy's directory markers
                 check(source, isTold || there.size() != source.size() ? there : source);
             } catch (ObjectStoreException.NotFound e) {
                 throw requests.errors.explainMissing(source.key(), e);
@@ -182,8 +182,8 @@ final class BucketReader {
     }
 
     /**
-     * @param checksums whether the store is asked for checksums too. Of an object encrypted with a key of KMS, S3 then
-     *     requires the right to use that key
+     * @param checksums whether to request checksums too. For an object encrypted with a KMS key, S3 then requires the
+     *     right to use that key
      */
     private ObjectHead headers(String key, boolean checksums) throws ObjectStoreException, InterruptedException {
         RetryState retryState = new RetryState();
@@ -196,7 +196,7 @@ final class BucketReader {
                     return head;
                 }
                 StoredObject listed = listed(key);
-                // Otherwise the connection ended within the headers, or the object has changed in between.
+                // Otherwise the connection ended within the headers, or the object has changed since.
                 boolean isSame =
                         listed != null && opaque(listed.version().etag()).equals(opaque(head.etag()));
                 if (listed != null && isSame && (lacksSize || head.isWhole())) {
@@ -206,7 +206,7 @@ final class BucketReader {
                 requests.retryOrThrow(retryState, requests.errors.explainNoSize(key));
             } catch (ObjectStoreException.Refused e) {
                 if (ErrorMapper.isUnexplained(e)) {
-                    ListPage _ = list(only(key)); // a listing's refusal has a body
+                    ListPage _ = list(only(key)); // the refusal of a listing has a body
                 }
                 throw e;
             } catch (ObjectStoreException.NotFound e) {
@@ -218,7 +218,7 @@ final class BucketReader {
         }
     }
 
-    /** Not every listing has the quotes. */
+    /** Some listings omit the quotes. */
     private static String opaque(String etag) {
         return etag.replace("\"", "");
     }
@@ -236,12 +236,12 @@ final class BucketReader {
         }
     }
 
-    /** The first of the listing is the object, if there is one: of the keys that begin so, its own is the smallest. */
+    /** The first object listed is this one, if it exists: of all keys with this prefix, it is the smallest. */
     private static ListRequest only(String key) {
         return new ListRequest(key, "", null, null, 1);
     }
 
-    /** Without the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
+    /** Avoids the SDK if possible: its HTTP client takes a connection's end for the end of the headers. */
     private ObjectHead headersOnce(String key, boolean checksums) throws ObjectStoreException, InterruptedException {
         try {
             ResponseHead direct = requests.direct == null ? null : requests.direct.head(key, checksums);
@@ -254,14 +254,14 @@ final class BucketReader {
                         .build();
                 return ObjectHead.of(requests.client.headObject(request));
             } else if (direct.status() == DirectRequests.NOT_FOUND) {
-                throw NoSuchKeyException.builder() // as the SDK says it
+                throw NoSuchKeyException.builder() // as the SDK reports it
                         .statusCode(direct.status())
                         .requestId(direct.header(ErrorMapper.REQUEST_ID))
                         .build();
             }
             return ObjectHead.of(direct);
         } catch (IOException e) {
-            throw SdkClientException.create(e.getMessage(), e); // which is asked again
+            throw SdkClientException.create(e.getMessage(), e); // is retried
         }
     }
 
@@ -270,7 +270,7 @@ final class BucketReader {
         return new ObjectProperties(properties.headers(key, head), head.hasTags() ? properties.tags(key) : Map.of());
     }
 
-    /** The bytes of an object's first part; of all of it where the store knows no parts; 0 if it does not tell. */
+    /** The size of an object's first part; of the whole object if the store knows no parts; 0 if it does not say. */
     long firstPartSize(String key) throws ObjectStoreException, InterruptedException {
         HeadObjectRequest request = HeadObjectRequest.builder()
                 .bucket(requests.bucket())
@@ -300,11 +300,11 @@ final class BucketReader {
     }
 
     /**
-     * The version that a write has made whose last attempt has failed.
+     * The version that a write has created although its last attempt failed.
      *
      * @param operation of the write; null if its request carries none
-     * @param isInDoubt whether an earlier attempt may have succeeded, its response having been lost
-     * @throws ObjectStoreException the failure if the write has made nothing, as far as the store shows
+     * @param isInDoubt whether an earlier attempt may have succeeded and its response was lost
+     * @throws ObjectStoreException the failure if the store shows no version that the write has created
      */
     ObjectVersion settle(String key, @Nullable OperationId operation, boolean isInDoubt, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
@@ -321,7 +321,7 @@ final class BucketReader {
     }
 
     /**
-     * The version that a write has made whose response names none: it was cut off within its headers, or the store has no ETags.
+     * The version that a write has created, if its response has no ETag: it was cut off, or the store has no ETags.
      *
      * @throws ObjectStoreException the failure if another client has written since
      */
@@ -360,7 +360,7 @@ final class BucketReader {
         return page;
     }
 
-    /** {@link #list}, as a part of an attempt to change something: that the store lists is no progress with the change. */
+    /** {@link #list} as a part of an attempt to change something: a listing is not progress of the change. */
     ListPage page(ListRequest request) throws ObjectStoreException, InterruptedException {
         return requests.ask(requests.errors.bucket(), () -> listOnce(request));
     }
@@ -374,7 +374,7 @@ final class BucketReader {
                 .startAfter(request.startAfter())
                 .continuationToken(request.continuationToken())
                 .maxKeys(request.maxKeys())
-                // Keys may hold characters that XML cannot carry.
+                // Keys may contain characters that XML cannot represent.
                 .encodingType(EncodingType.URL)
                 .requestPayer(requests.payer);
         listing.addTo(list);

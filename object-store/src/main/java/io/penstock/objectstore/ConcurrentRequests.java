@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Requests of one call, some at the same time, within one deadline. */
+/** Requests of one call, several at the same time, within one deadline. */
 final class ConcurrentRequests {
     private ConcurrentRequests() {}
 
@@ -16,7 +16,7 @@ final class ConcurrentRequests {
     interface Request<T> extends Deadline.Work<T, RuntimeException> {}
 
     /**
-     * Makes all requests, in order; the first failure cancels those that have not ended.
+     * Makes all requests, in order; the first failure cancels the unfinished ones.
      *
      * @param concurrency requests at a time
      * @return the results in the order of the requests

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes conditional writes in the way that the store supports. A store that honours conditions on one kind of request
  * may ignore them on another: MinIO does on CopyObject, Ceph did on CompleteMultipartUpload. So each kind is probed
- * before its first use, with a key of its own and a condition that never holds. Safe for use by any number of threads.
+ * before its first use, with its own key and a condition that never holds. Safe for use by any number of threads.
  */
 final class ConditionalWrites {
     /** The kinds of requests on which S3 honours conditions. */
@@ -31,7 +31,7 @@ final class ConditionalWrites {
             this.operation = operation;
         }
 
-        /** The request, as S3 names it. */
+        /** S3's name of the request. */
         String operation() {
             return operation;
         }
@@ -49,7 +49,7 @@ final class ConditionalWrites {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConditionalWrites.class);
 
-    /** Below the name that no mount shows, {@code .penstock}. */
+    /** Under the name that no mount shows, {@code .penstock}. */
     private static final String PROBE = ".penstock/probe-";
 
     /** No object has this ETag: no content with this MD5 is known. */
@@ -73,10 +73,10 @@ final class ConditionalWrites {
 
     private final ConcurrentMap<Kind, Boolean> honoured = new ConcurrentHashMap<>();
 
-    /** One thread at a time probes for a kind: a rename of a directory begins with 64 requests of one kind at once. */
+    /** One thread at a time probes a kind: the rename of a directory starts with 64 concurrent requests of one kind. */
     private final ConcurrentMap<Kind, Semaphore> turns = new ConcurrentHashMap<>();
 
-    /** @param prefix the beginning of probe keys: the credentials may allow no others */
+    /** @param prefix of probe keys, in case the credentials allow no others */
     ConditionalWrites(
             RequestExecutor requests,
             BucketReader reader,
@@ -94,7 +94,7 @@ final class ConditionalWrites {
         this.prefix = prefix;
     }
 
-    /** Makes the write, with its condition sent to the store or checked here. */
+    /** Makes the write; the store checks its condition, or this process does. */
     <T, X extends Exception> T make(Kind kind, WriteCondition condition, Write<T, X> write)
             throws ObjectStoreException, InterruptedException, X {
         if (condition instanceof WriteCondition.Always) {
@@ -110,19 +110,19 @@ final class ConditionalWrites {
             if (!ErrorMapper.isNotImplemented(e)) {
                 throw e;
             }
-            T done = write.make(looking); // otherwise the store does not implement something else in the request
+            T done = write.make(looking); // if it fails too, the store lacks something else in the request
             notHonoured(kind, "does not honour");
             return done;
         }
     }
 
-    /** Makes the write with its condition if the store checks it, or without. */
+    /** Makes the write with its condition if the store checks it, otherwise unconditionally. */
     <T, X extends Exception> T makeUnchecked(Kind kind, WriteCondition condition, Write<T, X> write)
             throws ObjectStoreException, InterruptedException, X {
         return isHonoured(kind) ? make(kind, condition, write) : write.make(Precondition.NONE);
     }
 
-    /** Whether the store checks conditions on requests of this kind. The first call of a kind asks the store. */
+    /** Whether the store checks conditions on requests of this kind. The first call for a kind probes the store. */
     boolean isHonoured(Kind kind) throws ObjectStoreException, InterruptedException {
         Boolean known = honoured.get(kind);
         if (known != null) {
@@ -138,7 +138,7 @@ final class ConditionalWrites {
     }
 
     private boolean findOut(Kind kind) throws ObjectStoreException, InterruptedException {
-        Boolean known = honoured.get(kind); // another thread's turn may have ended just before
+        Boolean known = honoured.get(kind); // another thread may have just found out
         if (known != null) {
             return known;
         }
@@ -149,7 +149,7 @@ final class ConditionalWrites {
                 notHonoured(kind, "does not honour");
             }
         } catch (ObjectStoreException.QuotaExceeded | ObjectStoreException.OutOfSpace _) {
-            return false; // until there is room for a probe: a delete makes room
+            return false; // until there is room for a probe: a deletion frees some
         }
         return Boolean.TRUE.equals(honoured.get(kind));
     }
@@ -180,7 +180,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** @param key the same for all mounts, so that a mount finds the upload of a killed one */
+    /** @param key the same for all mounts, so that a mount finds the upload of one that was killed */
     private boolean isCompletionRefused(String key) throws ObjectStoreException, IOException, InterruptedException {
         abortLeftovers(key);
         MultipartUpload upload = uploads.create(key, properties(key));
@@ -197,7 +197,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** Aborts leftover uploads. This is a courtesy, which takes no more than one attempt. */
+    /** Aborts leftover uploads. One attempt is enough, because nothing depends on it. */
     private void abortLeftovers(String key) throws InterruptedException {
         try {
             RetryPolicy.ONE_ATTEMPT.forReading().call(() -> {
@@ -219,12 +219,12 @@ final class ConditionalWrites {
         }
     }
 
-    /** Such a copy has no operation: after a lost response it is made again, until its own response decides. */
+    /** Such a copy has no operation id. After a lost response the copy is repeated, until no response is lost. */
     private void copyUnmet(ObjectVersion source, String target) throws ObjectStoreException, InterruptedException {
         try {
             copier.copyOwn(source, target, NEVER_MET);
         } catch (ObjectStoreException.OutcomeUnknown _) {
-            copyUnmet(source, target); // each time after a pause within the deadline
+            copyUnmet(source, target); // each time after a pause, within the deadline
         }
     }
 
@@ -234,14 +234,14 @@ final class ConditionalWrites {
             put(key, Precondition.NONE);
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
-            // Credentials that may delete but not write cannot probe: the condition is sent and does no harm.
+            // Credentials that may delete but not write cannot probe. The condition is sent and does no harm.
             return true;
         }
         try {
             return isRefused(deletion);
         } catch (ObjectStoreException.AccessDenied e) {
             e.throwUnlessNotAllowed();
-            // Credentials that may not delete the probe may delete other objects: each is looked at before.
+            // Credentials that may not delete the probe may delete other objects. A HEAD precedes each deletion.
             notHonoured(kind, "does not let these credentials delete what is below .penstock/, and so may not honour");
             return false;
         } finally {
@@ -249,7 +249,7 @@ final class ConditionalWrites {
         }
     }
 
-    /** After an attempt whose response was lost, a refusal of the next passes for success: the object shows which it is. */
+    /** If a refusal follows a lost response, the call counts as successful: the object shows whether it is. */
     private void deleteUnmet(String key) throws ObjectStoreException, InterruptedException {
         writer.delete(key, null, NEVER_MET);
         if (reader.currentEtag(key) != null) {
@@ -272,7 +272,7 @@ final class ConditionalWrites {
         void make() throws ObjectStoreException, IOException, InterruptedException;
     }
 
-    /** Makes the request. An object that the store wrote in spite of the condition is deleted. */
+    /** Makes the request. Deletes the object if the store wrote it despite the condition. */
     private boolean isWriteRefused(String key, Probe probe)
             throws ObjectStoreException, IOException, InterruptedException {
         boolean isRefused = isRefused(probe);
@@ -289,7 +289,7 @@ final class ConditionalWrites {
         } catch (ObjectStoreException.PreconditionFailed _) {
             return true;
         } catch (ObjectStoreException.Refused _) {
-            return false; // of the condition, or of all such requests, as the next one without a condition will show
+            return false; // of the condition or of all such requests: the next one without a condition will show
         }
     }
 

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConnectionPool implements AutoCloseable {
     /**
-     * Servers close idle connections after some time, S3 after 20 s or less. A request on such a connection must be
+     * Servers close idle connections after some time, S3 after 20 s or less. A request on a closed connection must be
      * repeated.
      */
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(5);
 
-    /** The maximum delay with which a stall is noticed, as a part of the silence that is one. */
+    /** Checks within the silence that counts as a stall: a stall is noticed at most one interval late. */
     private static final int CHECKS_OF_A_STALL = 4;
 
-    /** The maximum delay with which the pool notices the end of a call's deadline or of a connection's idle time. */
+    /** The maximum delay until the pool notices the end of a call's deadline or of a connection's idle time. */
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final ServerAddresses addresses;
@@ -38,18 +38,18 @@ final class ConnectionPool implements AutoCloseable {
     private final Semaphore permits;
     private final Set<HttpConnection> used = ConcurrentHashMap.newKeySet();
 
-    /** The connection used last comes first. */
+    /** The most recently used connection comes first. */
     private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
 
     private final Stalls stalls = new Stalls();
     private final Thread watch;
 
-    /** No connection was in use when the watch looked last, so that it looks again late: written by the watch. */
+    /** Set by the watch if no connection was in use at its last look, so that its next look is late. */
     private volatile boolean watchRests;
 
     private volatile boolean closed;
 
-    /** @param tls null for none */
+    /** @param tls null for unencrypted connections */
     ConnectionPool(ServerAddresses addresses, int port, @Nullable Tls tls, Limits limits) {
         this.addresses = addresses;
         this.port = port;
@@ -101,7 +101,7 @@ final class ConnectionPool implements AutoCloseable {
             } catch (IOException e) {
                 failure = e;
                 if (Thread.currentThread().isInterrupted()) {
-                    break; // the interrupt closed it and says nothing about the address
+                    break; // the interrupt closed it, which proves nothing about the address
                 }
                 addresses.failed(address);
                 if (call != null && call.isCut()) {
@@ -112,12 +112,12 @@ final class ConnectionPool implements AutoCloseable {
         throw failure;
     }
 
-    /** How long responses to GETs take, and which of them are asked again. */
+    /** How long responses to GETs take, and which GETs are repeated. */
     Stalls stalls() {
         return stalls;
     }
 
-    /** Takes a connection back whose response has been read to the end. */
+    /** Takes back a connection whose response was read to the end. */
     void giveBack(HttpConnection connection) {
         if (used.remove(connection)) {
             connection.release();
@@ -137,7 +137,7 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /** Closes all connections, also those that are being read. */
+    /** Closes all connections, including those in use. */
     @Override
     public void close() {
         closed = true;
@@ -164,9 +164,7 @@ final class ConnectionPool implements AutoCloseable {
         }
     }
 
-    /**
-     * Closes connections that have waited too long for bytes, and the oldest idle ones, which may never be used again.
-     */
+    /** Closes connections that have waited too long for bytes, and idle ones that are too old to be used again. */
     void closeLate(long now) {
         used.forEach(connection -> {
             connection.closeIfLate(now);
@@ -174,7 +172,7 @@ final class ConnectionPool implements AutoCloseable {
         });
         HttpConnection oldest;
         while ((oldest = idle.peekLast()) != null && isStale(oldest, now)) {
-            if (idle.removeLastOccurrence(oldest)) { // otherwise another thread was faster
+            if (idle.removeLastOccurrence(oldest)) { // otherwise another thread has taken it
                 oldest.close();
             }
         }
@@ -187,7 +185,7 @@ final class ConnectionPool implements AutoCloseable {
     private void watch() {
         long longest = Math.min(readTimeout.toNanos() / 4, CHECK_INTERVAL.toNanos());
         while (!closed) {
-            watchRests = true; // before it looks whether one is in use
+            watchRests = true; // before it checks whether one is in use
             if (used.isEmpty()) {
                 LockSupport.parkNanos(longest);
             }

@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 
-/** A body arrived whole, but its checksum does not match its bytes. */
+/** A body arrived complete, but its bytes do not match its checksum. */
 final class DamagedBodyException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -18,15 +18,15 @@ import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
  * An HTTP client whose requests always end. It aborts all requests when it is closed, requests whose body the server
- * stops accepting for longer than the read timeout, and requests whose call's {@link Deadline} is over. The client
- * below it has a timeout for reading only and would write for ever into a connection that the server does not read.
- * Safe for use by any number of threads.
+ * has not accepted for longer than the read timeout, and requests whose call's {@link Deadline} is over. The client
+ * below it has a timeout only for reading and would write forever into a connection that the server does not read. Safe
+ * for use by any number of threads.
  */
 final class DeadlineHttpClient implements SdkHttpClient {
     /** Checks per timeout: a stalled body is noticed at most a quarter of the timeout late. */
     private static final int CHECKS_PER_TIMEOUT = 4;
 
-    /** The maximum delay with which the end of a deadline is noticed. */
+    /** The maximum delay until the end of a deadline is noticed. */
     private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
 
     private final SdkHttpClient client;
@@ -62,7 +62,7 @@ final class DeadlineHttpClient implements SdkHttpClient {
                 try {
                     return sent.request().call();
                 } catch (CancellationException e) {
-                    // What the pool of connections throws where an interrupt or an abort ends the wait for one.
+                    // Thrown by the connection pool if an interrupt or an abort ends the wait for a connection.
                     throw new IOException("the request was ended before it had a connection", e);
                 } finally {
                     inFlight.remove(sent);
@@ -108,7 +108,7 @@ final class DeadlineHttpClient implements SdkHttpClient {
 
         private @Nullable Deadline deadline;
 
-        /** {@link System#nanoTime} of the last read of the body's stream, or of the request's beginning. */
+        /** {@link System#nanoTime} of the last read of the body's stream, or of the request's start. */
         private volatile long lastRead;
 
         private volatile boolean sending;
@@ -144,7 +144,7 @@ final class DeadlineHttpClient implements SdkHttpClient {
             };
         }
 
-        /** Notes a read. The time until the next read is the time that the connection takes to accept these bytes. */
+        /** Records a read. The time until the next read is the time that the connection takes to accept these bytes. */
         private int noted(int read) {
             lastRead = System.nanoTime();
             sending = read >= 0;

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A body on a connection of our own client. */
+/** A body on a connection of the direct client. */
 final class DirectBody implements ObjectBody {
     private final ConnectionPool connections;
     private final HttpConnection connection;
@@ -18,7 +18,7 @@ final class DirectBody implements ObjectBody {
 
     /**
      * @param length in bytes, from the response's head
-     * @param checksum that it must have; null if it is not compared
+     * @param checksum that the body must have; null if it is not compared
      */
     DirectBody(
             ConnectionPool connections,
@@ -76,7 +76,7 @@ final class DirectBody implements ObjectBody {
     @Override
     public boolean finish() throws DamagedBodyException {
         if (checksum != null && left == 0) {
-            checksum.check(); // before another request may have the connection
+            checksum.check(); // before another request can get the connection
         }
         if (left > 0 || !head.keepsAlive()) {
             connections.end(connection);

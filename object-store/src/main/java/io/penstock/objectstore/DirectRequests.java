@@ -32,10 +32,10 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
 /**
- * Makes GETs of ranges, HEADs, and PUTs of objects and parts without the SDK's pipeline: most requests of a mount, and most
- * of their bytes. The SDK took a third or more of the CPU time of such a request. This class handles only successful
- * responses. For any other response the SDK makes the same request again, because it knows every error, redirect and
- * refusal. Safe for use by any number of threads.
+ * Makes GETs of ranges, HEADs, and PUTs of objects and parts without the SDK's pipeline, which took a third or more of
+ * the CPU time of such a request. These are most requests of a mount, and most of their bytes. This class handles only
+ * successful responses. After any other response the SDK repeats the request, because it knows every error, redirect
+ * and refusal. Safe for use by any number of threads.
  */
 final class DirectRequests implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectRequests.class);
@@ -46,12 +46,12 @@ final class DirectRequests implements AutoCloseable {
     private static final int PARTIAL_CONTENT = 206;
 
     /**
-     * Of GETs, so that bytes come as they are stored, also from stores that would unpack them otherwise (Google's "decompressive
-     * transcoding"). Nothing is encoded on the way, as a range of it would be useless. Not signed: proxies may change it.
+     * For GETs: bytes come as they are stored, even from stores that would decompress them (Google's "decompressive
+     * transcoding"). Nothing is encoded in transit, as a range of it would be useless. Unsigned: proxies may change it.
      */
     static final Map.Entry<String, String> AS_STORED = Map.entry("Accept-Encoding", "gzip");
 
-    /** Responses of a healthy store about this one object; to HEAD, also 400: of an object with the client's own key (SSE-C). */
+    /** Responses of a healthy store about this one object; to HEAD also 400, if it has a customer key (SSE-C). */
     static final int NOT_FOUND = 404;
 
     private static final int BAD_REQUEST = 400;
@@ -60,13 +60,13 @@ final class DirectRequests implements AutoCloseable {
     private static final int PRECONDITION_FAILED = 412;
     private static final int RANGE_NOT_SATISFIABLE = 416;
 
-    /** A response about this one object (archived, or below a denied prefix), or about the request's signature. */
+    /** A response about this one object (archived, or under a denied prefix), or about the request's signature. */
     private static final int FORBIDDEN = 403;
 
-    /** The number of failures without a success between them that are not about single objects or connections. */
+    /** This many failures in a row are no longer explained by single objects or connections. */
     private static final int FAILURE_LIMIT = 8;
 
-    /** How long the SDK makes all requests after trouble. It slows down when the store asks for it. */
+    /** The time during which the SDK makes all requests after trouble. It slows down when the store asks for that. */
     private static final Duration BACK_OFF = Duration.ofSeconds(10);
 
     private final S3Config config;
@@ -75,7 +75,7 @@ final class DirectRequests implements AutoCloseable {
     private final AwsCredentialsProvider credentials;
     private final ConnectionPool connections;
 
-    /** As {@link RequestExecutor#sendPermits}. */
+    /** See {@link RequestExecutor#sendPermits}. */
     private final Semaphore sendPermits;
 
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
@@ -90,7 +90,7 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * @param base the address to which a key is appended
-     * @param context null if nothing is encrypted
+     * @param context null if connections are not encrypted
      * @param counters of the requests
      * @param nanoTime as {@link System#nanoTime}; ends the back-off
      */
@@ -121,7 +121,7 @@ final class DirectRequests implements AutoCloseable {
     /**
      * The body of exactly this range of this version; null if the SDK must make the request.
      *
-     * @param checked whether the store is asked for a checksum of the range, and the bytes are compared with it
+     * @param checked whether to request a checksum of the range and compare the bytes with it
      */
     @Nullable
     ObjectBody get(ObjectVersion version, ByteRange range, boolean checked) throws InterruptedException {
@@ -185,7 +185,7 @@ final class DirectRequests implements AutoCloseable {
 
     /**
      * Whether the response has exactly the requested range. The entity tag and the positions tie it to the request: a
-     * response to another request does not pass. A whole object may come as such (RFC 9110, section 14.2).
+     * response to another request is not accepted. A whole object may come as a 200 (RFC 9110, section 14.2).
      */
     private static boolean isPart(ResponseHead head, ObjectVersion version, ByteRange range) throws IOException {
         String contentRange = head.header("Content-Range");
@@ -200,12 +200,12 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Asks for an object's headers. A connection that breaks before the response is no reason to leave that to the SDK,
+     * Requests an object's headers. If a connection breaks before the response, the request is not left to the SDK,
      * whose HTTP client takes a connection's end for the end of the headers.
      *
-     * @param checksums whether the store is asked for the object's checksums too
+     * @param checksums whether to request the object's checksums too
      * @return the head of a response with status 200 or 404; null if the SDK must make the request
-     * @throws IOException if the connection broke before the head was whole: the request may be made again
+     * @throws IOException if the connection broke before the head was complete: the request may be repeated
      */
     @Nullable
     ResponseHead head(String key, boolean checksums) throws IOException, InterruptedException {
@@ -239,7 +239,7 @@ final class DirectRequests implements AutoCloseable {
             return head;
         } catch (ProtocolException e) {
             LOG.debug("The SDK asks for '{}'", key, e);
-            return null; // it may understand it
+            return null; // the SDK may understand it
         } catch (IOException | SdkException e) {
             checkInterrupt();
             if (connection != null && connection.isSent() && e instanceof IOException broken) {
@@ -257,7 +257,7 @@ final class DirectRequests implements AutoCloseable {
      *
      * @param retryState notified of the attempt, if there is one
      * @param query the address's query parameters by name, encoded
-     * @param headers beside those that every request has
+     * @param headers in addition to those of every request
      * @param body read from its start, at most once
      * @param length of the body in bytes
      * @return the head of a successful response; null if the SDK must make the request
@@ -342,10 +342,10 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Handles a response without success. A status about one object says nothing about other objects. Every other
-     * status means trouble at the store (429, 5xx), for which the SDK slows down, or that the store needs more than
-     * these requests have: another address (3xx), credentials (401), a header or an encoding (400, 411, 501); or that
-     * it sends whole objects for ranges (200) or leaves out what it sends (206).
+     * Handles an unsuccessful response. A status about one object says nothing about other objects. Every other status
+     * means trouble at the store (429, 5xx), for which the SDK slows down, or a store that needs more than these
+     * requests have: another address (3xx), credentials (401), a header or an encoding (400, 411, 501). Or the store
+     * sends whole objects for ranges (200), or omits headers (206).
      */
     private void onRefusal(int status) {
         switch (status) {
@@ -356,8 +356,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * Handles a failure without a response. A kept connection may have been closed by the server. If connecting or the
-     * TLS handshake fails, later requests would wait here and then again in the SDK.
+     * Handles a failure without a response. The server may have closed a kept connection. If connecting or the TLS
+     * handshake fails, later requests would wait here and then again in the SDK.
      *
      * @param connection null if connecting failed
      */
@@ -399,8 +399,8 @@ final class DirectRequests implements AutoCloseable {
     }
 
     /**
-     * The request's head; null if a header has characters that would break it. An entity tag comes from XML and may
-     * hold line breaks.
+     * The request's head; null if a header contains characters that would break it. An entity tag comes from XML and
+     * may contain line breaks.
      */
     private byte @Nullable [] signedText(SdkHttpRequest.Builder request) {
         SdkHttpRequest signed = sign(request.build());

@@ -25,7 +25,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.model.NoSuchBucketException;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 
-/** Turns exceptions of the SDK into those of the store. No other class does. */
+/** Converts exceptions of the SDK to those of the store. No other class does. */
 final class ErrorMapper {
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
@@ -37,7 +37,7 @@ final class ErrorMapper {
     private static final int VERSION_NOT_SUPPORTED = 505;
     private static final int INSUFFICIENT_STORAGE = 507;
 
-    /** Every response of S3, and of most servers like it, has this header; one of a proxy on the way has not. */
+    /** Responses of S3, and of most compatible servers, always have this header; those of a proxy do not. */
     static final String REQUEST_ID = "x-amz-request-id";
 
     private final S3Config config;
@@ -56,7 +56,7 @@ final class ErrorMapper {
         return "object '" + Printable.text(key) + "' in " + bucket();
     }
 
-    /** Why a call about {@code subject} (a bucket or an object, in the form above) failed. */
+    /** Why a call about {@code subject} (a bucket or an object, named as above) failed. */
     ObjectStoreException explain(String subject, SdkException failure) {
         if (failure instanceof AwsServiceException response) {
             return explainResponse(subject, response);
@@ -64,7 +64,7 @@ final class ErrorMapper {
         return explainNoResponse(subject, failure);
     }
 
-    /** Why a body broke off, or arrived whole but damaged. */
+    /** Why a body broke off, or arrived complete but damaged. */
     ObjectStoreException explainBrokenBody(String key, Exception failure) {
         String message = String.valueOf(failure.getMessage());
         return failure instanceof DamagedBodyException
@@ -94,7 +94,7 @@ final class ErrorMapper {
     }
 
     /**
-     * Whether the server's certificate was refused. All other TLS failures are transient, above all an interrupted
+     * Whether the server's certificate was refused. All other TLS failures are transient, notably an interrupted
      * handshake.
      */
     private static boolean isCertificateError(SdkException failure) {
@@ -102,15 +102,12 @@ final class ErrorMapper {
                 || causeOf(failure, SSLPeerUnverifiedException.class) != null;
     }
 
-    /** The SDK does not call every broken connection retryable. */
+    /** The SDK does not report every broken connection as retryable. */
     private static boolean isTransientClientError(SdkException failure) {
         return failure.retryable() || causeOf(failure, IOException.class) != null;
     }
 
-    /**
-     * Whether the store, or a proxy on the way to it, is in transient trouble: by S3's error code if the response has
-     * one.
-     */
+    /** Whether the store or a proxy before it has transient trouble, by S3's error code if the response has one. */
     private static boolean isTransient(AwsServiceException response) {
         int status = response.statusCode();
         return switch (code(response)) {
@@ -137,7 +134,7 @@ final class ErrorMapper {
                 && status != INSUFFICIENT_STORAGE;
     }
 
-    /** Whether the request was not carried out and will not be. Otherwise it may have been carried out. */
+    /** Whether the request was not carried out and will not be. If false, it may have been carried out. */
     static boolean isNotApplied(SdkException failure) {
         return failure instanceof AwsServiceException response
                 ? !code(response).equals("InternalError")
@@ -145,16 +142,16 @@ final class ErrorMapper {
                 : isConnectFailure(failure);
     }
 
-    /** The same by the head of a response. */
+    /** The same for the head of a response. */
     static boolean isNotApplied(ResponseHead head) {
         return isNotApplied(head.status(), head.header(REQUEST_ID) != null);
     }
 
     /**
-     * A successful status proves nothing, because an error may follow in the body. A proxy sends 503 also when it has lost
-     * the connection on which it has passed the request on.
+     * A successful status proves nothing, because an error may follow in the body. A proxy also sends 503 when it has
+     * lost the connection on which it forwarded the request.
      *
-     * @param isOfStore whether the response is known to be the store's, not of a proxy before it
+     * @param isOfStore whether the response is known to come from the store, not from a proxy before it
      */
     private static boolean isNotApplied(int status, boolean isOfStore) {
         return (status >= 300 && !isServerError(status)) || (status == SERVICE_UNAVAILABLE && isOfStore);
@@ -204,7 +201,7 @@ final class ErrorMapper {
                     "ExpiredToken",
                     "TokenRefreshRequired",
                     "InvalidToken",
-                    "InvalidTokenId", // as MinIO says
+                    "InvalidTokenId", // MinIO's code
                     "InvalidAccessKeyId",
                     "InvalidObjectState",
                     "RequestTimeTooSkewed" -> explainRefusal(subject, response);
@@ -310,7 +307,7 @@ final class ErrorMapper {
                     failure);
         }
         if (causeOf(failure, ConnectException.class) != null) {
-            URI proxy = config.server().proxy(); // then all connections are to it
+            URI proxy = config.server().proxy(); // if set, all connections go to it
             return unavailable(
                     subject,
                     proxy == null
@@ -329,10 +326,10 @@ final class ErrorMapper {
         return unavailable(subject, failure.getMessage() + schemeHint(), failure);
     }
 
-    /** What is wrong with a handshake, and what to do: by its cause, of which an engine's message is only the symptom. */
+    /** What is wrong with a handshake, and what to do. The cause decides; an engine's message is only the symptom. */
     private String explainTls(SSLException tls, SdkException failure) {
         String symptom = String.valueOf(failure.getMessage());
-        if (symptom.contains("SSL message") || symptom.contains("TLS packet")) { // of each engine
+        if (symptom.contains("SSL message") || symptom.contains("TLS packet")) { // the two engines' messages
             return "it does not respond with TLS"
                     + (config.server().endpoint() == null
                             ? ""
@@ -358,7 +355,7 @@ final class ErrorMapper {
         return "";
     }
 
-    /** For what an HTTPS server says to plain HTTP: most send a 400 of their own, some anything. */
+    /** For an HTTPS server's response to plain HTTP: most servers send their own 400, some send anything. */
     private String schemeHint() {
         URI endpoint = config.server().endpoint();
         return endpoint == null || config.server().isEncrypted()
@@ -381,27 +378,27 @@ final class ErrorMapper {
         // S3 also uses 503 for its own trouble, with other codes. A response to HEAD has no code and counts as
         // throttling.
         return response.statusCode() == TOO_MANY_REQUESTS
-                || code(response).startsWith("SlowDown") // of reads or of writes, as MinIO says
+                || code(response).startsWith("SlowDown") // for reads or for writes, in MinIO's codes
                 || isBareUnavailable(response)
                 || response.isThrottlingException();
     }
 
-    /** Whether it does not say why: of a store, of a proxy before a store that is down, or in response to a HEAD. */
+    /** A 503 without a reason: from a store, from a proxy before a store that is down, or in response to a HEAD. */
     private static boolean isBareUnavailable(AwsServiceException response) {
         return response.statusCode() == SERVICE_UNAVAILABLE && code(response).isEmpty();
     }
 
-    /** Whether nothing in the response tells that it is the store's: S3's have a code or an identifier. */
+    /** Whether nothing in the response shows that it comes from the store: S3's have a code or an identifier. */
     private static boolean mayBeOfProxy(AwsServiceException response) {
         return code(response).isEmpty() && response.requestId() == null;
     }
 
-    /** Whether the store itself, not a proxy on the way, says so in response to a HEAD. The SDK adds a code to either. */
+    /** Whether this comes from the store itself, not a proxy, even for a HEAD. The SDK adds a code to either. */
     static boolean isOfStore(ObjectStoreException.NotFound failure) {
         return failure.getCause() instanceof AwsServiceException response && response.requestId() != null;
     }
 
-    /** A HEAD does not find an object that the store lists: an ingress without a server says 404 to everything. */
+    /** A HEAD does not find an object that the store lists: an ingress without a server always responds 404. */
     ObjectStoreException explainUnseen(String key, ObjectStoreException.NotFound failure) {
         return new ObjectStoreException.Unavailable(
                 object(key) + " cannot be reached: a proxy on the way to the store responded with status 404; check it",
@@ -416,19 +413,19 @@ final class ErrorMapper {
                 null);
     }
 
-    /** Whether the object is missing, not the bucket or an upload. */
+    /** Whether the object is missing, rather than the bucket or an upload. */
     static boolean isNoSuchKey(ObjectStoreException.NotFound failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && code(response).equals("NoSuchKey");
     }
 
-    /** Whether the store does not implement the request, or something in it. */
+    /** Whether the store does not implement the request or something in it. */
     static boolean isNotImplemented(ObjectStoreException.Refused failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && (response.statusCode() == NOT_IMPLEMENTED || code(response).equals("NotImplemented"));
     }
 
-    /** Whether it is the 400 of a HEAD, which S3 also sends for credentials that have expired. */
+    /** Whether it is the 400 of a HEAD, which S3 also sends if credentials have expired. */
     static boolean isUnexplained(ObjectStoreException.Refused failure) {
         return failure.getCause() instanceof AwsServiceException response
                 && response.statusCode() == BAD_REQUEST
@@ -447,7 +444,7 @@ final class ErrorMapper {
                 object(source) + " cannot be copied: another client has deleted it", failure);
     }
 
-    /** S3's error code; empty for a response to HEAD and for one that no S3 server made. */
+    /** S3's error code; empty for a response to HEAD, and for one that does not come from an S3 server. */
     static String code(AwsServiceException response) {
         AwsErrorDetails details = response.awsErrorDetails();
         String code = details == null ? null : details.errorCode();
@@ -455,14 +452,14 @@ final class ErrorMapper {
     }
 
     /**
-     * A response to HEAD has no body and so no code; the SDK infers from the request whether the key or the bucket is
-     * missing.
+     * A response to HEAD has no body and therefore no code; the SDK infers from the request whether the key or the
+     * bucket is missing.
      */
     private static boolean isHeadResponse(AwsServiceException response) {
         return response instanceof NoSuchKeyException || response instanceof NoSuchBucketException;
     }
 
-    /** The store's own message, if the response has one: a response to HEAD has none. */
+    /** The store's own message, if the response has one: a response to HEAD does not. */
     private static String serverMessage(AwsServiceException response) {
         AwsErrorDetails details = response.awsErrorDetails();
         String message = details == null ? null : details.errorMessage();

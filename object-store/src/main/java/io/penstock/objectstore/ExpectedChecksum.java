@@ -10,8 +10,8 @@ import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checksum that a response says its body has, and that of the bytes received so far. Of S3's checksums those that the
- * JDK computes: not CRC64NVME, as the SDK without its native library. Confined to one thread.
+ * A body's checksum according to its response, and that of the bytes received so far. Supports S3's checksums that the
+ * JDK computes, so not CRC64NVME; nor does the SDK without its native library. Confined to one thread.
  */
 final class ExpectedChecksum {
     private static final String HEADER = "x-amz-checksum-";
@@ -26,7 +26,7 @@ final class ExpectedChecksum {
         byte[] value();
     }
 
-    /** The algorithms, the fastest first. */
+    /** The algorithms, fastest first. */
     private enum Algorithm {
         CRC32C(4),
         CRC32(4),
@@ -55,7 +55,7 @@ final class ExpectedChecksum {
         this.expected = expected;
     }
 
-    /** That of a response to a GET of a whole object; null if it has none that can be compared. */
+    /** The checksum in a response to a GET of a whole object; null if it has none that can be compared. */
     static @Nullable ExpectedChecksum of(ResponseHead head) {
         for (Algorithm algorithm : Algorithm.values()) {
             byte[] expected = decode(head.header(HEADER + algorithm));
@@ -67,8 +67,8 @@ final class ExpectedChecksum {
     }
 
     /**
-     * Empty for null, and for a value that is no checksum of all bytes: that of a multipart object ends with the parts'
-     * number.
+     * Empty for null, and for a value that is not a checksum of all bytes: that of a multipart object ends with the
+     * number of parts.
      */
     private static byte[] decode(@Nullable String text) {
         try {
@@ -78,12 +78,12 @@ final class ExpectedChecksum {
         }
     }
 
-    /** Takes the next bytes of the body, between the buffer's position and its limit. */
+    /** Adds the next bytes of the body, from the buffer's position to its limit. */
     void update(ByteBuffer bytes) {
         sum.update(bytes);
     }
 
-    /** @throws DamagedBodyException if the bytes taken are not those that the checksum was computed of */
+    /** @throws DamagedBodyException if the added bytes do not match the checksum */
     void check() throws DamagedBodyException {
         if (!MessageDigest.isEqual(sum.value(), expected)) {
             throw new DamagedBodyException("its " + algorithm + " does not match its bytes");

@@ -6,7 +6,7 @@ import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** Credentials of a provider whose failures can be told from those of a request. As thread-safe as the provider. */
+/** Credentials of a provider whose failures are distinct from those of a request. As thread-safe as the provider. */
 record ExplainedCredentials(AwsCredentialsProvider provider) implements AwsCredentialsProvider {
 
     @Override
@@ -14,7 +14,7 @@ record ExplainedCredentials(AwsCredentialsProvider provider) implements AwsCrede
         try {
             return provider.resolveCredentials();
         } catch (AbortedException e) {
-            throw e; // an interrupt says nothing about the credentials
+            throw e; // an interrupt proves nothing about the credentials
         } catch (SdkException | IllegalStateException e) {
             throw new NoCredentialsException(e);
         }

@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the store turns out not to implement, where there is another way. The first refusal is remembered as long as the store
- * is connected, and said once in the log. Safe for use by any number of threads.
+ * Requests and headers that the store turns out not to implement and for which there is an alternative. The first
+ * refusal is remembered while the store is connected, and logged once. Safe for use by any number of threads.
  */
 final class Gaps {
-    /** A request of S3, or a header. */
+    /** A request or a header of S3. */
     enum Gap {
         COPIES("CopyObject", "objects are read and uploaded instead of copied"),
         PART_COPIES("UploadPartCopy", "parts are read and uploaded instead of copied"),
@@ -31,7 +31,7 @@ final class Gaps {
     }
 
     /**
-     * One way to reach something.
+     * One way to reach a result.
      *
      * @param <X> {@link java.io.IOException} if a body is sent
      */
@@ -45,14 +45,14 @@ final class Gaps {
     private final String bucket;
     private final Set<Gap> known = ConcurrentHashMap.newKeySet();
 
-    /** What the store has carried out, or judged: another refusal of it has another reason. */
+    /** What the store has carried out or judged: a later refusal of it has another reason. */
     private final Set<Gap> implemented = ConcurrentHashMap.newKeySet();
 
     Gaps(String bucket) {
         this.bucket = bucket;
     }
 
-    /** Goes the way with the request or header, or, where the store does not implement it, the one without. */
+    /** Tries the way with the request or header or, if the store does not implement it, the way without it. */
     <T, X extends Exception> T go(Gap gap, Way<T, X> with, Way<T, X> without)
             throws ObjectStoreException, InterruptedException, X {
         if (has(gap)) {
@@ -69,13 +69,13 @@ final class Gaps {
                 }
                 throw e;
             }
-            T done = without.go(); // otherwise the reason is another
+            T done = without.go(); // if it fails too, there is another reason
             learn(gap, e);
             return done;
         }
     }
 
-    /** Some stores say of a condition that they do not know that it is wrong, or not met. */
+    /** Some stores report a condition that they do not know as wrong or unmet. */
     private static boolean isTold(Gap gap, ObjectStoreException refusal) {
         return gap == Gap.SOURCE_CONDITIONS
                 || (refusal instanceof ObjectStoreException.Refused refused && ErrorMapper.isNotImplemented(refused));
@@ -91,7 +91,7 @@ final class Gaps {
         }
     }
 
-    /** What is missing, as S3 names it. */
+    /** S3's names of what is missing. */
     Set<String> names() {
         Set<String> names = new TreeSet<>();
         known.forEach(gap -> names.add(gap.name));

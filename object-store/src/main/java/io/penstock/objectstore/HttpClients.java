@@ -14,9 +14,9 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.http.apache5.ProxyConfiguration;
 
-/** The HTTP client below the SDK. No other class knows more of it than {@link SdkHttpClient}. */
+/** Creates the HTTP client below the SDK. All other classes know it only as {@link SdkHttpClient}. */
 final class HttpClients {
-    /** Waiting for one of our own connections is no failure of the store. The waiting thread can be interrupted. */
+    /** Waiting for one of our own connections is not a failure of the store. The waiting thread can be interrupted. */
     private static final Duration CONNECTION_WAIT = Duration.ofHours(1);
 
     private HttpClients() {}
@@ -38,8 +38,8 @@ final class HttpClients {
     }
 
     /**
-     * Whether the client of this server goes through a proxy to this host: the given one or that of the environment, unless the
-     * environment exempts the host, or the server is on this machine.
+     * Whether the client of this server reaches this host through a proxy: the configured one or that of the
+     * environment, unless the environment exempts the host or the server is on this machine.
      */
     static boolean isProxied(String host, Server server) {
         ProxyConfiguration configuration = configuration(server);
@@ -60,14 +60,14 @@ final class HttpClients {
                 : ofEnvironment(server.scheme());
     }
 
-    /** For a proxy it would be another machine: other programs exempt it as well. */
+    /** For a proxy, localhost is another machine: other programs exempt it as well. */
     private static boolean isOfThisMachine(@Nullable URI endpoint) {
         return endpoint != null && endpoint.getHost().matches("(?i)(.+\\.)?localhost|127(\\.\\d+){3}|\\[::1]");
     }
 
     /**
-     * The proxy for servers of this scheme: HTTPS_PROXY or HTTP_PROXY. For the SDK the scheme that chooses the variable is that
-     * of the way to the proxy too: it would speak TLS to a proxy that, as most, only lets TLS through.
+     * The proxy for servers of this scheme: HTTPS_PROXY or HTTP_PROXY. The SDK would use the scheme of that variable
+     * for the connection to the proxy too, so it would speak TLS to a proxy that, like most, only tunnels TLS.
      */
     private static ProxyConfiguration ofEnvironment(String scheme) {
         ProxyConfiguration found = ProxyConfiguration.builder().scheme(scheme).build();
@@ -76,7 +76,7 @@ final class HttpClients {
         }
         URI proxy = URI.create("http://" + found.host() + ":" + found.port());
         if (proxy.getHost() == null) {
-            return found; // a name with an underscore, which only the SDK reads
+            return found; // a name with an underscore, which only the SDK can parse
         }
         return found.toBuilder()
                 .endpoint(proxy)
@@ -86,7 +86,7 @@ final class HttpClients {
                 .build();
     }
 
-    /** For the SDK a name of NO_PROXY is one server; for other programs it is a domain too, with a dot before it or without. */
+    /** For the SDK, a NO_PROXY name is one server; for other programs also a domain, with or without a dot. */
     private static Set<String> withDomains(Set<String> exempt) {
         return exempt.stream()
                 .map(pattern -> "(.*\\.)?"

@@ -15,8 +15,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One HTTP/1.1 connection for requests, one after another. Bytes of bodies go from the socket straight into the target.
- * An interrupt closes it at once. One thread at a time uses it; any thread may {@link #close} it.
+ * One HTTP/1.1 connection for consecutive requests. Bytes of bodies go from the socket straight into the target. An
+ * interrupt closes it immediately. One thread at a time uses it; any thread may {@link #close} it.
  *
  * <p>Public for connections between nodes, which need the same.
  */
@@ -27,7 +27,7 @@ public final class HttpConnection implements AutoCloseable {
     /** The lowest status of an unsuccessful response (RFC 9110, section 15). */
     private static final int FIRST_REFUSAL = 300;
 
-    /** Bytes of a body that are read and then sent in one piece: they stay in the processor's cache in between. */
+    /** Bytes of a body that are read and then sent in one piece, small enough to stay in the processor's cache. */
     private static final int CHUNK = 128 << 10;
 
     private final SocketChannel socket;
@@ -40,7 +40,7 @@ public final class HttpConnection implements AutoCloseable {
     /** The received part of a response's head, and the bytes that came with it. */
     private final ByteBuffer received;
 
-    /** Buffer for a body that is sent. It is outside the heap: the JDK would copy bytes on the heap once more. */
+    /** Buffer for sending a body, outside the heap: the JDK would copy bytes on the heap again. */
     private @Nullable ByteBuffer chunk;
 
     /**
@@ -54,10 +54,10 @@ public final class HttpConnection implements AutoCloseable {
 
     private volatile boolean timedOut;
 
-    /** How often what the connection is asked for was {@linkplain Stalls asked again} already; -1 if it may not be. */
+    /** How often this request was {@linkplain Stalls asked again} before; -1 if it may not be. */
     private volatile int askedAgain = -1;
 
-    /** Its user waits for bytes of the server, and does nothing else. */
+    /** Whether its user is waiting for bytes from the server, and doing nothing else. */
     private volatile boolean waiting;
 
     private volatile boolean stalled;
@@ -96,10 +96,10 @@ public final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * The same of a GET, which can be asked again if its response stalls.
+     * The same for a GET, which can be asked again if its response stalls.
      *
-     * @param before how often it was
-     * @throws StalledException if it is to be asked again; also from {@link #read}
+     * @param before how often it was asked again before
+     * @throws StalledException if it must be asked again; also from {@link #read}
      */
     ResponseHead send(byte[] get, int before) throws IOException {
         askedAgain = before;
@@ -109,7 +109,7 @@ public final class HttpConnection implements AutoCloseable {
     /**
      * Sends a request with a body and returns the head of its response.
      *
-     * @param body all of it is sent, unless the server responds and closes the connection before
+     * @param body sent completely, unless the server responds and closes the connection first
      * @param length of the body in bytes
      */
     ResponseHead send(byte[] request, BodyReader body, long length) throws IOException {
@@ -131,7 +131,7 @@ public final class HttpConnection implements AutoCloseable {
         }
     }
 
-    /** Whether the server may have got all of the last request: the connection, and its handshake, were well until then. */
+    /** Whether the server may have received the whole last request: connection and handshake worked until then. */
     boolean isSent() {
         return sent;
     }
@@ -148,12 +148,12 @@ public final class HttpConnection implements AutoCloseable {
         return chunk;
     }
 
-    /** Of all connections, outside the heap. */
+    /** The buffer memory of all connections, outside the heap. */
     static ByteBuffer memory(int bytes) throws IOException {
         try {
             return NativeMemory.allocate(NativeMemory.Share.CONNECTIONS, bytes, 1);
         } catch (NativeMemory.UsedUpException e) {
-            throw new IOException(e.getMessage(), e); // others may give some back: the request is tried again
+            throw new IOException(e.getMessage(), e); // others may return some, so the request is retried
         }
     }
 
@@ -187,7 +187,7 @@ public final class HttpConnection implements AutoCloseable {
         return head;
     }
 
-    /** The head of the final response. Interim responses (RFC 9110, section 15.2) come before it and are skipped. */
+    /** The head of the final response. Skips interim responses (RFC 9110, section 15.2), which come before it. */
     private ResponseHead receiveHead() throws IOException {
         received.clear().limit(0);
         for (int heads = 0; heads <= MAX_INTERIM; heads++) {
@@ -244,8 +244,8 @@ public final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * Whether another request may follow: the connection is open and has no unrequested bytes, which would pass for the
-     * next response. Never waits.
+     * Whether another request may follow: the connection is open and has no unrequested bytes, which would be taken for
+     * the next response. Never waits.
      */
     public boolean isReusable() {
         if (received.hasRemaining()) {
@@ -271,8 +271,8 @@ public final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * Closes the connection if its user has waited for bytes of a GET for much longer than others do, twice as long each time
-     * that it was asked again, and it may be asked again.
+     * Closes the connection if its user has waited much longer than usual for bytes of a GET that may be asked again.
+     * The limit doubles each time that the GET was asked again.
      */
     void closeIfStalled(long now, Stalls usual) {
         int before = askedAgain;
@@ -295,7 +295,7 @@ public final class HttpConnection implements AutoCloseable {
     }
 
     /**
-     * How long the connection has not been used, in nanoseconds.
+     * How long the connection has been idle, in nanoseconds.
      *
      * @param now {@link System#nanoTime}
      */
@@ -306,7 +306,7 @@ public final class HttpConnection implements AutoCloseable {
     @Override
     public void close() {
         try {
-            channel.close(); // without a TLS closure alert, which would wait for the thread that writes or reads
+            channel.close(); // without a TLS close alert, which would wait for the thread that writes or reads
         } catch (IOException _) {
             // Nothing more is sent or read on it, whatever the reason.
         }

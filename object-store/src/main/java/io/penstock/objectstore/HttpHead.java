@@ -12,14 +12,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What the heads of HTTP/1.1 requests and responses have in common (RFC 9112). */
+/** The common parts of the heads of HTTP/1.1 requests and responses (RFC 9112). */
 final class HttpHead {
-    /** Bytes, with the empty line. */
+    /** In bytes, including the empty line. */
     static final int LONGEST = 16 << 10;
 
     private static final String LINE_END = "\r\n";
 
-    /** Which ASCII characters a header's name may have (RFC 9110, section 5.6.2). */
+    /** The ASCII characters that a header's name may contain (RFC 9110, section 5.6.2). */
     private static final boolean[] NAME = new boolean[128];
 
     static {
@@ -29,21 +29,21 @@ final class HttpHead {
         Arrays.fill(NAME, 'a', 'z' + 1, true);
     }
 
-    /** Headers that say where the body ends and which bytes it has: two of the same name may contradict each other. */
+    /** Headers that define where the body ends and what it is: two of the same name may contradict each other. */
     private static final Set<String> ONLY_ONCE = Set.of("content-length", "transfer-encoding", "content-range", "etag");
 
     private HttpHead() {}
 
-    /** Where heads come from. */
+    /** A source of heads. */
     interface Source {
-        /** @return how many bytes came; -1 at the end */
+        /** @return the number of bytes received; -1 at the end */
         int read(ByteBuffer target) throws IOException;
     }
 
     /**
-     * The next head, up to the empty line, without it; null if the source ends before.
+     * The next head, up to but without the empty line; null if the source ends first.
      *
-     * @param received of {@link #LONGEST} bytes, ready to be read: what has come before, and then what has come after the head
+     * @param received of {@link #LONGEST} bytes, ready to be read: the bytes received so far, then those after the head
      */
     static byte @Nullable [] receive(ByteBuffer received, Source source) throws IOException {
         received.compact();
@@ -62,7 +62,7 @@ final class HttpHead {
         return head;
     }
 
-    /** Where the empty line that ends the head begins; -1 if it has not been received. */
+    /** The position of the empty line that ends the head; -1 if it has not been received. */
     private static int end(ByteBuffer received, int from) {
         for (int i = from; i + 4 <= received.position(); i++) {
             if (received.getInt(i) == 0x0d0a0d0a) {
@@ -79,7 +79,7 @@ final class HttpHead {
     }
 
     /**
-     * The headers of a head, by their names, which are compared without regard to case.
+     * The headers of a head by their names, which are compared case-insensitively.
      *
      * @throws ProtocolException if another parser may read them differently
      */

@@ -8,8 +8,8 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * The JDK's judge of certificates, asked by Conscrypt: in TLS 1.3, where suites do not name a way to authenticate, that calls
- * it {@code GENERIC}, and the JDK {@code UNKNOWN}.
+ * Lets the JDK check certificates for Conscrypt. In TLS 1.3, suites do not name an authentication method: Conscrypt
+ * calls it {@code GENERIC}, and the JDK {@code UNKNOWN}.
  */
 final class JdkTrust extends X509ExtendedTrustManager {
     private final X509ExtendedTrustManager judge;
@@ -18,7 +18,7 @@ final class JdkTrust extends X509ExtendedTrustManager {
         this.judge = judge;
     }
 
-    /** The same judges, those of the JDK in its words. */
+    /** The same trust managers, with those of the JDK adapted to its names. */
     static TrustManager[] of(TrustManager[] judges) {
         TrustManager[] asked = judges.clone();
         for (int i = 0; i < asked.length; i++) {

@@ -14,12 +14,12 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 
 /**
- * Reads the pages of listings in the SDK's place, because parsing their XML is most of a listing's cost. The SDK still
- * makes requests and signatures and handles redirects and errors. It gets errors unchanged, and an empty listing in
- * place of a page.
+ * Reads the pages of listings instead of the SDK, because parsing their XML is most of a listing's cost. The SDK still
+ * makes and signs requests and handles redirects and errors. It gets errors unchanged, and an empty listing in place of
+ * a page.
  */
 final class ListingInterceptor implements ExecutionInterceptor {
-    /** A page of 1,000 keys of 1,024 bytes, each byte encoded, with all their attributes, takes half of it. */
+    /** Twice the size of a page of 1,000 keys of 1,024 bytes, each byte encoded, with all their attributes. */
     private static final int LARGEST_PAGE = 16 << 20;
 
     private static final byte[] NO_PAGE = {'<', 'L', '/', '>'};

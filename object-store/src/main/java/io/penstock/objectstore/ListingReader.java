@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the response to ListObjectsV2. The SDK would build a tree of the document and two further layers of objects,
- * for more than ten times the CPU time (ADR 18). It skips unknown elements and refuses a page that it cannot
- * understand. Confined to one thread.
+ * for more than ten times the CPU time (ADR 18). Skips unknown elements and refuses a page that it cannot understand.
+ * Confined to one thread.
  */
 final class ListingReader {
     private static final int MAX_DIGITS = 18;
@@ -22,7 +22,7 @@ final class ListingReader {
     private @Nullable Boolean truncated;
     private @Nullable String nextToken;
 
-    /** A name has characters that decoding would change or reject. */
+    /** Whether a name has characters that decoding would change or reject. */
     private boolean encoded;
 
     private boolean wronglyEncoded;
@@ -34,13 +34,13 @@ final class ListingReader {
         this.decodes = decodes;
     }
 
-    /** The page; null if it is another document, for instance an error. */
+    /** The page; null if it is another document, such as an error. */
     static @Nullable ListPage read(byte[] document) throws UnreadableListingException {
         ListingReader reader = new ListingReader(new XmlScanner(document), true);
         if (!reader.readDocument()) {
             return null;
         }
-        // Some servers say only after the names that they are encoded, as was requested, and some do not encode them.
+        // Some servers report only after the names that they are encoded as requested, and some do not encode them.
         if (reader.encoded && !"url".equals(reader.encodingType)) {
             reader = new ListingReader(new XmlScanner(document), false);
             reader.readDocument();
@@ -169,7 +169,7 @@ final class ListingReader {
         return time;
     }
 
-    /** There are few storage classes and very many objects: most have the same class as the object before. */
+    /** There are few storage classes and very many objects: most have the same class as the previous object. */
     private String storageClass() throws UnreadableListingException {
         String text = xml.closeText();
         if (!text.equals(storageClass)) {

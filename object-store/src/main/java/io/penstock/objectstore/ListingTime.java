@@ -11,14 +11,14 @@ import software.amazon.awssdk.utils.DateUtils;
  * Times in listings, in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show one time.
  */
 final class ListingTime {
-    /** The form that all known servers use, with or without a fraction. A letter stands for any digit. */
+    /** The format of all known servers, with or without a fraction. Letters represent digits. */
     private static final String FORM = "yyyy-MM-ddTHH:mm:ss";
 
     private static final int SECONDS_OF_DAY = 86_400;
 
     private ListingTime() {}
 
-    /** Null if the text is no time. */
+    /** Null if the text is not a time. */
     static @Nullable Instant parse(String text) {
         try {
             return isUsual(text)
@@ -49,7 +49,7 @@ final class ListingTime {
                 return false;
             }
         }
-        return length != fraction + 2 && length <= fraction + 11; // digits follow a decimal point, nine at most
+        return length != fraction + 2 && length <= fraction + 11; // a decimal point is followed by one to nine digits
     }
 
     private static Instant usual(String text) {

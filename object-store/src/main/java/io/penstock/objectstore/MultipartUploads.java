@@ -31,15 +31,15 @@ import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Objects written in parts. S3 accepts checksums of parts only if the upload has declared them, and then requires those
- * of all parts at completion, copied parts included. Compatible servers check undeclared ones. Some (MinIO) accept no
- * copied part in an upload that has declared any, so there nothing is declared. Safe for use by any number of threads.
+ * Objects written in parts. S3 accepts checksums of parts only if the upload has declared them. It then requires those
+ * of all parts at completion, including copied parts. Compatible servers check undeclared ones. Some (MinIO) accept no
+ * copied part in an upload that has declared any, so nothing is declared there. Safe for use by any number of threads.
  */
 final class MultipartUploads {
     private final RequestExecutor requests;
     private final BucketReader reader;
 
-    /** Whether the store has sent an ETag of a part: where one lacks it, the response was cut off within its headers. */
+    /** Whether the store has sent an ETag of a part: then a response without one was cut off within its headers. */
     private volatile boolean namesParts;
 
     MultipartUploads(RequestExecutor requests, BucketReader reader) {
@@ -117,7 +117,7 @@ final class MultipartUploads {
         }
     }
 
-    /** Copies a part inside the store, or, where the store does not do that, reads and uploads it. */
+    /** Copies a part inside the store. If the store cannot do that, reads and uploads it. */
     UploadedPart copy(MultipartUpload upload, int number, ObjectVersion source, ByteRange range)
             throws ObjectStoreException, InterruptedException {
         return requests.gaps.<UploadedPart, RuntimeException>go(
@@ -133,7 +133,7 @@ final class MultipartUploads {
                 .sourceBucket(requests.bucket())
                 .sourceKey(source.key())
                 .copySourceIfMatch(etag)
-                // S3 takes no range of a source of 5 MB or less.
+                // S3 accepts no range for a source of 5 MB or less.
                 .copySourceRange(range.length() == source.size() ? null : range.toHttpRange())
                 .destinationBucket(requests.bucket())
                 .destinationKey(upload.key())
@@ -184,7 +184,7 @@ final class MultipartUploads {
             ObjectStoreException failure = precondition.explain(object, e);
             ObjectVersion made = reader.settle(upload.key(), upload.operation(), mayBeCompleted, failure);
             if (made.size() != size) {
-                throw failure; // an earlier call has completed it, with other parts
+                throw failure; // an earlier call has completed it with other parts
             }
             return made;
         }
@@ -204,7 +204,7 @@ final class MultipartUploads {
         }
     }
 
-    /** Aborts uploads of the key that began more than a day ago, by the store's clock. */
+    /** Aborts uploads of the key that began more than a day ago by the store's clock. */
     void abortOld(String key) throws ObjectStoreException, InterruptedException {
         ListMultipartUploadsRequest request = ListMultipartUploadsRequest.builder()
                 .bucket(requests.bucket())
@@ -215,7 +215,7 @@ final class MultipartUploads {
                 requests.ask(requests.errors.object(key), () -> requests.client.listMultipartUploads(request));
         Instant dayAgo = ResponseValues.timeOf(response).minus(1, ChronoUnit.DAYS);
         for (var upload : response.uploads()) {
-            Instant begun = upload.initiated(); // null if the server does not send it
+            Instant begun = upload.initiated(); // null if the server omits it
             if (key.equals(upload.key()) && begun != null && begun.isBefore(dayAgo)) {
                 abort(key, upload.uploadId());
             }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A response to a GET of a range, whose bytes are still to be read. One thread reads it; any may abort it. */
+/** A response to a GET of a range, with its bytes still unread. One thread reads it; any may abort it. */
 interface ObjectBody {
     /** The response's ETag; null if it has none. */
     @Nullable
@@ -19,7 +19,7 @@ interface ObjectBody {
     @Nullable
     Long contentLength();
 
-    /** {@code bytes 0-9/100}; null if the response does not say. */
+    /** Such as {@code bytes 0-9/100}; null if the response does not say. */
     @Nullable
     String contentRange();
 
@@ -36,7 +36,7 @@ interface ObjectBody {
     int read(ByteBuffer target, int wanted) throws IOException;
 
     /**
-     * Called when all requested bytes have been read. Compares checksums, if there are any, and releases the
+     * Called after all requested bytes have been read. Compares checksums, if there are any, and releases the
      * connection.
      *
      * @return whether this was the body's end

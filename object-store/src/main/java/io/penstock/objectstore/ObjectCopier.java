@@ -17,14 +17,14 @@ import software.amazon.awssdk.services.s3.model.TaggingDirective;
 /** Copies objects within the bucket, inside the store. Safe for use by any number of threads. */
 final class ObjectCopier {
     /**
-     * The maximum size in bytes of a copy by one request. S3 accepts 5 GiB but responds only after the copy: a server
-     * that copies 100 MB a second in silence would run into the read timeout.
+     * The maximum size in bytes of a copy by one request. S3 accepts 5 GiB but responds only after the copy. A server
+     * that copies 100 MB a second without sending anything would run into the read timeout.
      */
     private static final long MAX_COPY_BYTES = 256L << 20;
 
     private static final int PARALLEL_PARTS = 8;
 
-    /** The maximum number of parts that a copy keeps: each is a request. */
+    /** The maximum number of parts that a copy preserves: each is a request. */
     private static final int MAX_KEPT_PARTS = 1_000;
 
     private final RequestExecutor requests;
@@ -64,13 +64,13 @@ final class ObjectCopier {
         if (storageClass != StorageClass.STANDARD && storageClass != StorageClass.UNKNOWN_TO_SDK_VERSION) {
             request.storageClass(storageClass);
         }
-        // An attempt after one whose response was lost would replace what another client has put there since.
+        // An attempt that follows a lost response would otherwise replace what another client has written there since.
         Precondition again =
                 precondition.equals(Precondition.NONE) ? new Precondition(WriteCondition.ABSENT, false) : precondition;
         return ifUnchanged(source.version(), key, request, null, precondition, again);
     }
 
-    /** Copies a source that nobody else writes. */
+    /** Copies a source that no other client writes. */
     ObjectVersion copyOwn(ObjectVersion source, String key, Precondition precondition)
             throws ObjectStoreException, InterruptedException {
         return copy(source, key, request(source, key, precondition).build(), null, precondition, precondition);
@@ -125,7 +125,7 @@ final class ObjectCopier {
         }
     }
 
-    /** Makes the object of all parts visible. */
+    /** Makes the completed object visible. */
     @FunctionalInterface
     interface Completion {
         ObjectVersion complete(MultipartUpload upload, List<UploadedPart> parts)
@@ -133,14 +133,14 @@ final class ObjectCopier {
     }
 
     /**
-     * The size in bytes of the parts of a copy; 0 if one request makes it. A copy of an object onto itself, for other
-     * metadata, has the object's parts if it can: S3 makes an ETag of the parts' MD5s, so it stays, and other nodes read on.
+     * The size in bytes of the parts of a copy; 0 if one request makes it. A copy of an object onto itself keeps its
+     * parts if possible: S3 derives the ETag from their MD5s, so it stays and other nodes can read on.
      */
     long partSize(ObjectVersion source, String key, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
         boolean mayKeep = source.key().equals(key)
                 && !requests.gaps.has(Gap.PART_COPIES)
-                && !PropertyHeaders.isEncryptedWithKms(properties); // there each copy has another ETag
+                && !PropertyHeaders.isEncryptedWithKms(properties); // otherwise each copy has another ETag
         long kept = mayKeep ? keptPartSize(source) : 0;
         if (kept > 0 || isAtOnce(source)) {
             return kept;
@@ -148,7 +148,7 @@ final class ObjectCopier {
         return Math.max(MAX_COPY_BYTES, Math.ceilDiv(source.size(), UploadedPart.MAX_NUMBER));
     }
 
-    /** The size of all parts but the last, as the first and their number tell; 0 if a copy cannot have the same. */
+    /** The size of all parts but the last, from that of the first and their number; 0 if a copy cannot keep it. */
     private long keptPartSize(ObjectVersion source) throws ObjectStoreException, InterruptedException {
         int parts = source.parts();
         if (parts == 0 || parts > MAX_KEPT_PARTS) {
@@ -194,7 +194,7 @@ final class ObjectCopier {
         return ConcurrentRequests.all(PARALLEL_PARTS, copies);
     }
 
-    /** Aborts as well as possible: the caller gets the earlier failure. */
+    /** Aborts if possible: the caller gets the earlier failure. */
     private void abort(MultipartUpload upload, UploadListener listener) {
         boolean interrupted = Thread.interrupted();
         try {

@@ -12,20 +12,20 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
- * What a store says of an object in the response to a HEAD.
+ * An object according to the response to a HEAD.
  *
- * @param headers by their names, which are compared without regard to case
- * @param isWhole whether no header is missing for sure: the SDK's HTTP client takes a connection's end for that of the headers
+ * @param headers by their names, which are compared case-insensitively
+ * @param isWhole whether no header can be missing: the SDK's HTTP client takes a connection's end for the headers' end
  * @param size {@link #lacksSize} for some stores until it is looked up
- * @param lastModified in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show the same time
- *     from HEAD and from a listing
+ * @param lastModified in whole seconds. HEAD has no finer time (RFC 9110, section 5.6.7), and a file must show the same
+ *     time from HEAD and from a listing
  */
 record ObjectHead(Map<String, String> headers, boolean isWhole, long size, Instant lastModified) {
     private static final long UNKNOWN = -1;
 
     private static final String CHECKSUM = "X-AMZ-CHECKSUM-";
 
-    /** Says whether the checksum is of all bytes or of the parts' checksums, which the checksum itself shows. */
+    /** Says whether the checksum covers all bytes or the parts' checksums, which the checksum itself shows. */
     private static final String CHECKSUM_TYPE = CHECKSUM + "TYPE";
 
     static ObjectHead of(ResponseHead response) throws IOException {
@@ -38,7 +38,7 @@ record ObjectHead(Map<String, String> headers, boolean isWhole, long size, Insta
         return of(headers, false);
     }
 
-    /** @throws IOException if it lacks the time */
+    /** @throws IOException if the time is missing */
     private static ObjectHead of(Map<String, String> headers, boolean isWhole) throws IOException {
         String length = headers.get("Content-Length");
         Instant time = ResponseValues.parseTime(headers.get("Last-Modified"));
@@ -74,12 +74,12 @@ record ObjectHead(Map<String, String> headers, boolean isWhole, long size, Insta
         return text == null ? null : new OperationId(text);
     }
 
-    /** As {@link ObjectDescription} has it. */
+    /** See {@link ObjectDescription}. */
     Instant date() {
         return ResponseValues.timeOf(header("Date"));
     }
 
-    /** As {@link ObjectStore#checksums} has them. */
+    /** See {@link ObjectStore#checksums}. */
     SortedMap<String, String> checksums() {
         SortedMap<String, String> checksums = new TreeMap<>();
         headers.forEach((name, value) -> {

@@ -77,8 +77,8 @@ final class ObjectWriter {
     }
 
     /**
-     * Deletes the object. With a condition, the object no longer meets it when this returns. If a lost attempt may have
-     * been carried out, an object written since then stays: a HEAD before the next attempt looks whether there is one.
+     * Deletes the object. With a condition, the object no longer meets it when this returns. If an attempt without a
+     * response may have succeeded, an object written since then stays: a HEAD before the next attempt checks for one.
      *
      * @param version of the object; null for any
      */
@@ -112,7 +112,7 @@ final class ObjectWriter {
         }
     }
 
-    /** Whether a HEAD shows no object, or one that was written after this version, whose content may be equal. */
+    /** Whether a HEAD shows no object, or one written after this version, possibly with equal content. */
     private boolean isDeleted(String key, @Nullable ObjectVersion version)
             throws ObjectStoreException, InterruptedException {
         ObjectVersion there;
@@ -121,7 +121,7 @@ final class ObjectWriter {
         } catch (ObjectStoreException.NotFound _) {
             return true;
         } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused _) {
-            return false; // deleting may be allowed all the same
+            return false; // deleting may still be allowed
         }
         return version != null
                 && (!there.etag().equals(version.etag()) || there.lastModified().isAfter(version.lastModified()));

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The condition of one write. The store checks it if it is sent in a header; otherwise a HEAD before each attempt
+ * The condition of one write. The store checks it if it is sent in a header. Otherwise a HEAD before each attempt
  * checks it, which leaves a gap between the HEAD and the attempt.
  *
  * @param isSent whether the store checks it
@@ -25,7 +25,7 @@ record Precondition(WriteCondition condition, boolean isSent) {
         return isSent && condition instanceof WriteCondition.Absent ? "*" : null;
     }
 
-    /** Both headers, by name. */
+    /** Both headers by name. */
     Map<String, String> headers() {
         String match = ifMatch();
         String noneMatch = ifNoneMatch();
@@ -68,7 +68,7 @@ record Precondition(WriteCondition condition, boolean isSent) {
         };
     }
 
-    /** The failure where another client has written. */
+    /** The failure that reports a write by another client. */
     ObjectStoreException unmet(String object, @Nullable Throwable cause) {
         return new ObjectStoreException.PreconditionFailed(
                 switch (condition) {

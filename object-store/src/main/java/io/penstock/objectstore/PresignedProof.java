@@ -31,24 +31,24 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner.AuthLoc
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 
 /**
- * A proof by a presigned URL of ListObjectsV2 (Signature Version 4 in the query). All before the query must be, letter by
- * letter but for upper case in the server's name, what this mount itself uses: so a proof can send a request nowhere else. The
- * query may have the parameters of such a request only, each once.
+ * A proof by a presigned URL of ListObjectsV2 (Signature Version 4 in the query). Everything before the query must
+ * match this mount's own address exactly, except for upper case in the server's name, so that a proof cannot send a
+ * request elsewhere. The query may contain only the parameters of such a request, each once.
  */
 final class PresignedProof implements BucketProof, AutoCloseable {
     private static final Duration VALIDITY = Duration.ofMinutes(15);
 
-    /** For the whole request. A peer waits for the answer, and goes to the store when this takes long. */
+    /** For the whole request. A peer waits for the answer, and turns to the store if this takes long. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int OK = 200;
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int SERVER_ERROR = 500;
 
-    /** What the query must have, and what it may. */
+    /** The values that the query must have. */
     private static final Map<String, String> REQUIRED = Map.of("list-type", "2", "max-keys", "1");
 
-    /** Decoded or not, no other characters are in a signed query. */
+    /** A signed query contains no other characters, encoded or decoded. */
     private static final Pattern PARAMETER = Pattern.compile("[A-Za-z0-9%=._~-]+");
 
     private static final Pattern SIGNATURE = Pattern.compile("[0-9a-f]{64}");
@@ -56,10 +56,10 @@ final class PresignedProof implements BucketProof, AutoCloseable {
     private static final DateTimeFormatter DATE =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
 
-    /** Characters of its day. */
+    /** The length of the day in a date. */
     private static final int DAY = 8;
 
-    /** By which two clocks may differ before stores refuse requests, and this node learns that its own is wrong. */
+    /** The clock difference beyond which stores refuse requests, so that a node learns that its clock is wrong. */
     private static final Duration SKEW = Duration.ofMinutes(15);
 
     private static final Set<String> ALLOWED = Set.of(
@@ -85,7 +85,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
     private final ErrorMapper errors;
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
 
-    /** Made when the first proof of another node is checked. */
+    /** Created when the first proof of another node is checked. */
     @GuardedBy("this")
     private @Nullable SdkHttpClient http;
 
@@ -94,7 +94,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
 
     /**
      * @param base the address to which a key is appended
-     * @param clients makes the client that checks proofs: what other nodes send must not take this mount's own connections
+     * @param clients creates a client to check proofs: those of other nodes must not use this mount's connections
      */
     PresignedProof(
             S3Config config,
@@ -198,7 +198,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
         return http;
     }
 
-    /** Aborts the checks under way. */
+    /** Aborts the checks in progress. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -212,7 +212,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
                 errors.bucket() + ": a peer's right could not be checked: " + why, cause);
     }
 
-    /** The decoded parameters; null if it is no list request for this bucket. */
+    /** The decoded parameters; null if this is not a list request for this bucket. */
     private @Nullable Map<String, String> queryOf(String proof) {
         int mark = proof.indexOf('?');
         if (proof.length() > LONGEST || mark < 0 || !isThisBucket(proof.substring(0, mark))) {
@@ -236,7 +236,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
         return query.keySet().stream().noneMatch(name -> name.startsWith("X-Amz-"));
     }
 
-    /** Whether it looks as if it were signed and valid now; the signature is for the store to check. */
+    /** Whether it looks signed and currently valid; the store checks the signature. */
     private static boolean isSignedForNow(Map<String, String> query) {
         String date = query.getOrDefault("X-Amz-Date", "");
         String expires = query.getOrDefault("X-Amz-Expires", "");
@@ -259,7 +259,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
         }
     }
 
-    /** Addressed by path or by host: a peer may have the other setting. */
+    /** By path or by host, since a peer may have the other setting. */
     private boolean isThisBucket(String address) {
         String scheme = bucket.getScheme() + "://";
         String authority = bucket.getRawAuthority();
@@ -272,7 +272,7 @@ final class PresignedProof implements BucketProof, AutoCloseable {
                 || isOf(address, scheme + host, server, "/");
     }
 
-    /** Whether it consists of these three. Upper case does not count in the server's name, as in the name of the group. */
+    /** Whether it consists of these three. The server's name is case-insensitive, as in the group's name. */
     private static boolean isOf(String address, String before, String server, String after) {
         return address.length() == before.length() + server.length() + after.length()
                 && address.startsWith(before)

@@ -9,11 +9,11 @@ import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.profiles.ProfileProperty;
 
 /**
- * What a profile of the AWS programs' files says of the endpoint for S3. Immutable.
+ * The endpoint for S3 in a profile of the AWS programs' files. Immutable.
  *
- * @param ignoresConfigured whether endpoints of the environment and of profiles do not count, if the environment does not say:
- *     as it is written, which may be neither true nor false; false if it is not there
- * @param url as it is written, whether it counts or not; null if there is none
+ * @param ignoresConfigured whether to ignore endpoints of the environment and of profiles, unless the environment says:
+ *     the text in the file, possibly neither true nor false; false if missing
+ * @param url the text in the file, whether ignored or not; null if there is none
  */
 public record ProfileEndpoint(
         String ignoresConfigured, @Nullable String url) {
@@ -27,7 +27,7 @@ public record ProfileEndpoint(
      * @param credentials such as ~/.aws/credentials; may be missing
      * @param configuration such as ~/.aws/config; may be missing
      * @param profile its name
-     * @throws IOException if one of them cannot be read, or is no file of profiles; the message names it and the reason
+     * @throws IOException if one of them cannot be read or is malformed; the message names it and the reason
      */
     public static ProfileEndpoint read(Path credentials, Path configuration, String profile) throws IOException {
         if (!isThere(credentials) && !isThere(configuration)) {
@@ -40,7 +40,7 @@ public record ProfileEndpoint(
         return all.profile(profile).map(found -> of(found, all)).orElse(NONE);
     }
 
-    /** The SDK takes all else for missing. */
+    /** The SDK treats everything else as missing. */
     private static boolean isThere(Path file) {
         return Files.isRegularFile(file) && Files.isReadable(file);
     }

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.s3.model.StorageClass;
 
-/** The properties of objects as headers of requests and responses. */
+/** The properties of objects, as headers of requests and responses. */
 final class PropertyHeaders {
     static final String TAGS = "x-amz-tagging";
 
@@ -23,7 +23,7 @@ final class PropertyHeaders {
     private static final String STORAGE_CLASS = "x-amz-storage-class";
     private static final String ENCRYPTION = "x-amz-server-side-encryption";
 
-    /** Describes the transfer of a body, not the stored object; some servers store it all the same. */
+    /** Describes the transfer of a body, not the stored object; some servers store it nevertheless. */
     private static final String TRAVELS_IN_CHUNKS = "aws-chunked";
 
     private static final Set<String> KEPT = Set.of(
@@ -44,9 +44,9 @@ final class PropertyHeaders {
     /**
      * The headers in the response to a HEAD that are properties of the object.
      *
-     * @param isAws S3 itself encrypts every object with AES-256 at least; a request that names it is refused where the
-     *     bucket requires better
-     * @param leftOut takes the names of properties whose values no request can carry
+     * @param isAws S3 itself encrypts every object with AES-256 at least; it refuses a request for that if the bucket
+     *     requires better encryption
+     * @param leftOut receives the names of properties whose values no request can carry
      */
     static SortedMap<String, String> of(Map<String, String> response, boolean isAws, Consumer<String> leftOut) {
         SortedMap<String, String> headers = new TreeMap<>();
@@ -72,7 +72,7 @@ final class PropertyHeaders {
 
     private static @Nullable String kept(String header, String value) {
         if (header.startsWith(ObjectProperties.USER_METADATA)) {
-            return header.equals(OperationId.HEADER) ? null : value; // it is of that version only
+            return header.equals(OperationId.HEADER) ? null : value; // applies only to that version
         }
         return switch (header) {
             case ENCODING -> {
@@ -90,9 +90,9 @@ final class PropertyHeaders {
     }
 
     /**
-     * The value as requests carry it, which signers and HTTP clients agree on for ASCII only; null if they cannot. Servers like S3
-     * send the UTF-8 of user metadata as it is. S3 itself sends it as an encoded word (RFC 2047, section 2), and takes it so:
-     * "Working with object metadata" of its manual.
+     * The value as requests carry it; null if they cannot. Signers and HTTP clients agree only on ASCII. Compatible
+     * servers send the UTF-8 of user metadata unchanged. S3 itself sends it as an encoded word (RFC 2047, section 2),
+     * and accepts that: user guide, "Working with object metadata".
      *
      * @param value its bytes as ISO 8859-1
      */
@@ -111,8 +111,8 @@ final class PropertyHeaders {
     }
 
     /**
-     * The headers of a request that makes an object with these properties. Where other metadata takes all the room there is,
-     * the operation goes without an id.
+     * The headers of a request that creates an object with these properties. If other metadata leaves no room, the
+     * operation has no id.
      */
     static SortedMap<String, String> of(ObjectProperties properties) {
         SortedMap<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);

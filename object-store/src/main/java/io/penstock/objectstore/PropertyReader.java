@@ -11,15 +11,15 @@ import software.amazon.awssdk.services.s3.model.GetObjectTaggingRequest;
 import software.amazon.awssdk.services.s3.model.Tag;
 
 /**
- * Reads the properties of objects that a write repeats. The log says once of each that cannot be repeated. Safe for use by
- * any number of threads.
+ * Reads the properties of objects that a write repeats. Logs once each property that cannot be repeated. Safe for use
+ * by any number of threads.
  */
 final class PropertyReader {
     private static final Logger LOG = LoggerFactory.getLogger(PropertyReader.class);
 
     private final RequestExecutor requests;
 
-    /** The headers that objects lose, as the log has it. */
+    /** The headers that objects lose, as logged so far. */
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     PropertyReader(RequestExecutor requests) {

@@ -30,7 +30,7 @@ final class RangeGet {
         this.errors = errors;
     }
 
-    /** The range that is still to be requested. */
+    /** The part of the range that has not been received. */
     ByteRange remaining() {
         return remaining;
     }
@@ -59,16 +59,16 @@ final class RangeGet {
                 taken = true;
             } finally {
                 if (!taken) {
-                    target.position(start); // unchanged: the sink may hand it out again
+                    target.position(start); // unchanged: the sink may return it again
                 }
             }
         }
     }
 
     /**
-     * Reads a body with a checksum until the buffer is full, and hands its last bytes on only after the checksum matches:
-     * no wrong byte of what fits one buffer reaches the sink. What does not is found wrong at its end, and is not compared if
-     * the body breaks after the first buffer, as the rest is no whole object.
+     * Reads a body with a checksum until the buffer is full, and passes its last bytes on only after the checksum
+     * matches. If the object fits one buffer, the sink gets no wrong byte. Otherwise damage is found at the end of the
+     * body. It is not found if the body breaks after the first buffer, because the rest is not a whole object.
      */
     private int receive(ObjectBody body, ByteBuffer target) throws IOException, ObjectStoreException {
         int wanted = (int) Math.min(target.remaining(), remaining.length());
@@ -127,8 +127,8 @@ final class RangeGet {
     }
 
     /**
-     * The object's own response wins over the listing's size, which some gateways tell of the stored bytes: the name is asked for
-     * again.
+     * The object's own response takes precedence over the listing's size, which in some gateways is that of the stored
+     * bytes. The name is then looked up again.
      */
     private void checkSize(@Nullable String range, @Nullable Long length) throws ObjectStoreException {
         Matcher whole = SIZE.matcher(range == null ? "" : range);

@@ -10,7 +10,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.SdkHttpRequest;
 
-/** Counts requests: those of the SDK, as its interceptor, and direct ones. Safe for use by any number of threads. */
+/** Counts requests: the SDK's, as its interceptor, and direct ones. Safe for use by any number of threads. */
 final class RequestCounters implements ExecutionInterceptor {
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int UNAVAILABLE = 503;

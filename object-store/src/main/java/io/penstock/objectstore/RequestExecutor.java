@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.RequestPayer;
 
 /**
- * Makes all requests to one bucket: holds the client, retries within the caller's {@link Deadline}, cancels, and maps
- * errors. Safe for use by any number of threads.
+ * Makes all requests to one bucket: holds the client, retries within the caller's {@link Deadline}, cancels requests
+ * and maps errors. Safe for use by any number of threads.
  */
 final class RequestExecutor implements AutoCloseable {
     final S3Config config;
@@ -29,8 +29,8 @@ final class RequestExecutor implements AutoCloseable {
     final @Nullable DirectRequests direct;
 
     /**
-     * One permit for each body that may be sent at once: one fewer than there are connections. A body may first need
-     * data from the store, over a connection that no body holds.
+     * One permit for each body that may be sent at the same time: one fewer than there are connections. A body may
+     * first need data from the store, over a connection that no body occupies.
      */
     final Semaphore sendPermits;
 
@@ -39,7 +39,7 @@ final class RequestExecutor implements AutoCloseable {
     /** Bodies that are being read; {@link #close} aborts them. */
     private final Set<ObjectBody> bodies = ConcurrentHashMap.newKeySet();
 
-    /** Attempts until their response has begun, or their body is sent. */
+    /** Attempts whose response has not begun or whose body is not sent yet. */
     private final LongAdder attempts = new LongAdder();
 
     private volatile boolean closed;
@@ -48,7 +48,7 @@ final class RequestExecutor implements AutoCloseable {
     private volatile long lastResponse = System.nanoTime();
 
     /**
-     * Closes client, HTTP client and direct requests: an SDK client does not close the HTTP client that it was given.
+     * Closes client, HTTP client and direct requests: an SDK client does not close an HTTP client that is passed to it.
      */
     RequestExecutor(
             S3Config config,
@@ -81,7 +81,7 @@ final class RequestExecutor implements AutoCloseable {
         return change(subject, new RetryState(), call);
     }
 
-    /** Makes a request that changes something, for a caller that needs the state of its attempts afterwards. */
+    /** Makes a request that changes something, for a caller that later needs the state of its attempts. */
     <T> T change(String subject, RetryState retryState, Call<T> call)
             throws ObjectStoreException, InterruptedException {
         T made = make(subject, retryState, call);
@@ -89,12 +89,12 @@ final class RequestExecutor implements AutoCloseable {
         return made;
     }
 
-    /** Notes that a call begins. */
+    /** Records that a call begins. */
     void begin() {
         deadline().storeResponded(lastResponse);
     }
 
-    /** Notes that the store has made progress with the call. */
+    /** Records that the store has made progress with the call. */
     void progressed() {
         lastResponse = System.nanoTime();
         deadline().restart();
@@ -106,9 +106,9 @@ final class RequestExecutor implements AutoCloseable {
     }
 
     /**
-     * Makes the call until it succeeds or fails finally.
+     * Makes the call until it succeeds or finally fails.
      *
-     * @param subject a bucket or an object, in the form of {@link ErrorMapper}
+     * @param subject a bucket or an object, named as in {@link ErrorMapper}
      */
     <T> T make(String subject, RetryState retryState, Call<T> call) throws ObjectStoreException, InterruptedException {
         while (true) {
@@ -150,19 +150,19 @@ final class RequestExecutor implements AutoCloseable {
         }
     }
 
-    /** Requests under way, bodies that arrive among them. */
+    /** Requests in flight, including those whose bodies are arriving. */
     long inFlight() {
         return Math.max(0, attempts.sum()) + bodies.size();
     }
 
-    /** Pauses, or throws a final failure. */
+    /** Pauses before a retry, or throws a final failure. */
     void retryOrThrow(RetryState retryState, ObjectStoreException failure)
             throws ObjectStoreException, InterruptedException {
         boolean hopeless = failure instanceof ObjectStoreException.Corrupt && !retryState.mayRetryCorruption();
         if (hopeless || closed) {
             throw failure;
         }
-        begin(); // it may have waited for a connection
+        begin(); // the call may have waited for a connection
         if (!retryState.awaitNextAttempt(deadline(), failure instanceof ObjectStoreException.Throttled)) {
             throw ErrorMapper.deadlineExceeded(failure, deadline());
         }
@@ -184,7 +184,7 @@ final class RequestExecutor implements AutoCloseable {
         }
     }
 
-    /** {@link #close} breaks the body until {@link #unwatch}. */
+    /** Lets {@link #close} break the body until {@link #unwatch}. */
     void watch(ObjectBody body) throws ObjectStoreException {
         bodies.add(body);
         checkOpen();

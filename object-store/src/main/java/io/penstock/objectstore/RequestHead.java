@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The head of an HTTP/1.1 request (RFC 9112). Parsing refuses any text that another parser may read differently.
  *
- * @param target path and query, as they were sent
- * @param headers by their names, which are compared without regard to case
+ * @param target path and query as sent
+ * @param headers by their names, which are compared case-insensitively
  */
 public record RequestHead(String method, String target, Map<String, String> headers) {
     private static final Pattern REQUEST_LINE = Pattern.compile("([A-Z]{1,20}) (/[!-~]*) HTTP/1\\.1");
 
     /**
-     * @param bytes up to the empty line, without it
-     * @throws ProtocolException if they are no head that this parser understands in full
+     * @param bytes up to but without the empty line
+     * @throws ProtocolException if they are not a head that this parser fully understands
      */
     static RequestHead parse(byte[] bytes) throws ProtocolException {
         String first = HttpHead.firstLine(bytes);
@@ -32,7 +32,7 @@ public record RequestHead(String method, String target, Map<String, String> head
         return headers.get(name);
     }
 
-    /** Whether bytes follow that belong to it (RFC 9112, section 6). */
+    /** Whether the request is followed by a body (RFC 9112, section 6). */
     public boolean hasBody() {
         String length = header("Content-Length");
         return header("Transfer-Encoding") != null || (length != null && !length.equals("0"));

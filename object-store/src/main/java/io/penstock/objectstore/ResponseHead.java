@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * parser may read differently.
  *
  * @param version {@code HTTP/1.1}
- * @param headers by their names, which are compared without regard to case
+ * @param headers by their names, which are compared case-insensitively
  */
 public record ResponseHead(String version, int status, Map<String, String> headers) {
     private static final Pattern STATUS_LINE = Pattern.compile("(HTTP/1\\.[01]) ([1-5][0-9][0-9])(?: .*)?");
@@ -22,8 +22,8 @@ public record ResponseHead(String version, int status, Map<String, String> heade
     private static final int SWITCHING_PROTOCOLS = 101;
 
     /**
-     * @param bytes up to the empty line, without it
-     * @throws ProtocolException if they are no head that this parser understands in full
+     * @param bytes up to but without the empty line
+     * @throws ProtocolException if they are not a head that this parser fully understands
      */
     static ResponseHead parse(byte[] bytes) throws IOException {
         String first = HttpHead.firstLine(bytes);
@@ -38,12 +38,12 @@ public record ResponseHead(String version, int status, Map<String, String> heade
         return headers.get(name);
     }
 
-    /** Whether the final response is still to come. */
+    /** Whether the final response follows. */
     boolean isInterim() {
         return status < 200 && status != SWITCHING_PROTOCOLS;
     }
 
-    /** Bytes of the body; -1 if its length is given in another way. */
+    /** The length of the body in bytes; -1 if it is given in another way. */
     public long contentLength() throws IOException {
         String length = header("Content-Length");
         if (length == null || header("Transfer-Encoding") != null) {
@@ -52,7 +52,7 @@ public record ResponseHead(String version, int status, Map<String, String> heade
         return parseLength(length);
     }
 
-    /** Bytes, as Content-Length has them. */
+    /** The bytes in a Content-Length header. */
     static long parseLength(String length) throws ProtocolException {
         if (!LENGTH.matcher(length).matches()) {
             throw new ProtocolException("no length: " + length);

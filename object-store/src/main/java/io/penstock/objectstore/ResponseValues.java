@@ -6,12 +6,12 @@ import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.SdkResponse;
 
-/** Values of responses that a server may leave out, in the form in which Penstock keeps them. */
+/** Values of responses that a server may omit, in the form in which Penstock keeps them. */
 final class ResponseValues {
     /** The storage class of an object whose response names none. */
     static final String DEFAULT_STORAGE_CLASS = "STANDARD";
 
-    /** Stands for an entity tag that the server does not send (S3Proxy sends none for directory markers). No request carries it. */
+    /** Replaces an entity tag that the server omits (S3Proxy does for directory markers). No request carries it. */
     static final String NO_ETAG = "\"\"";
 
     private static final String WEAK = "W/";
@@ -19,8 +19,8 @@ final class ResponseValues {
     private ResponseValues() {}
 
     /**
-     * The entity tag, or {@link #NO_ETAG} if the response has none. Proxies that may encode bodies make tags weak (RFC 9110,
-     * section 8.8.1): the opaque part is the store's, and names the same version.
+     * The entity tag, or {@link #NO_ETAG} if the response has none. Proxies that may encode bodies make tags weak (RFC
+     * 9110, section 8.8.1): the opaque part is the store's and identifies the same version.
      */
     static String etag(@Nullable String received) {
         if (received == null || received.isEmpty()) {
@@ -29,7 +29,7 @@ final class ResponseValues {
         return received.startsWith(WEAK) ? received.substring(WEAK.length()) : received;
     }
 
-    /** Whether a response has an entity tag, and one that was not cut off after its first quote. */
+    /** Whether a response has an entity tag that was not cut off after its first quote. */
     static boolean isWhole(@Nullable String received) {
         return received != null
                 && !received.isEmpty()

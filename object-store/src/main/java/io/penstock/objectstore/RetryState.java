@@ -15,18 +15,18 @@ final class RetryState {
     private boolean damaged;
     private boolean skewed;
 
-    /** The last attempt may have been carried out. */
+    /** Whether the last attempt may have been carried out. */
     private boolean mayBeApplied;
 
     private boolean inDoubt;
 
-    /** Notes progress: the pauses start short again. */
+    /** Records progress: the pauses become short again. */
     void progressed() {
         failures = 0;
     }
 
     /**
-     * True once. Damaged bytes may have been damaged on the way; if they are damaged again, they are damaged in the
+     * True once. Damaged bytes may have been damaged in transit; if they are damaged again, they are damaged in the
      * store.
      */
     boolean mayRetryCorruption() {
@@ -42,13 +42,13 @@ final class RetryState {
         return first;
     }
 
-    /** Notes that the next attempt starts. */
+    /** Records that the next attempt starts. */
     void attemptStarts() {
         inDoubt |= mayBeApplied;
         mayBeApplied = true;
     }
 
-    /** Notes that the last attempt was not carried out, and will not be. */
+    /** Records that the last attempt was not carried out, and will not be. */
     void attemptRefused() {
         mayBeApplied = false;
     }
@@ -58,7 +58,7 @@ final class RetryState {
         return inDoubt;
     }
 
-    /** Pauses before the next attempt, and returns true; returns false if the deadline is over. */
+    /** Pauses before the next attempt and returns true; returns false if the deadline is over. */
     boolean awaitNextAttempt(Deadline deadline, boolean throttled) throws InterruptedException {
         if (deadline.isOver()) {
             return false;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param bucket the bucket's name
  * @param httpClient the HTTP client that carries the requests
- * @param retries how long calls without progress are repeated before they fail
+ * @param retries how long calls are retried without progress before they fail
  */
 public record S3Config(
         String bucket,
@@ -29,7 +29,7 @@ public record S3Config(
         require(bucket.matches("[A-Za-z0-9][A-Za-z0-9._-]+"), "bucket", bucket, "a bucket's name, without a path");
     }
 
-    /** The same with the credentials of another. */
+    /** The same configuration with other credentials. */
     public S3Config withCredentials(Credentials credentials) {
         return new S3Config(
                 bucket,
@@ -49,8 +49,8 @@ public record S3Config(
      * @param pathStyle {@code http://host/bucket/key} instead of {@code http://bucket.host/key}
      * @param proxy HTTP proxy to go through, {@code http://host:port}; null for the proxy of the environment for the
      *     endpoint's scheme, if any
-     * @param caFile PEM certificates to trust beside the JDK's own; null for none
-     * @param tls what encrypts connections
+     * @param caFile PEM certificates to trust in addition to the JDK's; null for none
+     * @param tls the engine that encrypts connections
      */
     public record Server(
             @Nullable URI endpoint,
@@ -79,12 +79,12 @@ public record S3Config(
             return endpoint == null || endpoint.getHost().matches(".*\\.amazonaws\\.com(\\.cn)?");
         }
 
-        /** How it is spoken to: {@code http} or {@code https}. */
+        /** The scheme of its address: {@code http} or {@code https}. */
         String scheme() {
             return endpoint == null ? "https" : endpoint.getScheme();
         }
 
-        /** Whether any connection of this server's client is encrypted, to a proxy included. */
+        /** Whether any connection of this server's client is encrypted, including one to a proxy. */
         boolean isEncrypted() {
             return scheme().equals("https")
                     || (proxy != null && proxy.getScheme().equals("https"));
@@ -101,8 +101,8 @@ public record S3Config(
      * The sender of the requests.
      *
      * @param credentials the identity to use
-     * @param profile of AWS's files, for the chain of credentials and for all else that the SDK takes from there; null for the
-     *     environment's
+     * @param profile of AWS's files, for the chain of credentials and everything else that the SDK reads there; null
+     *     for the environment's
      * @param pays agree to pay for requests to another owner's bucket
      * @param userAgent the requests' User-Agent header
      */
@@ -112,8 +112,8 @@ public record S3Config(
     /** The identity to use. */
     public sealed interface Credentials {
         /**
-         * Those of {@link Requester#profile}; without one the SDK's chain: environment, profile files, SSO, container and
-         * instance roles.
+         * Those of {@link Requester#profile}; without one, the SDK's chain: environment, profile files, SSO, container
+         * and instance roles.
          */
         record Chain() implements Credentials {}
 
@@ -133,8 +133,8 @@ public record S3Config(
     /** The HTTP client that carries the requests; docs/adr/0002-http-client.md has their costs. */
     public enum HttpClient {
         /**
-         * Connections of our own for ranges of objects and for writes, unless there is a proxy; the SDK's client for
-         * the rest.
+         * Our own connections for ranges of objects and for writes, unless there is a proxy; the SDK's client for the
+         * rest.
          */
         DIRECT,
         /** The SDK's client alone, on Apache's HttpClient 5. */
@@ -146,7 +146,7 @@ public record S3Config(
      *
      * @param connections maximum number of connections; 2 or more, because a body being sent never holds the last one
      * @param connectTimeout for a connection to one address of the server
-     * @param readTimeout time without a byte, after which a connection counts as broken and the request is retried
+     * @param readTimeout time without a byte after which a connection is considered broken and the request is retried
      */
     public record Limits(int connections, Duration connectTimeout, Duration readTimeout) {
         public static final Limits DEFAULT = new Limits(160, Duration.ofSeconds(5), Duration.ofSeconds(15));
@@ -159,18 +159,18 @@ public record S3Config(
     }
 
     /**
-     * How damage on the way is noticed.
+     * How damage in transit is detected.
      *
      * @param checksums when responses are checked against additional checksums
      * @param uploadChecksums the checksum sent with bodies, for the store to check
-     * @param signedPayloads sign bodies sent over plain HTTP, which costs a SHA-256 of every byte; over HTTPS none is
-     *     signed
+     * @param signedPayloads sign bodies sent over plain HTTP, which costs a SHA-256 of every byte; bodies sent over
+     *     HTTPS are not signed
      */
     public record Integrity(Checksums checksums, UploadChecksums uploadChecksums, boolean signedPayloads) {
         public static final Integrity DEFAULT = new Integrity(Checksums.SUPPORTED, UploadChecksums.CRC32C, false);
     }
 
-    /** When additional checksums travel: older compatible servers refuse the trailers that carry them. */
+    /** When additional checksums are sent: older compatible servers refuse the trailers that carry them. */
     public enum Checksums {
         SUPPORTED,
         REQUIRED

@@ -41,14 +41,14 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Opens a bucket: finds its region and checks, with messages for a user, that it can be used. */
+/** Opens a bucket: finds its region and checks that it can be used, with messages for a user. */
 final class S3Connector {
     /**
      * The region that signs a HEAD of any bucket; its response names the region. Compatible servers mostly accept it.
      */
     private static final String ANY_REGION = "us-east-1";
 
-    /** As many proofs of other nodes as are checked at a time. */
+    /** The number of other nodes' proofs that are checked at a time. */
     private static final int PROOF_CONNECTIONS = 4;
 
     private static final String REGION_HEADER = "x-amz-bucket-region";
@@ -109,7 +109,7 @@ final class S3Connector {
         return new Limits(PROOF_CONNECTIONS, own.connectTimeout(), own.readTimeout());
     }
 
-    /** A prefix below which there is nothing, and which is the key of an object: a file was named for a folder. */
+    /** Refuses a prefix with nothing below it that is the key of an object: the user has named a file as a folder. */
     private void refuseObject(S3ObjectStore store, String prefix) throws ObjectStoreException, InterruptedException {
         if (!prefix.endsWith("/") || prefix.length() == 1) {
             return;
@@ -143,7 +143,7 @@ final class S3Connector {
                 found.expirationTime());
     }
 
-    /** The SDK names its providers by codes: {@code g} of CREDENTIALS_ENV_VARS becomes {@code env vars}. */
+    /** The SDK identifies its providers by codes: {@code g} of CREDENTIALS_ENV_VARS becomes {@code env vars}. */
     private static String words(String provider) {
         return Arrays.stream(BusinessMetricFeatureId.values())
                 .filter(each -> each.value().equals(provider))
@@ -155,7 +155,7 @@ final class S3Connector {
                 .orElse(provider);
     }
 
-    /** By the Date of any response, also of a refusal. */
+    /** From the Date of any response, even of a refusal. */
     Optional<Duration> clockOffset() throws ObjectStoreException {
         SSLContext tls = TrustedCertificates.context(config.server());
         String configured = config.server().region();
@@ -195,7 +195,7 @@ final class S3Connector {
     private String region(SdkHttpClient http) throws ObjectStoreException {
         String configured = config.server().region();
         if (configured != null && config.server().endpoint() != null) {
-            return configured; // only AWS tells where a bucket lies
+            return configured; // only AWS reports a bucket's region
         }
         String found = askForRegion(
                 client(http, configured == null ? ANY_REGION : configured, AwsRetryStrategy.standardRetryStrategy()));
@@ -211,7 +211,7 @@ final class S3Connector {
         return configured;
     }
 
-    /** The region that S3 names, also in refusals and redirects; null if the server names none. */
+    /** The region that S3 names, even in refusals and redirects; null if the server names none. */
     private @Nullable String askForRegion(S3Client client) throws ObjectStoreException {
         try (client) {
             return client.headBucket(request -> request.bucket(config.bucket())).bucketRegion();
@@ -258,7 +258,7 @@ final class S3Connector {
                                     SdkAdvancedClientOption.USER_AGENT_PREFIX,
                                     config.requester().userAgent());
                     if (profile != null) {
-                        override.defaultProfileName(profile); // or what the default one sets would hold
+                        override.defaultProfileName(profile); // or the default profile's settings would apply
                     }
                 })
                 // Bodies have their checksum in a header and are sent as they are. Expecting 100-continue would cost a
@@ -289,8 +289,8 @@ final class S3Connector {
     }
 
     /**
-     * The SDK also takes an endpoint from the environment, from system properties and from profiles. Caches, and files that wait
-     * for their upload, belong to the bucket of {@link S3Config.Server#endpoint}: it must have such an endpoint too.
+     * The SDK also takes an endpoint from the environment, from system properties and from profiles. Caches and waiting
+     * uploads belong to the bucket of {@link S3Config.Server#endpoint}, so the endpoint must be set there too.
      */
     private void refuseOtherServer(S3Client client) throws ObjectStoreException {
         Optional<URI> found = client.serviceClientConfiguration().endpointOverride();
@@ -325,7 +325,7 @@ final class S3Connector {
 
     /**
      * Whether direct requests can reach the bucket. Directory buckets use sessions, and buckets on Outposts or behind a
-     * function use another signature; AWS reserves name endings for them. An access point's alias is addressed like a
+     * function use another signature; AWS reserves name suffixes for them. An access point's alias is addressed like a
      * bucket.
      */
     private boolean isOrdinaryBucket() {
@@ -362,7 +362,7 @@ final class S3Connector {
             case Credentials.Anonymous() -> AnonymousCredentialsProvider.create();
             case Credentials.Static(String id, String secret) ->
                 StaticCredentialsProvider.create(AwsBasicCredentials.create(id, secret));
-            // A named profile wins: the chain would prefer the environment's credentials.
+            // A named profile takes precedence: the chain would prefer the environment's credentials.
             case Credentials.Chain() ->
                 requester.profile() == null
                         ? DefaultCredentialsProvider.builder().build()

@@ -21,8 +21,8 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.services.s3.S3Client;
 
 /**
- * A bucket on S3 or a compatible server, through the AWS SDK's synchronous client: each call works on its caller's
- * thread. An interrupt ends a call at once on a virtual thread, because it closes the blocked socket. On a platform
+ * A bucket on S3 or a compatible server, through the AWS SDK's synchronous client: each call runs on its caller's
+ * thread. On a virtual thread an interrupt ends a call immediately, because it closes the blocked socket. On a platform
  * thread it ends the call when the socket gets bytes or its timeout passes. Safe for use by any number of threads.
  */
 public final class S3ObjectStore implements ObjectStore {
@@ -82,7 +82,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     /**
      * Connects to a bucket and checks that it can be used: that there are credentials, that the server responds, that
-     * the bucket exists and lies in the configured region (or finds its region), and that it may be listed.
+     * the bucket exists and is in the configured region (or finds its region), and that it may be listed.
      *
      * @param prefix of the keys that will be read, for credentials that allow only a part of the bucket; empty for all
      * @throws ObjectStoreException whose message tells the user what to do
@@ -93,7 +93,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Tells users of the store apart: the id of the access key, which changes with each set of temporary credentials;
+     * Distinguishes users of the store: the id of the access key, which changes with each set of temporary credentials;
      * empty for anonymous access.
      *
      * @throws ObjectStoreException.AccessDenied if there are no credentials
@@ -105,14 +105,14 @@ public final class S3ObjectStore implements ObjectStore {
     /**
      * Credentials.
      *
-     * @param accessKeyId the access key's id, which is no secret
+     * @param accessKeyId the access key's id, which is not secret
      * @param source where they were found, in words
      * @param expires when they expire, if that is known
      */
     public record FoundCredentials(String accessKeyId, String source, Optional<Instant> expires) {}
 
     /**
-     * Finds the credentials, and makes no request to the store.
+     * Finds the credentials without a request to the store.
      *
      * @throws ObjectStoreException.AccessDenied if there are none; the message says where they were looked for
      */
@@ -121,10 +121,10 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * The server's time minus this machine's: positive if this machine's clock is behind. In whole seconds, and off by
-     * the time of one request. Needs no credentials, and no bucket.
+     * The server's time minus this machine's: positive if this machine's clock is behind. In whole seconds, and
+     * inaccurate by the duration of one request. Needs neither credentials nor a bucket.
      *
-     * @return empty if the server does not tell its time
+     * @return empty if the server does not report its time
      * @throws ObjectStoreException if the server does not respond
      */
     public static Optional<Duration> clockOffset(S3Config config) throws ObjectStoreException {
@@ -132,8 +132,8 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Whether the store checks conditions, by the request that carries them. Probes each kind that has not been used yet,
-     * with temporary objects below the prefix. Requests that the store does not take at all are left out.
+     * Whether the store checks conditions, by the request that carries them. Probes each kind that has not been used
+     * yet, with temporary objects below the prefix. Omits requests that the store does not support at all.
      */
     public Map<String, Boolean> conditions() throws ObjectStoreException, InterruptedException {
         Map<String, Boolean> honoured = new TreeMap<>();
@@ -150,12 +150,12 @@ public final class S3ObjectStore implements ObjectStore {
         return honoured;
     }
 
-    /** What the store turned out not to implement until now, where there is another way: requests and headers, as S3 names them. */
+    /** S3's names of requests and headers that the store turned out to lack, and that have an alternative. */
     public Set<String> gaps() {
         return requests.gaps.names();
     }
 
-    /** Of the right to list this bucket; not for directory buckets, which take no presigned list requests. */
+    /** Proves the right to list this bucket; not for directory buckets, which accept no presigned list requests. */
     public BucketProof proof() {
         return proof;
     }
@@ -174,7 +174,7 @@ public final class S3ObjectStore implements ObjectStore {
         return counters.snapshot();
     }
 
-    /** The number of requests under way: sent, or waiting for a connection, and not received whole. */
+    /** The number of requests in flight: waiting for a connection, sent, or partly received. */
     public long requestsInFlight() {
         return requests.inFlight();
     }
@@ -305,7 +305,7 @@ public final class S3ObjectStore implements ObjectStore {
         });
     }
 
-    /** For stores that do not copy. */
+    /** For stores that cannot copy. */
     private ObjectVersion upload(
             ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
@@ -355,8 +355,8 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Where the store checks conditions on DeleteObjects, each object has its own. Where it checks them on DeleteObject
-     * only, one request deletes one object. Where it checks neither, a listing is compared with the versions just before.
+     * If the store checks conditions on DeleteObjects, each object has its own. If it checks them only on DeleteObject,
+     * one request deletes one object. If it checks neither, a listing just before is compared with the versions.
      */
     @Override
     public List<ObjectVersion> deleteAll(List<ObjectVersion> versions)
@@ -393,7 +393,7 @@ public final class S3ObjectStore implements ObjectStore {
         return within(retries().forWriting(), call);
     }
 
-    /** Makes the call within the caller's deadline, or within its own if there is none. */
+    /** Makes the call within the caller's deadline, or within {@code own} if there is none. */
     private <T extends @Nullable Object, E extends Exception> T within(Deadline own, Deadline.Work<T, E> call)
             throws ObjectStoreException, InterruptedException, E {
         return own.callUnlessWithin(() -> {

@@ -12,7 +12,7 @@ import software.amazon.awssdk.http.AbortableInputStream;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * A body as the SDK has it before it wraps it. The SDK's own stream starts a timer for each GET, which closes bodies
+ * A body as the SDK has it before wrapping it. The SDK's own stream starts a timer for each GET, which closes bodies
  * that are not read.
  */
 final class SdkBody implements ObjectBody {
@@ -29,8 +29,8 @@ final class SdkBody implements ObjectBody {
     };
 
     /**
-     * Bytes moved at once if the target is off the heap, which the SDK's streams cannot fill: enough to make calls
-     * rare, few enough to stay in a core's cache between the two copies.
+     * Bytes moved at a time to a target off the heap, which the SDK's streams cannot fill: enough to make calls rare,
+     * few enough to stay in a core's cache between the two copies.
      */
     private static final int CHUNK = 128 << 10;
 
@@ -71,8 +71,8 @@ final class SdkBody implements ObjectBody {
     }
 
     /**
-     * Whether it is a checksum. The SDK does not compare that of a multipart object ({@code …-2}), which is made of the
-     * parts' checksums.
+     * Whether it is a checksum. The SDK does not compare that of a multipart object ({@code …-2}), which is computed
+     * from the parts' checksums.
      */
     private static boolean isChecksum(String header) {
         String name = header.toLowerCase(Locale.ROOT);
@@ -106,10 +106,7 @@ final class SdkBody implements ObjectBody {
         }
     }
 
-    /**
-     * The SDK's own exception for a body, as opposed to the connection's, always means that the checksum does not
-     * match.
-     */
+    /** The SDK's own exception for a body, unlike the connection's, always means that the checksum does not match. */
     private int receive(byte[] target, int offset, int length) throws IOException {
         try {
             return stream.read(target, offset, length);

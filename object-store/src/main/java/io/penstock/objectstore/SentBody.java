@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.sync.RequestBody;
 
 /**
- * A body that is sent, with as many attempts as it takes, and the checksum in the headers before it. An unknown
- * checksum costs a pass over the body: trailers would avoid it, but old servers refuse them. Confined to one thread.
+ * A body to send, with as many attempts as it takes and its checksum in the headers before it. An unknown checksum
+ * costs a pass over the body: trailers would avoid it, but old servers refuse them. Confined to one thread.
  */
 final class SentBody {
     private static final String CONTENT_TYPE = "application/octet-stream";
@@ -39,7 +39,7 @@ final class SentBody {
         T send(SentBody sent) throws ObjectStoreException, IOException, InterruptedException;
     }
 
-    /** Sends the body with the checksum that is set, or, where the store does not implement that header, with an MD5. */
+    /** Sends the body with the configured checksum. If the store does not implement its header, sends an MD5. */
     static <T> T withChecksum(RequestExecutor requests, UploadBody body, Sending<T> sending)
             throws ObjectStoreException, IOException, InterruptedException {
         UploadChecksums set = requests.config.integrity().uploadChecksums();
@@ -88,8 +88,8 @@ final class SentBody {
     /**
      * Sends the body once, without the SDK.
      *
-     * @param query as {@link DirectRequests#put} has it
-     * @param headers beside those of the body; its type, if it is not bytes
+     * @param query see {@link DirectRequests#put}
+     * @param headers in addition to those of the body; include its type if it is not plain bytes
      * @return null if the SDK must send it: the body has not arrived, or its fate is unknown
      * @throws IOException thrown by reading the body
      */
@@ -149,7 +149,7 @@ final class SentBody {
         }
     }
 
-    /** The bytes from the first on, for the SDK. */
+    /** The body as a stream from its first byte, for the SDK. */
     private final class Bytes extends InputStream {
         private long position;
 

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
- * The addresses of a server's name. Connections use them in turn, and an address that failed to connect is left out for
- * a while. Safe for use by any number of threads.
+ * The addresses of a server's name. Connections use them in turn, and skip for a while an address that failed to
+ * connect. Safe for use by any number of threads.
  */
 final class ServerAddresses {
-    /** How long an address is left out: a server that is gone leaves the name within about a minute. */
+    /** How long an address is skipped: a server that is gone leaves the name within about a minute. */
     private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
 
     /** Resolves a name at this moment. */
@@ -44,7 +44,7 @@ final class ServerAddresses {
     /**
      * The addresses for one connection, at least one, in the order to try. The next connection starts at another
      * address of the same family; the other family comes last, because not every network carries both. If all have
-     * failed, it is one of them: waiting for each would take too long.
+     * failed, returns one of them: waiting for each would take too long.
      */
     List<InetAddress> next() throws UnknownHostException {
         // resolved each time: S3 spreads its load by changing the name's addresses
@@ -67,12 +67,12 @@ final class ServerAddresses {
         return preferred;
     }
 
-    /** Notes that the address accepted a connection. */
+    /** Records that the address accepted a connection. */
     void succeeded(InetAddress address) {
         failed.remove(address);
     }
 
-    /** Notes that the address accepted no connection. */
+    /** Records that the address accepted no connection. */
     void failed(InetAddress address) {
         failed.put(address, nanoTime.getAsLong());
     }

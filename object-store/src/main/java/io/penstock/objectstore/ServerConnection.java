@@ -13,14 +13,14 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The serving side of an HTTP/1.1 connection: requests without bodies, one after another. It waits for as long as the other side
- * likes: whoever uses it closes it in time. An interrupt closes it at once. One thread at a time uses it; any thread may
- * {@link #close} it.
+ * The serving side of an HTTP/1.1 connection: consecutive requests without bodies. It waits as long as the client
+ * likes, so its user must close it in time. An interrupt closes it immediately. One thread at a time uses it; any
+ * thread may {@link #close} it.
  *
  * <p>Public for connections between nodes.
  */
 public final class ServerConnection implements AutoCloseable {
-    /** Earlier versions show certificates to whoever listens. */
+    /** Earlier versions reveal certificates to eavesdroppers. */
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 
     private final SocketChannel socket;
@@ -33,8 +33,8 @@ public final class ServerConnection implements AutoCloseable {
     private final ByteBuffer received = ByteBuffer.allocate(HttpHead.LONGEST).limit(0);
 
     /**
-     * @param socket accepted, and closed with this
-     * @param tls null for a connection in the clear; with it the other side must show a certificate that this trusts
+     * @param socket accepted; closed with this connection
+     * @param tls null for an unencrypted connection; otherwise the client must present a certificate that this trusts
      */
     public ServerConnection(SocketChannel socket, @Nullable SSLContext tls) throws IOException {
         this.socket = socket;
@@ -52,25 +52,25 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** The next request, before the first of which comes the handshake; null if the other side has closed the connection. */
+    /** The next request; the first call makes the handshake. Null if the client has closed the connection. */
     public @Nullable RequestHead receive() throws IOException {
         byte[] head = HttpHead.receive(received, channel::read);
         return head == null ? null : RequestHead.parse(head);
     }
 
-    /** Sends all that the buffer has left. */
+    /** Sends the buffer's remaining bytes. */
     public void send(ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }
     }
 
-    /** The other side's certificate, after the first request; null in the clear. */
+    /** The client's certificate, after the first request; null if unencrypted. */
     public @Nullable Certificate certificate() throws SSLPeerUnverifiedException {
         return engine == null ? null : engine.getSession().getPeerCertificates()[0];
     }
 
-    /** The other side's address. */
+    /** The client's address. */
     public InetSocketAddress address() throws IOException {
         return (InetSocketAddress) socket.getRemoteAddress();
     }

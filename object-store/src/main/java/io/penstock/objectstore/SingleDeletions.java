@@ -4,7 +4,7 @@ import io.penstock.core.ObjectVersion;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Deletes objects by one request each, some at the same time, where one request cannot delete several. Thread-safe. */
+/** Deletes objects with concurrent requests, one for each, if one request cannot delete several. Thread-safe. */
 final class SingleDeletions {
     /** Requests at a time. */
     static final int CONCURRENCY = 16;
@@ -15,7 +15,7 @@ final class SingleDeletions {
         this.store = store;
     }
 
-    /** @return those that stay, because the key has another version */
+    /** @return versions whose key has another version, which stays */
     List<ObjectVersion> deleteAll(List<ObjectVersion> versions) throws ObjectStoreException, InterruptedException {
         List<Boolean> deleted = ConcurrentRequests.all(
                 CONCURRENCY,

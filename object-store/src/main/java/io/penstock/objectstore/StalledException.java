@@ -3,7 +3,7 @@ package io.penstock.objectstore;
 import java.io.IOException;
 
 /**
- * A response to a GET has not gone on for long: the missing bytes are to be requested on another connection, at once.
+ * A response to a GET has sent nothing for long: the missing bytes must be requested on another connection immediately.
  */
 final class StalledException extends IOException {
     private static final long serialVersionUID = 1;

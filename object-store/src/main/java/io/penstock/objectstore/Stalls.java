@@ -4,35 +4,35 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 
 /**
- * How long the store is usually silent before it responds to a GET, and how many GETs may be asked again because it has
- * been silent for much longer. The rest of such a GET is requested on another connection: one stalled connection in a
- * hundred would otherwise hold its reader until the read timeout. The bound is that of {@link ResponseTimes}. Safe for use by
- * any number of threads.
+ * How long the store is usually silent before it responds to a GET, and how many GETs may be repeated because the store
+ * has been silent for much longer. The rest of such a GET is requested on another connection. Otherwise one stalled
+ * connection in a hundred would delay its reader until the read timeout. The bound is that of {@link ResponseTimes}.
+ * Safe for use by any number of threads.
  */
 final class Stalls {
-    /** Requests that may come on top of a hundred. */
+    /** Extra requests allowed for every hundred. */
     private static final int PERCENT = 3;
 
-    /** As many are saved up at most: what a store that stalls as a whole is asked in vain. */
+    /** The maximum that accumulates: repeating requests is useless if the whole store stalls. */
     private static final int MOST_SAVED = 8;
 
-    /** No silence that is shorter counts as a stall: the schedulers of a busy client and store take as long. */
+    /** A shorter silence is never a stall: the schedulers of a busy client and store can cause it. */
     private static final Duration SHORTEST = Duration.ofMillis(50);
 
     @GuardedBy("this")
     private final ResponseTimes times = new ResponseTimes();
 
-    /** In hundredths of a request. To begin with there are two. */
+    /** In hundredths of a request. Starts at two requests. */
     @GuardedBy("this")
     private int budget = 200;
 
-    /** A GET's first byte has come. */
+    /** Records the time until a GET's first byte. */
     synchronized void responded(long nanos) {
         times.responded(nanos);
         budget = Math.min(budget + PERCENT, 100 * MOST_SAVED);
     }
 
-    /** Nanoseconds of silence after which a GET is asked again; {@link Long#MAX_VALUE} while too few responses are known. */
+    /** Nanoseconds of silence after which a GET is repeated; {@link Long#MAX_VALUE} while responses are few. */
     synchronized long longest() {
         return Math.max(SHORTEST.toNanos(), times.bound());
     }

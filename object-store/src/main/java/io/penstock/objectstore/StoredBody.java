@@ -6,16 +6,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
 
-/** A range of a stored object as a body to send, for stores that do not copy. One thread at a time. */
+/** A range of a stored object as a body to send, for stores that cannot copy. One thread at a time. */
 final class StoredBody implements UploadBody {
-    /** Bytes that one request reads: a body is read in small pieces, in order. */
+    /** Bytes that one request reads: a body is read in order, in small pieces. */
     private static final int WINDOW = 4 << 20;
 
     private final BucketReader reader;
     private final ObjectVersion version;
     private final ByteRange range;
 
-    /** Of the range from {@link #windowFrom} on. */
+    /** The part of the range that starts at {@link #windowFrom}. */
     private ByteBuffer window = ByteBuffer.allocate(0);
 
     private long windowFrom;
@@ -26,7 +26,7 @@ final class StoredBody implements UploadBody {
         this.range = range;
     }
 
-    /** Goes a way that sends such a body: the store's failure comes as what it is. */
+    /** Runs a way that sends such a body. A failure of the store is thrown as itself, not as an IOException. */
     static <T> T sending(Gaps.Way<T, IOException> way) throws ObjectStoreException, InterruptedException {
         try {
             return way.go();

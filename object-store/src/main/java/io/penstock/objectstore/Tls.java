@@ -14,7 +14,7 @@ public final class Tls {
     private final String host;
     private final int port;
 
-    /** Of Java's algorithms; null to take any certificate that the context trusts. */
+    /** One of Java's algorithms; null to accept any certificate that the context trusts. */
     private final @Nullable String identification;
 
     /** @param host the name that the server's certificate must have */
@@ -30,7 +30,7 @@ public final class Tls {
     }
 
     /**
-     * For a server that is known by the signer of its certificate, whatever name that has.
+     * For a server that is identified by the signer of its certificate, whatever name it has.
      *
      * @param context trusts no other signer
      */

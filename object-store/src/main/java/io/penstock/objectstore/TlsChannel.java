@@ -15,14 +15,14 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS over a socket. Its first use makes the handshake. Records are decrypted straight into a target that has room for a whole
- * one, as many as there are. One thread at a time uses it; any thread may close the socket, which ends it.
+ * TLS over a socket. Its first use makes the handshake. Records are decrypted straight into the target, as long as it
+ * has room for a whole one. One thread at a time uses it; any thread may close the socket, which ends it.
  *
- * <p>An end of the socket without the alert that announces it reads as an end: whoever reads knows by the length of a body
- * whether it is whole.
+ * <p>If the socket ends without the closing alert, that reads as an end of the stream: readers know from the length of
+ * a body whether it is complete.
  */
 final class TlsChannel implements ByteChannel {
-    /** Records that are received, or sent, by one call of the system. */
+    /** Records received or sent by one system call. */
     private static final int RECORDS = 4;
 
     /** Bytes of the longest record (RFC 5246, section 6.2.3; later versions have shorter ones). */
@@ -36,13 +36,13 @@ final class TlsChannel implements ByteChannel {
     private final SSLEngine engine;
     private final boolean isNative;
 
-    /** Received records; ready to be read. */
+    /** Received records, ready to be read. */
     private final ByteBuffer received;
 
-    /** Decrypted bytes for which a target had no room; ready to be read. */
+    /** Decrypted bytes for which a target had no room, ready to be read. */
     private final ByteBuffer decrypted;
 
-    /** Records to send, ready to be filled; null while there are none. Others use the buffer in between. */
+    /** Records to send, ready to be filled; null if there are none, so that others can use the buffer. */
     private @Nullable ByteBuffer sent;
 
     private boolean isShaken;
@@ -57,9 +57,9 @@ final class TlsChannel implements ByteChannel {
     }
 
     /**
-     * One that receives much.
+     * A channel that receives much.
      *
-     * @param isNative whether the engine reads and writes memory outside the heap without a copy, and has such memory
+     * @param isNative whether the engine reads and writes memory outside the heap without a copy, and uses such memory
      */
     static TlsChannel ofClient(SocketChannel socket, SSLEngine engine, boolean isNative) throws IOException {
         return new TlsChannel(
@@ -70,7 +70,7 @@ final class TlsChannel implements ByteChannel {
                 memory(isNative, engine.getSession().getApplicationBufferSize()));
     }
 
-    /** One that receives requests: strangers may have very many of them, which the budget outside the heap has no room for. */
+    /** A channel that receives requests, on the heap: strangers may open more than the budget outside it allows. */
     static TlsChannel ofServer(SocketChannel socket, SSLEngine engine, boolean isNative) {
         return new TlsChannel(
                 socket,
@@ -84,7 +84,7 @@ final class TlsChannel implements ByteChannel {
         return engine.getSession().getPacketBufferSize();
     }
 
-    /** Java's ciphers copy bytes that are not on the heap first, native ones those that are. */
+    /** Java's ciphers first copy bytes that are off the heap, native ones those that are on it. */
     private static ByteBuffer memory(boolean isNative, int bytes) throws IOException {
         return isNative ? HttpConnection.memory(bytes) : ByteBuffer.allocate(bytes);
     }
@@ -130,7 +130,7 @@ final class TlsChannel implements ByteChannel {
         return target.position() - before;
     }
 
-    /** One record, into the target if that surely has room for it. */
+    /** Decrypts one record, into the target if that surely has room for it. */
     private SSLEngineResult unwrap(ByteBuffer target) throws SSLException {
         if (target.remaining() >= decrypted.capacity()) {
             return engine.unwrap(received, target);
@@ -143,7 +143,7 @@ final class TlsChannel implements ByteChannel {
         }
     }
 
-    /** @return how many bytes came; -1 at the end */
+    /** @return the number of bytes received; -1 at the end */
     private int receive() throws IOException {
         received.compact();
         try {
@@ -171,7 +171,7 @@ final class TlsChannel implements ByteChannel {
         return source.position() - before;
     }
 
-    /** Makes one record, and sends those before it if it has no room. */
+    /** Encrypts one record. If there is no room for it, first sends those before it. */
     private HandshakeStatus wrap(ByteBuffer source) throws IOException {
         SSLEngineResult result = engine.wrap(source, sent());
         switch (result.getStatus()) {
@@ -211,7 +211,7 @@ final class TlsChannel implements ByteChannel {
             records.compact();
         }
         sent = null;
-        if (isNative) { // not after an exception: the buffer may be in use by a thread that has not noticed the end
+        if (isNative) { // not after an exception: a thread that has not noticed the end may be using the buffer
             SPARE.giveBack(records);
         }
     }
@@ -224,12 +224,12 @@ final class TlsChannel implements ByteChannel {
         }
     }
 
-    /** Does what the engine needs before bytes can go on. */
+    /** Does what the engine needs before bytes can be transferred. */
     private void proceed(HandshakeStatus needed) throws IOException {
         HandshakeStatus next = needed;
         while (next != HandshakeStatus.NOT_HANDSHAKING
                 && next != HandshakeStatus.FINISHED
-                && !decrypted.hasRemaining()) { // which are to be read first
+                && !decrypted.hasRemaining()) { // these must be read first
             next = switch (next) {
                 case NEED_TASK -> runTasks();
                 case NEED_WRAP -> {
@@ -264,7 +264,7 @@ final class TlsChannel implements ByteChannel {
         return result.getHandshakeStatus();
     }
 
-    /** Tells the other side why, as far as the socket takes it. */
+    /** Sends the reason to the other side, if the socket accepts it. */
     private SSLException alerted(SSLException failure) {
         try {
             engine.wrap(NOTHING, sent());
@@ -280,7 +280,7 @@ final class TlsChannel implements ByteChannel {
         return socket.isOpen();
     }
 
-    /** Closes the socket, and gives back a native engine's memory, which a garbage collector that sees little of it would keep. */
+    /** Closes the socket, and frees a native engine's memory, which the garbage collector would free too late. */
     @Override
     public void close() throws IOException {
         socket.close();
@@ -288,7 +288,7 @@ final class TlsChannel implements ByteChannel {
             engine.closeOutbound();
             engine.closeInbound();
             engine.wrap(
-                    NOTHING, ByteBuffer.allocate(engine.getSession().getPacketBufferSize())); // the alert, to nobody
+                    NOTHING, ByteBuffer.allocate(engine.getSession().getPacketBufferSize())); // the alert is not sent
         }
     }
 }

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What encrypts connections. Certificates are checked by the JDK with either: against its authorities, by its rules, with its
+ * The engine that encrypts connections. The JDK checks certificates for both, with its authorities, rules and
  * revocation. docs/adr/0034-native-tls.md has the costs.
  */
 public enum TlsEngine {
-    /** BoringSSL through Conscrypt; the JDK's where the native library cannot be loaded, which is said once. */
+    /** BoringSSL through Conscrypt; the JDK's engine if the native library cannot be loaded, which is logged once. */
     AUTO,
 
-    /** The JDK's providers alone, for those who must choose them, as for FIPS. */
+    /** The JDK's providers alone, for users who must choose them, as for FIPS. */
     JDK;
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsEngine.class);
@@ -26,9 +26,9 @@ public enum TlsEngine {
     /**
      * A context of this engine.
      *
-     * @param protocol {@code TLS}, or the only version to speak
+     * @param protocol {@code TLS}, or the only version to use
      * @param keys of this side; null for none
-     * @param trusted judges of the other side's certificate; null for those of the JDK
+     * @param trusted trust managers that check the other side's certificate; null for those of the JDK
      */
     public SSLContext context(String protocol, KeyManager @Nullable [] keys, TrustManager @Nullable [] trusted)
             throws GeneralSecurityException {
@@ -46,12 +46,12 @@ public enum TlsEngine {
         return context;
     }
 
-    /** Whether the context's engines are native, and thus read and write memory outside the heap without a copy. */
+    /** Whether the context's engines are native, so that they read and write memory outside the heap without a copy. */
     static boolean isNative(SSLContext context) {
         return context.getProvider().getName().equals("Conscrypt");
     }
 
-    /** Loaded by the first use. */
+    /** Loaded on first use. */
     private static final class Native {
         static final @Nullable Provider PROVIDER = load();
 

@@ -19,16 +19,16 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** Trusts a user's certificates beside the JDK's own. */
+/** Trusts a user's certificates in addition to the JDK's. */
 final class TrustedCertificates {
     private TrustedCertificates() {}
 
     /**
-     * The context of the server's engine. Parses the server's file, which takes a tenth of a second for a machine's bundle of
-     * 150 certificates.
+     * The context of the server's engine. Parses the server's file, which takes a tenth of a second for a system bundle
+     * of 150 certificates.
      *
      * @return null if no connection is encrypted
-     * @throws ObjectStoreException.Unavailable if the file holds no readable certificates
+     * @throws ObjectStoreException.Unavailable if the file has no readable certificates
      */
     static @Nullable SSLContext context(Server server) throws ObjectStoreException {
         if (!server.isEncrypted()) {
@@ -37,7 +37,7 @@ final class TrustedCertificates {
         TrustManager[] trusted = server.caFile() == null ? null : with(server.caFile());
         try {
             return trusted == null && server.tls() == TlsEngine.JDK
-                    ? SSLContext.getDefault() // which system properties can change
+                    ? SSLContext.getDefault() // system properties can change it
                     : server.tls().context("TLS", null, trusted);
         } catch (GeneralSecurityException e) {
             throw new ObjectStoreException.Unavailable("Java cannot make a TLS connection: " + e.getMessage(), e);
@@ -86,7 +86,7 @@ final class TrustedCertificates {
                 .getAcceptedIssuers();
     }
 
-    /** A factory of the given store; of the JDK's for null. */
+    /** A factory for the given store; for the JDK's if null. */
     static TrustManagerFactory factory(@Nullable KeyStore certificates) throws GeneralSecurityException {
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         factory.init(certificates);

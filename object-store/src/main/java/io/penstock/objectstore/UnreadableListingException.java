@@ -2,7 +2,7 @@ package io.penstock.objectstore;
 
 import java.io.IOException;
 
-/** The response is no page of a listing, or not all of one. */
+/** The response is not a page of a listing, or only a part of one. */
 final class UnreadableListingException extends IOException {
     private static final long serialVersionUID = 1;
 

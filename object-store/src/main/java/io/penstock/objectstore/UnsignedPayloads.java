@@ -24,9 +24,9 @@ import software.amazon.awssdk.identity.spi.IdentityProvider;
 import software.amazon.awssdk.identity.spi.IdentityProviders;
 
 /**
- * Signature version 4 with {@code UNSIGNED-PAYLOAD} also over plain HTTP, where the SDK would compute the SHA-256 of
- * every body: half as much CPU again as sending it. Headers stay signed, the body's checksum among them. An attacker
- * who can change plain HTTP can also read it; only HTTPS helps.
+ * Signature version 4 with {@code UNSIGNED-PAYLOAD} even over plain HTTP, where the SDK would compute the SHA-256 of
+ * every body: half as much CPU again as sending it. Headers stay signed, including the body's checksum. An attacker who
+ * can change plain HTTP can also read it; only HTTPS helps.
  */
 final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, HttpSigner<AwsCredentialsIdentity> {
     private final AwsV4AuthScheme scheme = AwsV4AuthScheme.create();
@@ -66,7 +66,7 @@ final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, Http
                 .build();
     }
 
-    /** The request with the checksum that the signer would compute of the body, if it had that. */
+    /** The request with the checksum that the signer would compute if it had the body. */
     private static SdkHttpRequest withChecksum(SignRequest<?> request, ContentStreamProvider payload) {
         ChecksumAlgorithm algorithm = request.property(AwsV4FamilyHttpSigner.CHECKSUM_ALGORITHM);
         if (algorithm == null) {
@@ -78,7 +78,7 @@ final class UnsignedPayloads implements AuthScheme<AwsCredentialsIdentity>, Http
         }
         SdkChecksum checksum = SdkChecksum.forAlgorithm(algorithm);
         try (InputStream body = payload.newStream()) {
-            checksum.update(body.readAllBytes()); // one of a few KiB: bodies of objects come with their checksum
+            checksum.update(body.readAllBytes()); // a few KiB: bodies of objects come with their checksum
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

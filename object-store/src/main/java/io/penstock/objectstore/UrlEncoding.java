@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class UrlEncoding {
     private UrlEncoding() {}
 
-    /** Null if the name is not encoded this way. */
+    /** The decoded name; null if it is not encoded this way. */
     static @Nullable String decode(String name) {
         byte[] bytes = name.getBytes(UTF_8);
         int length = 0;
@@ -36,7 +36,7 @@ final class UrlEncoding {
         return text(ByteBuffer.wrap(bytes, 0, length));
     }
 
-    /** A byte that is not UTF-8 becomes half a surrogate pair, which no other key has in it: two such keys stay two. */
+    /** A byte that is not UTF-8 becomes half a surrogate pair, which no other key has: such keys stay distinct. */
     private static String text(ByteBuffer bytes) {
         CharBuffer text = CharBuffer.allocate(bytes.remaining());
         CharsetDecoder decoder = UTF_8.newDecoder();

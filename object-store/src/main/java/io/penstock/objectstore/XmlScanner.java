@@ -10,24 +10,24 @@ import org.codehaus.stax2.XMLStreamReader2;
 import org.codehaus.stax2.io.Stax2ByteArraySource;
 
 /**
- * Goes over one XML document in memory, element by element, by Aalto's parser. It refuses what no S3 response has and
- * what would take time or memory without end: document types, processing instructions, deep nesting and many attributes.
- * Confined to one thread.
+ * Traverses one XML document in memory, element by element, with Aalto's parser. It refuses what no S3 response
+ * contains and what could take unlimited time or memory: document types, processing instructions, deep nesting and many
+ * attributes. Confined to one thread.
  */
 final class XmlScanner {
     /** A response of S3 has four levels. */
     private static final int MOST_LEVELS = 64;
 
-    /** Of attributes and declared prefixes of one element: a response of S3 has two. */
+    /** Attributes and declared prefixes of one element: a response of S3 has two. */
     private static final int MOST_ATTRIBUTES = 16;
 
     /**
-     * Bytes from one {@code <} to the next, so that a tag is no longer: for each prefix that a tag declares the parser
-     * goes over all before it. A key of 1,024 bytes, each of them encoded, is 3 KiB.
+     * Bytes from one {@code <} to the next, which limits the length of a tag: for each prefix that a tag declares, the
+     * parser searches all earlier ones. A key of 1,024 bytes, all encoded, takes 3 KiB.
      */
     private static final int LONGEST_STRETCH = 8 << 10;
 
-    /** Elements after which it looks whether the page is still wanted; a power of two. */
+    /** Elements after which it checks whether the page is still wanted; a power of two. */
     private static final int LOOK_UP = 4096;
 
     private static final XMLInputFactory2 FACTORY = factory();
@@ -65,7 +65,7 @@ final class XmlScanner {
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
         factory.setProperty(XMLInputFactory.IS_COALESCING, true);
-        factory.setProperty(XMLInputFactory2.P_LAZY_PARSING, false); // its errors would come unchecked, from getText
+        factory.setProperty(XMLInputFactory2.P_LAZY_PARSING, false); // its errors would be unchecked, thrown by getText
         return factory;
     }
 
@@ -108,7 +108,7 @@ final class XmlScanner {
         return xml.getLocalName();
     }
 
-    /** Closes the open element, whatever it holds. */
+    /** Closes the open element, whatever it contains. */
     void skip() throws UnreadableListingException {
         int levels = 1;
         while (levels > 0) {
@@ -116,7 +116,7 @@ final class XmlScanner {
         }
     }
 
-    /** Closes the open element, which holds text only, and returns that. */
+    /** Closes the open element, which contains only text, and returns the text. */
     String closeText() throws UnreadableListingException {
         String text = "";
         while (true) {

@@ -19,7 +19,7 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
 
-/** Bodies that never end. The SDK would read them until the heap is used up. */
+/** Bodies that never end. The SDK would read them until the heap is exhausted. */
 @Timeout(60)
 final class AbortingHttpClientTest {
     private static final int LONG = (16 << 20) + 1;

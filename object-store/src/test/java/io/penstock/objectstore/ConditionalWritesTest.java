@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests to a store that honours conditions on some kinds of requests only, and how conditions are kept there. */
+/** Writes to a store that honours conditions only on some kinds of requests, and how conditions are enforced there. */
 @Timeout(30)
 final class ConditionalWritesTest {
     private static final String MINE = "\"5d41402abc4b2a76b9719d911017c592\"";
@@ -44,7 +44,7 @@ final class ConditionalWritesTest {
     private static final String DELETED = withBody("200 OK", "<DeleteResult></DeleteResult>");
     private static final String NO_UPLOADS = uploads();
 
-    /** Of the objects that {@link #there} shows. */
+    /** The time of the objects that {@link #there} shows. */
     private static final Instant WRITTEN = Instant.parse("2026-11-22T12:00:00Z");
 
     private ScriptedServer server;
@@ -53,7 +53,7 @@ final class ConditionalWritesTest {
     @BeforeEach
     void connect() throws Exception {
         server = new ScriptedServer();
-        store = connect(HttpClient.SDK, Integrity.DEFAULT, RetryPolicy.DEFAULT); // which makes each request once
+        store = connect(HttpClient.SDK, Integrity.DEFAULT, RetryPolicy.DEFAULT); // makes each request once
     }
 
     private S3ObjectStore connect(HttpClient client, Integrity integrity, RetryPolicy retries) throws Exception {
@@ -90,7 +90,7 @@ final class ConditionalWritesTest {
 
     @Test
     void complete_honoured_isSentWithoutALook() throws Exception {
-        server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, DONE); // the probe, whose upload is aborted
+        server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, DONE); // the probe, then the abort of its upload
         server.answers(COMPLETED, COMPLETED);
 
         store.complete(upload(), parts(), new Unchanged(THEIRS));
@@ -146,7 +146,7 @@ final class ConditionalWritesTest {
 
     @Test
     void put_ignoredAndRepeated_isLookedForAgain() {
-        server.answers(STORED, DONE); // the probe, made in spite of its condition
+        server.answers(STORED, DONE); // the probe, made despite its condition
         server.answers(NOTHING_THERE, error("503 Slow Down", "SlowDown"), there(THEIRS));
 
         assertThatThrownBy(() -> store.put("mounted/a", BytesBody.random(5, 1), WriteCondition.ABSENT))
@@ -177,7 +177,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** The object that another client has put there after the first attempt stays. */
+    /** The object that another client has written after the first attempt stays. */
     @Test
     void delete_answerLostAndAnotherIsThere_isDone() throws Exception {
         answerProbeOfDelete();
@@ -199,7 +199,7 @@ final class ConditionalWritesTest {
         assertThat(firstLines().getLast()).startsWith("HEAD");
     }
 
-    /** Another node's lock: empty files have one ETag. */
+    /** Such as another node's lock: all empty files have the same ETag. */
     @Test
     void delete_answerLostAndAnEqualOneOfALaterTimeIsThere_isDone() throws Exception {
         answerProbeOfDelete();
@@ -233,7 +233,7 @@ final class ConditionalWritesTest {
 
     @Test
     void delete_ignored_isLookedForBeforeEachAttempt() throws Exception {
-        // the probe: made, deleted in spite of its condition, looked for, and deleted once more
+        // the probe: created, deleted despite its condition, looked up, and deleted again
         server.answers(STORED, DONE, NOTHING_THERE, DONE);
         server.answers(there(MINE), error("500 Internal Server Error", "InternalError"), there(THEIRS));
 
@@ -251,7 +251,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** Such refusals pass. */
+    /** Such refusals are transient. */
     @ParameterizedTest
     @ValueSource(strings = {"ExpiredToken", "InvalidTokenId", "InvalidAccessKeyId"})
     void delete_credentialsAreBadDuringTheProbe_probesAgain(String code) throws Exception {
@@ -270,7 +270,7 @@ final class ConditionalWritesTest {
                 .hasSize(3);
     }
 
-    /** A removal is what frees space. */
+    /** A deletion is what frees space. */
     @ParameterizedTest
     @ValueSource(strings = {"403 Forbidden QuotaExceeded", "507 Insufficient Storage XMinioStorageFull"})
     void delete_noRoomToProbeWith_isLookedForUntilThereIs(String answer) throws Exception {
@@ -285,7 +285,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).contains("If-Match: " + MINE);
     }
 
-    /** A client that may write may not be allowed to abort. */
+    /** A client that may write may lack the right to abort. */
     @Test
     void complete_abortingIsDenied_isSent() throws Exception {
         server.answers(NO_UPLOADS, CREATED, STORED, REFUSED, error("403 Forbidden", "AccessDenied"), COMPLETED);
@@ -314,7 +314,7 @@ final class ConditionalWritesTest {
         assertThat(firstLines().getLast()).startsWith("DELETE /bucket/mounted/z");
     }
 
-    /** That the store lists before each attempt is no progress. */
+    /** The store's listings before each attempt are not progress. */
     @Test
     void deleteAll_onlyListingsSucceed_endsByItsDeadline() throws Exception {
         RetryPolicy retries = new RetryPolicy(RetryPolicy.DEFAULT.reading(), Duration.ofMillis(300));
@@ -329,7 +329,7 @@ final class ConditionalWritesTest {
                 .hasMessageContaining("write.retry-deadline");
     }
 
-    /** Only the code says whether it is the condition that has kept the object. */
+    /** Only the code shows whether the condition has preserved the object. */
     @ParameterizedTest
     @ValueSource(strings = {"InternalError", "SlowDownWrite"})
     void deleteAll_theStoreIsInTroubleDuringTheProbe_probesAgain(String trouble) throws Exception {
@@ -346,7 +346,7 @@ final class ConditionalWritesTest {
     void deleteAll_deletingTheProbesIsDenied_looksBeforeAndProbesNoMore() throws Exception {
         String denied = error("403 Forbidden", "AccessDenied");
         server.answers(STORED, kept("AccessDenied"), denied); // the probe of DeleteObjects
-        server.answers(STORED, denied, denied); // that of DeleteObject
+        server.answers(STORED, denied, denied); // the probe of DeleteObject
         server.answers(listing("a", MINE, "b", MINE), DELETED, listing("a", MINE, "b", MINE), DELETED);
 
         assertThat(store.deleteAll(two())).isEmpty();
@@ -356,7 +356,7 @@ final class ConditionalWritesTest {
         assertThat(firstLines()).filteredOn(line -> line.startsWith("PUT")).hasSize(2);
     }
 
-    /** What is listed once says nothing of the time before the next attempt. */
+    /** A listing says nothing about the time before the next attempt. */
     @Test
     void deleteAll_whereNoConditionIsHonouredAndTheRequestIsRepeated_listsBeforeEachAttempt() throws Exception {
         answerProbesOfIgnoredDeletions();
@@ -377,7 +377,7 @@ final class ConditionalWritesTest {
         assertThat(firstLines()).noneMatch(line -> line.startsWith("DELETE /bucket/mounted/a"));
     }
 
-    /** The first attempt may have deleted the object, so its refusal is no failure: but this one is there. */
+    /** The first attempt may have deleted the object, so its refusal is not a failure. But here the object exists. */
     @Test
     void delete_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
         server.answers(STORED, error("500 Internal Server Error", "InternalError"), there(MINE), REFUSED);
@@ -410,7 +410,7 @@ final class ConditionalWritesTest {
         assertThat(server.requests().getLast()).noneMatch(line -> line.startsWith("If-None-Match"));
     }
 
-    /** That of a 412 to a PUT or a completion whose first response was lost is asked by the operation. */
+    /** After a 412 to a PUT or a completion whose first response was lost, a HEAD looks for the operation. */
     @Test
     void write_responseToTheProbeLostAndThenRefused_isHonoured() throws Exception {
         server.answers(ScriptedServer.HANG_UP, REFUSED, NOTHING_THERE, STORED);
@@ -438,7 +438,7 @@ final class ConditionalWritesTest {
         return store.copy(version(MINE), "mounted/b", properties, WriteCondition.ABSENT);
     }
 
-    /** Of DeleteObjects and DeleteObject. */
+    /** For the probes of DeleteObjects and DeleteObject. */
     private void answerProbesOfIgnoredDeletions() {
         server.answers(STORED, DELETED, DONE, STORED, DONE, NOTHING_THERE, DONE);
     }
@@ -468,7 +468,7 @@ final class ConditionalWritesTest {
         return new ObjectVersion("mounted/a", etag, 5, Instant.EPOCH);
     }
 
-    /** A listing's entries of uploads that were created on 21 November 2026 at noon. */
+    /** A listing of uploads that were created on 21 November 2026 at noon. */
     private static String uploads(String... uploads) {
         String body = "<ListMultipartUploadsResult>" + String.join("", uploads) + "</ListMultipartUploadsResult>";
         return withBody("200 OK\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT", body);
@@ -498,7 +498,7 @@ final class ConditionalWritesTest {
                 + "\r\nContent-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";
     }
 
-    /** The response to DeleteObjects that has not deleted an object. */
+    /** The response to a DeleteObjects request that has not deleted an object. */
     private static String kept(String code) {
         return withBody(
                 "200 OK",

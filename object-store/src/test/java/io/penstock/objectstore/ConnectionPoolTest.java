@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which connections stay open for the next request, and to which address new ones go. */
+/** Which connections stay open for the next request, and which address new ones use. */
 @Timeout(30)
 final class ConnectionPoolTest {
     private static final byte[] REQUEST = "GET / HTTP/1.1\r\n\r\n".getBytes(ISO_8859_1);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bodies that have to be fetched while they are sent: the fetches need connections too. */
+/** Bodies that must be fetched while they are sent: the fetches need connections too. */
 @Timeout(60)
 final class ConnectionShareTest {
     private static final int WRITERS = 8;
@@ -74,7 +74,7 @@ final class ConnectionShareTest {
         }
     }
 
-    /** The same bytes, each read of which is a GET. */
+    /** A body of the same bytes, each read of which is a GET. */
     private static UploadBody fetched(ObjectStore store, ObjectVersion source) {
         CRC32C checksum = new CRC32C();
         ByteBuffer all = ByteBuffer.allocate((int) CONTENT.length());

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Copies whose responses are lost, by a server that honours conditions on their targets as S3 does; S3Proxy and MinIO
+ * Copies whose responses are lost, with a server that honours conditions on their targets as S3 does; S3Proxy and MinIO
  * do not.
  */
 @Timeout(30)
@@ -35,7 +35,7 @@ final class CopyFaultTest {
     private static final OperationId OPERATION = OperationId.random();
     private static final ObjectProperties PROPERTIES = ObjectProperties.ofNew("target");
 
-    /** To connect, to probe whether conditions on copies are honoured, and one copy. */
+    /** The requests to connect, to probe whether conditions on copies are honoured, and for one copy. */
     private static final int REQUESTS_TO_BEGIN = 6;
 
     private static final String DONE = "HTTP/1.1 204 No Content\r\n\r\n";
@@ -108,9 +108,7 @@ final class CopyFaultTest {
         assertThat(server.requests().get(REQUESTS_TO_BEGIN)).contains("If-Match: " + OTHER);
     }
 
-    /**
-     * Another client has copied the same there just before. Each attempt had its response, so the copy was not ours.
-     */
+    /** Another client has just made the same copy. Each attempt got a response, so the copy is not ours. */
     @Test
     void copy_refusedAtOnce_failsThePreconditionWithoutALook() {
         server.answers(REFUSED);
@@ -148,13 +146,13 @@ final class CopyFaultTest {
     @Test
     void copy_answerLostAndTheObjectMayNotBeRead_outcomeIsUnknown() {
         String denied = "HTTP/1.1 403 Forbidden\r\nx-amz-request-id: 1\r\n\r\n";
-        server.answers(ANSWER_LOST, REFUSED, denied, denied); // the SDK asks once more
+        server.answers(ANSWER_LOST, REFUSED, denied, denied); // the SDK repeats the HEAD
 
         assertThatThrownBy(() -> copy(source(MD5), WriteCondition.ABSENT))
                 .isInstanceOf(ObjectStoreException.OutcomeUnknown.class);
     }
 
-    /** It has the metadata of its source, and with that no operation of its own. */
+    /** A duplicate has the metadata of its source, so it carries no operation id. */
     @Test
     void duplicate_answerLostAndRefused_outcomeIsUnknown() {
         server.answers(ANSWER_LOST, REFUSED);
@@ -163,7 +161,7 @@ final class CopyFaultTest {
         assertThatThrownBy(() -> store.duplicate(source, "target", UploadListener.NOBODY))
                 .isInstanceOf(ObjectStoreException.OutcomeUnknown.class)
                 .hasMessageContaining("target");
-        assertThat(server.requests()).hasSize(REQUESTS_TO_BEGIN + 1); // and the one whose answer was lost
+        assertThat(server.requests()).hasSize(REQUESTS_TO_BEGIN + 1); // plus the one whose answer was lost
     }
 
     @Test
@@ -182,7 +180,7 @@ final class CopyFaultTest {
         assertRefused(source(MD5), WriteCondition.ABSENT);
     }
 
-    /** S3 says what time it is when it refuses a signature's, and the SDK takes that over. */
+    /** S3 reports its time when it refuses a signature's time, and the SDK adopts it. */
     @Test
     void copy_clockWrong_isTriedOnceMoreByTheStoresClock() throws Exception {
         server.answers(SKEWED, REFUSED);
@@ -236,7 +234,7 @@ final class CopyFaultTest {
         assertThat(copyOntoItself(ofTwoParts()).etag()).isEqualTo(OF_PARTS);
     }
 
-    /** That of another, who has changed it in between: it has the same ETag. */
+    /** The object is another client's, written in the meantime with the same ETag. */
     @Test
     void copy_ontoItselfWhoseCompletionIsLostAndAnothersThere_isNotOurs() {
         server.answers(firstPart(6 << 20), UPLOAD_CREATED, PART_COPIED, PART_COPIED);
@@ -253,7 +251,7 @@ final class CopyFaultTest {
         assertThat(server.requests().getLast().getFirst()).startsWith("DELETE /bucket/target?uploadId=u ");
     }
 
-    /** The first is not told, is all, is less than half, or is smaller than S3 takes. */
+    /** The size of the first part is unknown, that of the object, less than half of it, or below S3's minimum. */
     @ParameterizedTest
     @ValueSource(ints = {0, 10 << 20, 4 << 20, 5 << 19})
     void copy_ontoItselfOfOtherParts_isMadeByOneRequest(int first) throws Exception {
@@ -272,7 +270,7 @@ final class CopyFaultTest {
         assertThat(requestsSince(REQUESTS_TO_BEGIN)).hasSize(2);
     }
 
-    /** There each copy has another ETag. */
+    /** Each copy there has another ETag. */
     @Test
     void copy_ontoItselfEncryptedWithKms_isMadeByOneRequest() throws Exception {
         server.answers(COPIED);
@@ -283,7 +281,7 @@ final class CopyFaultTest {
                 .isEqualTo(MD5);
     }
 
-    /** S3 takes no range of so small a source. */
+    /** S3 accepts no range for such a small source. */
     @Test
     void copy_ontoItselfOfOneSmallPart_hasOnePartWithoutARange() throws Exception {
         String ofOnePart = OF_PARTS.replace("-2", "-1");
@@ -320,7 +318,7 @@ final class CopyFaultTest {
         return withBody("200 OK", "<R><ETag>" + etag + "</ETag></R>");
     }
 
-    /** The listener's events of a copy in two parts. */
+    /** The listener's events for a copy in two parts. */
     private List<String> copyLarge() throws InterruptedException {
         List<String> told = new ArrayList<>();
         ObjectVersion source = new ObjectVersion("source", MD5, 300L << 20, Instant.EPOCH);

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Responses to writes that end within their headers, or within their body, with each HTTP client. The SDK's takes a connection's
- * end for that of the headers.
+ * Responses to writes that end within their headers or their body, with each HTTP client. The SDK's client takes a
+ * connection's end for that of the headers.
  */
 @ParameterizedClass
 @EnumSource
@@ -91,7 +91,7 @@ final class CutResponseTest {
         T make() throws Exception;
     }
 
-    /** Its response ends after this many bytes. */
+    /** Makes a write whose response ends after this many bytes. */
     private <T> T cut(int bytes, Write<T> write) throws Exception {
         proxy.breakAfter(bytes, 1, Break.END);
         T made = write.make();
@@ -150,7 +150,7 @@ final class CutResponseTest {
                 .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
-    /** The store has no ETags, and may keep no metadata of such an object. */
+    /** The store has no ETags, and may not keep the metadata of such an object. */
     @Test
     void put_neitherResponseHasAnEtag_isMadeNevertheless() throws Exception {
         String there = there("", null).replace("ETag: \r\n", "");
@@ -166,7 +166,7 @@ final class CutResponseTest {
         assertThat(scripted.uploadPart(upload, 1, BODY).etag()).isEqualTo(MD5);
 
         server.answersAndHangsUp(NAME_CUT);
-        server.answers(NAMELESS, NAMED); // more than once where the store is known to send ETags
+        server.answers(NAMELESS, NAMED); // repeated if the store is known to send ETags
         assertThat(scripted.uploadPart(upload, 1, BODY).etag()).isEqualTo(MD5);
     }
 

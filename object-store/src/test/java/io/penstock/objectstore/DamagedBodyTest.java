@@ -26,7 +26,7 @@ final class DamagedBodyTest {
     private static final String GOOD = answer("hello", checksum("hello"));
     private static final String DAMAGED = answer("hallo", checksum("hello"));
 
-    /** The requests of connecting. */
+    /** The number of requests for connecting. */
     private static final int REQUESTS_BEFORE = 2;
 
     private ScriptedServer server;
@@ -108,7 +108,7 @@ final class DamagedBodyTest {
         assertThat(sink.bytes()).isEqualTo("hello".getBytes(ISO_8859_1));
     }
 
-    /** S3 has been seen to send it without saying that it is a checksum of checksums. */
+    /** S3 has been observed to send it without declaring it a checksum of checksums. */
     @Test
     void get_objectInParts_asksForNoChecksum() throws Exception {
         server.answers("HTTP/1.1 206 Partial Content\r\nETag: \"tag-2\"\r\nContent-Length: 5\r\n"

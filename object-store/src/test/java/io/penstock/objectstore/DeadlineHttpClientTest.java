@@ -15,7 +15,7 @@ import software.amazon.awssdk.http.SdkHttpRequest;
 
 final class DeadlineHttpClientTest {
 
-    /** The pool of connections has an exception of its own for it, which is no IOException. */
+    /** The connection pool has its own exception for this, which is not an IOException. */
     @Test
     void call_interruptedBeforeItHasAConnection_isAnIoException() {
         try (SdkHttpClient client = new DeadlineHttpClient(

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Requests of our own to a server that speaks TLS, and to servers with a wrong certificate. */
+/** Direct requests to a server that speaks TLS, and to servers with a wrong certificate. */
 @Timeout(30)
 @ParameterizedClass
 @EnumSource(TlsEngine.class)
@@ -195,7 +195,7 @@ final class DirectOverTlsTest {
     }
 
     private DirectRequests requests(@Nullable Path trusted) throws Exception {
-        return requests(trusted, Duration.ofSeconds(30)); // a loaded machine takes its time
+        return requests(trusted, Duration.ofSeconds(30)); // a loaded machine is slow
     }
 
     private DirectRequests requests(@Nullable Path trusted, Duration readTimeout) throws Exception {
@@ -218,7 +218,7 @@ final class DirectOverTlsTest {
         target.put(content, (int) offset, target.remaining());
     }
 
-    /** Into one buffer from end to end, as into a page. */
+    /** Reads into one buffer from end to end, as into a page. */
     private static byte[] read(@Nullable ObjectBody body) throws IOException {
         assertThat(body).isNotNull();
         ByteBuffer target = ByteBuffer.allocateDirect(LENGTH);

@@ -43,10 +43,10 @@ final class DirectRequestsTest {
     private static final AwsCredentialsProvider CREDENTIALS =
             StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
 
-    /** For responses that come: a loaded machine takes its time. */
+    /** For responses that arrive, though slowly on a loaded machine. */
     private static final Duration PATIENT = Duration.ofMinutes(1);
 
-    /** So many responses tell how long one usually takes. */
+    /** The number of responses that establish the usual time. */
     private static final int USUALLY = 16;
 
     private final AtomicLong nanoTime = new AtomicLong();
@@ -152,8 +152,8 @@ final class DirectRequestsTest {
     }
 
     /**
-     * A client that knows how long a response usually takes. The first takes long, so that only 0.8 s
-     * count as a stall: on a loaded machine, too, what follows comes sooner.
+     * A client that knows how long a response usually takes. The first is slow, so that only 0.8 s count as a stall:
+     * later responses come sooner even on a loaded machine.
      */
     private DirectRequests usually(Duration readTimeout) throws Exception {
         DirectRequests requests = gets(CREDENTIALS, readTimeout);
@@ -260,7 +260,7 @@ final class DirectRequestsTest {
         assertThat(get()).isNull();
     }
 
-    /** Nothing but these headers ties a response to its request. */
+    /** Only these headers tie a response to its request. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -320,7 +320,7 @@ final class DirectRequestsTest {
     void get_machinesClockIsWrong_isSignedByTheClockThatTheSdkHasFound() throws Exception {
         server.answers(GOOD);
         Instant before = Instant.now();
-        SdkGlobalTime.setGlobalTimeOffset((int) Duration.ofDays(2).toSeconds()); // so much is ours ahead
+        SdkGlobalTime.setGlobalTimeOffset((int) Duration.ofDays(2).toSeconds()); // our clock is this far ahead
         try {
             assertThat(read(get())).isEqualTo("hello");
         } finally {

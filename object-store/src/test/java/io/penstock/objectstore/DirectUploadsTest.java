@@ -154,7 +154,7 @@ final class DirectUploadsTest {
     @Test
     void put_refusedBeforeTheBodyIsSent_theNextAreLeftToTheSdk() throws Exception {
         server.answersEarly("HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n");
-        UploadBody large = BytesBody.of(new byte[64 << 20]); // more than the sockets' buffers hold
+        UploadBody large = BytesBody.of(new byte[64 << 20]); // more than the sockets' buffers can take
         assertThat(put(large, Map.of(), Map.of())).isNull();
         assertThat(put(body("two"), Map.of(), Map.of())).isNull();
         assertThat(server.connections()).isOne();

@@ -10,7 +10,7 @@ import java.net.URI;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
-/** The meaning of a failure without a response: it follows from its kind, not from its message. */
+/** The meaning of a failure without a response follows from its kind, not from its message. */
 final class ErrorMapperTest {
     private final ErrorMapper failures = new ErrorMapper(config("bucket", at(URI.create("http://localhost"))));
 

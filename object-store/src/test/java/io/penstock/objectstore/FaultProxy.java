@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP proxy before an HTTP server that breaks responses where a test says. Faults count bytes of responses, headers
- * included, over all connections from the moment they are set.
+ * A TCP proxy in front of an HTTP server that breaks responses at a given point. Faults count bytes of responses,
+ * headers included, over all connections from the moment they are set.
  */
 public final class FaultProxy implements AutoCloseable {
     private static final int BUFFER = 16 << 10;
@@ -33,9 +33,9 @@ public final class FaultProxy implements AutoCloseable {
     public enum Break {
         /** The connection is reset. */
         RESET,
-        /** The connection ends in order, with bytes missing. */
+        /** The connection ends cleanly, with bytes missing. */
         END,
-        /** Nothing more comes, but the connection stays. */
+        /** No more bytes come, but the connection stays open. */
         STALL
     }
 
@@ -59,7 +59,7 @@ public final class FaultProxy implements AutoCloseable {
         this(server, new ServerSocket(0, 50, InetAddress.getLoopbackAddress()), "http");
     }
 
-    /** Its clients speak TLS to it. Faults count bytes before they are encrypted. */
+    /** A proxy whose clients use TLS. Faults count bytes before encryption. */
     FaultProxy(URI server, TestCertificate certificate) throws IOException {
         this(server, certificate.listen(), "https");
     }
@@ -71,24 +71,24 @@ public final class FaultProxy implements AutoCloseable {
         start(this::accept);
     }
 
-    /** Where it listens. */
+    /** The address on which it listens. */
     public URI endpoint() {
         return URI.create(scheme + "://127.0.0.1:" + listener.getLocalPort());
     }
 
-    /** The next responses break, {@code times} times, each after this many more bytes. */
+    /** The next {@code times} responses break, each after this many more bytes. */
     public synchronized void breakAfter(long bytes, int times, Break how) {
         ofAnswers = new Breaker(bytes, times, how);
         struck = new CountDownLatch(1);
     }
 
-    /** The same of requests. */
+    /** The same for requests. */
     public synchronized void breakRequestsAfter(long bytes, int times, Break how) {
         ofRequests = new Breaker(bytes, times, how);
         struck = new CountDownLatch(1);
     }
 
-    /** The proxy itself responds to the next {@code times} requests with this status and an error of S3's form. */
+    /** The proxy itself responds to the next {@code times} requests with this status and an error in S3's form. */
     public void answer(int times, int status, String code) {
         String body = "<Error><Code>" + code + "</Code><Message>said the proxy</Message></Error>";
         answer(times, status, "application/xml\r\nx-amz-request-id: 1", body);
@@ -107,7 +107,7 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Refuses all requests from now on whose head matches, as a store does that does not implement them.
+     * Refuses all later requests whose head matches, like a store that does not implement them.
      *
      * @param which gets the head in lower case
      */
@@ -117,7 +117,7 @@ public final class FaultProxy implements AutoCloseable {
         refusals = 0;
     }
 
-    /** Requests that were refused. */
+    /** The number of refused requests. */
     public synchronized int refusals() {
         return refusals;
     }
@@ -131,7 +131,7 @@ public final class FaultProxy implements AutoCloseable {
         latch.await();
     }
 
-    /** Requests since the last call. */
+    /** The number of requests since the last call. */
     public synchronized int takeRequests() {
         int taken = requests;
         requests = 0;
@@ -144,7 +144,7 @@ public final class FaultProxy implements AutoCloseable {
             try (socket) {
                 socket.setSoLinger(true, 0);
             } catch (SocketException e) {
-                assert socket.isClosed() : e; // by the thread that serves it
+                assert socket.isClosed() : e; // closed by the thread that serves it
             }
         }
         sockets.clear();
@@ -184,8 +184,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * A request's head fits one read, being sent at once. The client's side is closed first: the server responds to
-     * half a body as soon as its own side ends, and no client of a broken connection receives that.
+     * A request's head fits one read, because it is sent at once. The client's side is closed first: the server
+     * responds to half a body as soon as its side ends, and the client of a broken connection must not receive that.
      */
     private void forwardRequests(Socket client, Socket upstream) throws IOException, InterruptedException {
         try (upstream;
@@ -199,7 +199,7 @@ public final class FaultProxy implements AutoCloseable {
                     client.getOutputStream().write(own.getBytes(US_ASCII));
                     client.shutdownOutput();
                     while (in.read(buffer) >= 0) {
-                        // a reset would take the response away from a client that still sends
+                        // a reset would discard the response for a client that is still sending
                     }
                     return;
                 }
@@ -223,7 +223,7 @@ public final class FaultProxy implements AutoCloseable {
         upstream.close();
     }
 
-    /** Forwards the bytes that may pass. */
+    /** Forwards the bytes before the next fault. */
     private boolean breaks(Socket client, OutputStream out, byte[] buffer, int n, boolean request)
             throws IOException, InterruptedException {
         int allowed;

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The contract of writes with stores that each lack one request or one header of S3. */
+/** The contract of writes, with stores that each lack one request or one header of S3. */
 @ParameterizedClass
-@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "LIST_PARTS") // with which nobody would know the parts of an upload
+@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "LIST_PARTS") // else nobody would know the parts of an upload
 final class GapsContractTest extends ObjectStoreWriteContract {
     @TempDir
     private static Path folder;
@@ -37,7 +37,7 @@ final class GapsContractTest extends ObjectStoreWriteContract {
 
     @BeforeAll
     static void startServer() throws Exception {
-        assumeThat(TestTier.isAll()).isTrue(); // it takes minutes
+        assumeThat(TestTier.isAll()).isTrue(); // takes minutes
         server = new EmbeddedS3(Files.createDirectory(folder.resolve("buckets")), "id", "secret");
         front = new FaultProxy(server.endpoint());
         buckets = new S3Buckets(server.endpoint(), "id", "secret");
@@ -64,7 +64,7 @@ final class GapsContractTest extends ObjectStoreWriteContract {
         return false;
     }
 
-    /** As {@link S3ProxyContractTest} has it, and what is off. */
+    /** Those of {@link S3ProxyContractTest}, and what is switched off. */
     @Override
     protected List<Ability> lacks() {
         return List.of(

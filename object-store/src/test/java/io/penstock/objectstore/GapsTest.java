@@ -19,11 +19,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Changes on stores that each lack one request or one header of S3. {@link GapsContractTest} has the whole contract. */
+/** Changes on stores that each lack one request or header of S3. {@link GapsContractTest} covers the whole contract. */
 final class GapsTest {
     private static final String BUCKET = "bucket";
 
-    /** What the store lacks, and how it says so. */
+    /** What the store lacks, and how it reports that. */
     enum Off {
         COPY_OBJECT("CopyObject", 501, head -> isCopy(head) && !isPart(head)),
         UPLOAD_PART_COPY("UploadPartCopy", 501, head -> isCopy(head) && isPart(head)),
@@ -99,7 +99,7 @@ final class GapsTest {
         server.close();
     }
 
-    /** Edits, renames and removals, twice: the second time nothing is tried that was refused before. */
+    /** Edits, renames and removals, twice: the second time, nothing that was refused before is tried. */
     @ParameterizedTest
     @EnumSource
     void changes_anyGap_areMadeAndTheGapIsRemembered(Off off) throws Exception {
@@ -142,7 +142,7 @@ final class GapsTest {
             scripted.answers(
                     "HTTP/1.1 200 OK\r\n\r\n",
                     "HTTP/1.1 200 OK\r\nContent-Length: " + list.length() + "\r\n\r\n" + list,
-                    refused, // to the direct request, and to the SDK's
+                    refused, // once for the direct request, once for the SDK's
                     refused,
                     stored,
                     stored);

@@ -58,7 +58,7 @@ final class HeadTest {
         server.close();
     }
 
-    /** Some servers give their responses no id. */
+    /** Some servers send no request id with their responses. */
     @Test
     void head_notFoundWithoutTheIdOfARequest_isNotFoundIfTheStoreListsNoSuchObject() {
         server.answers(PAGE_NOT_FOUND, listing("a.bak"));
@@ -89,7 +89,7 @@ final class HeadTest {
         assertThatThrownBy(() -> store.head("a")).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
-    /** An object that is written over it then would have none. */
+    /** Otherwise an overwriting object would lose the tags. */
     @Test
     void properties_credentialsExpireBeforeTheTagsAreRead_isAccessDenied() {
         server.answers(there("x-amz-tagging-count: 1\r\n"), error("400 Bad Request", "ExpiredToken"));
@@ -104,7 +104,7 @@ final class HeadTest {
         assertThat(store.properties("a").tags()).isEmpty();
     }
 
-    /** As Ceph's gateway sends it. */
+    /** The form in which Ceph's gateway sends it. */
     @Test
     void properties_metadataInUtf8_isAnEncodedWordThatRequestsCarry() throws Exception {
         server.answers(there("x-amz-meta-title: \u00c3\u00bc\r\n"), STORED);
@@ -115,7 +115,7 @@ final class HeadTest {
         assertThat(server.requests().getLast()).contains("x-amz-meta-title: =?UTF-8?B?w7w=?=");
     }
 
-    /** S3 requires the right to decrypt for them. */
+    /** S3 requires the right to decrypt for checksums. */
     @Test
     void head_exceptForChecksums_asksForNone() throws Exception {
         server.answers(there(""), there(""), there(""), there("x-amz-checksum-crc32c: mnG7TA==\r\n"));
@@ -132,7 +132,7 @@ final class HeadTest {
     @Test
     void head_noLength_hasTheSizeThatIsListed() throws Exception {
         String noLength = there("").replace("Content-Length: 5\r\n", "");
-        // The SDK's client takes a connection's end for that of the headers, so there it is asked twice.
+        // The SDK's client takes a connection's end for that of the headers, so the HEAD is repeated there.
         server.answers(noLength, listing("a"));
         if (httpClient != HttpClient.DIRECT) {
             server.answers(noLength, listing("a"));
@@ -164,7 +164,7 @@ final class HeadTest {
         return withBody("200 OK", "<ListBucketResult>" + contents + "</ListBucketResult>");
     }
 
-    /** @param headers beside those that every object has */
+    /** @param headers in addition to those of every object */
     private static String there(String headers) {
         return "HTTP/1.1 200 OK\r\nETag: \"x\"\r\n" + headers
                 + "Content-Length: 5\r\nLast-Modified: Sun, 22 Nov 2026 12:00:00 GMT\r\n\r\n";

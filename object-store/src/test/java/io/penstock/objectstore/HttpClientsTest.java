@@ -22,7 +22,7 @@ import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
 
-/** The way to the store. System properties stand for the environment, which this process cannot change. */
+/** The route to the store. System properties replace the environment, which this process cannot change. */
 final class HttpClientsTest {
     private static final List<String> PROPERTIES =
             List.of("http.proxyHost", "http.proxyPort", "https.proxyHost", "https.proxyPort", "http.nonProxyHosts");
@@ -165,7 +165,7 @@ final class HttpClientsTest {
         return HttpClients.create(Limits.DEFAULT, AWS, null);
     }
 
-    /** The way to the proxy is in the clear: by it TLS to the server is let through. */
+    /** The connection to the proxy is unencrypted; TLS to the server is tunneled through it. */
     @Test
     void call_ofAnHttpsServer_asksTheProxyForAWayToIt() throws Exception {
         try (ScriptedServer proxy = new ScriptedServer();

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 
-/** Generates well-formed pages of listings, with every construct of XML that a server might send. */
+/** Generates well-formed pages of listings, with every XML construct that a server might send. */
 final class ListingDocuments {
     private static final String CHARACTERS = "abcXYZ019/-_.~ +%&<>\"'=]\t\n\räß€漢\ud83d\ude00\u0085\u2028\ufffd";
 
@@ -82,7 +82,7 @@ final class ListingDocuments {
                 .toString();
     }
 
-    /** In any order, and with elements between them that a reader must skip. */
+    /** In any order, with elements between them that a reader must skip. */
     private String shuffled(List<String> parts) {
         Collections.shuffle(parts, Random.from(random));
         StringBuilder all = new StringBuilder();
@@ -111,7 +111,7 @@ final class ListingDocuments {
         return "<" + prefix + name + pick(">", ">", "\n>") + content + "</" + prefix + name + pick(">", ">", " >");
     }
 
-    /** Of a key or a prefix: never empty. */
+    /** A key or a prefix; never empty. */
     private String name() {
         String name = "k" + anything();
         return text(encodes ? URLEncoder.encode(name, UTF_8) : name);
@@ -126,7 +126,7 @@ final class ListingDocuments {
         return text.toString();
     }
 
-    /** The text as XML, each character in one of the ways there are. */
+    /** The text as XML, each character in one of its possible forms. */
     private String text(String text) {
         StringBuilder xml = new StringBuilder();
         text.codePoints().forEach(c -> {

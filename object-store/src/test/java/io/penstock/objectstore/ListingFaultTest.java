@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Responses to a listing that are no page of it. */
+/** Responses to a listing that are not a page of it. */
 @Timeout(60)
 final class ListingFaultTest {
     private static final String PAGE = "<ListBucketResult><Contents><Key>folder/k</Key><Size>5</Size>"

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import software.amazon.awssdk.utils.DateUtils;
 import software.amazon.awssdk.utils.http.SdkHttpUtils;
 
-/** Pages as servers send them and as they could, intact and damaged, against the JDK's parser. */
+/** Pages as servers send them or could send them, intact and damaged, compared with the JDK's parser. */
 @Timeout(120)
 final class ListingReaderTest {
     private static final int DOCUMENTS = 1_500;
@@ -104,7 +104,7 @@ final class ListingReaderTest {
                 "not encoded");
     }
 
-    /** Each element would look through all prefixes and attributes. */
+    /** Otherwise each element would search all prefixes and attributes. */
     @Test
     void read_manyPrefixesOrAttributes_isRefusedAtOnce() {
         StringBuilder prefixes = new StringBuilder();
@@ -187,7 +187,7 @@ final class ListingReaderTest {
         }
     }
 
-    /** The JDK has one replacement character for some bytes that are not UTF-8. */
+    /** The JDK has one replacement character for several bytes that are not UTF-8. */
     private static String flat(ListPage page) {
         return page.toString().replaceAll("[\\x{dc80}-\\x{dcff}\\x{fffd}]+", "?");
     }
@@ -199,9 +199,9 @@ final class ListingReaderTest {
         damaged.write(document, 0, at);
         switch (random.nextInt(5)) {
             case 0 -> damaged.write(random.nextInt(256));
-            case 1 -> damaged.write(document, at, to - at); // twice
+            case 1 -> damaged.write(document, at, to - at); // duplicated
             case 2 -> damaged.write(ODD.charAt(random.nextInt(ODD.length())));
-            case 3 -> at = to; // gone
+            case 3 -> at = to; // removed
             default -> {
                 int from = random.nextInt(document.length);
                 damaged.write(document, from, Math.min(to - at, document.length - from));
@@ -212,7 +212,7 @@ final class ListingReaderTest {
         return damaged.toByteArray();
     }
 
-    /** An element; {@code text} is all of its own. */
+    /** An element; {@code text} excludes that of its children. */
     private record Element(String name, List<Element> children, String text) {
         List<Element> all(String child) {
             return children.stream().filter(c -> c.name().equals(child)).toList();
@@ -225,7 +225,7 @@ final class ListingReaderTest {
         }
     }
 
-    /** The page by the JDK's parser; null if the document is no page. */
+    /** The page according to the JDK's parser; null if the document is not a page. */
     private static @Nullable ListPage oracle(byte[] document) throws XMLStreamException {
         XMLInputFactory factory = XMLInputFactory.newInstance();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);

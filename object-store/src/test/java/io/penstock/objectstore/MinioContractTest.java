@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Through every HTTP client, because the fakes only imitate the responses of S3. */
+/** With every HTTP client, because the fakes only imitate the responses of S3. */
 @ParameterizedClass
 @EnumSource(HttpClient.class)
 final class MinioContractTest extends ObjectStoreWriteContract {

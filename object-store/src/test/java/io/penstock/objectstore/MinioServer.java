@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A MinIO of its own for a test, where the machine has one: named by PENSTOCK_MINIO, on the PATH, or cached. */
+/** A MinIO for one test, if the machine has one: named by PENSTOCK_MINIO, on the PATH, or cached. */
 public final class MinioServer implements AutoCloseable {
     public static final String ACCESS_KEY = "penstock-test";
     public static final String SECRET_KEY = "penstock-test-secret";
@@ -28,7 +28,7 @@ public final class MinioServer implements AutoCloseable {
         this.endpoint = endpoint;
     }
 
-    /** Where the program is, if anywhere. */
+    /** The location of the program, if there is one. */
     public static Optional<Path> program() {
         Stream<@Nullable String> path =
                 Stream.of(System.getenv("PATH").split(File.pathSeparator)).map(folder -> folder + "/minio");
@@ -69,7 +69,7 @@ public final class MinioServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** The address on which it listens. */
     public URI endpoint() {
         return endpoint;
     }

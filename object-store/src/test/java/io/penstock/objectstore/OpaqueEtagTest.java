@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Servers whose ETags are not made of the content, or that send none. */
+/** Servers whose ETags are not derived from the content, or that send none. */
 @Timeout(30)
 final class OpaqueEtagTest {
     private static final String OLD = "Mon, 23 Nov 2026 12:00:00 GMT";
@@ -110,7 +110,7 @@ final class OpaqueEtagTest {
         return "ETag: " + etag + "\r\n";
     }
 
-    /** Of a HEAD, which has no body. */
+    /** For a HEAD, so without a body. */
     private static String head(String etag, long size) {
         return "HTTP/1.1 200 OK\r\n" + tag(etag) + "Content-Length: " + size + "\r\nLast-Modified: " + OLD + "\r\n\r\n";
     }

@@ -39,7 +39,7 @@ final class OutageTest {
     private static final int FOR_EVER = Integer.MAX_VALUE;
     private static final Duration SHORT = Duration.ofMillis(300);
 
-    /** More than a loaded machine takes from one line of a test to the next. */
+    /** More than a loaded machine needs from one line of a test to the next. */
     private static final Duration MOMENT = Duration.ofSeconds(3);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -129,7 +129,7 @@ final class OutageTest {
         }
     }
 
-    /** The deadline, and not the timeout of the connection, ends it. */
+    /** Ended by the deadline, not by the connection's timeout. */
     @ParameterizedTest
     @EnumSource(names = {"GET", "HEAD", "PUT", "DELETE"})
     void call_storeSaysNothing_endsAndNamesTheSetting(Kind kind) throws Exception {
@@ -165,7 +165,7 @@ final class OutageTest {
         }
     }
 
-    /** All of the SDK's connections belong to requests that the store does not respond to. */
+    /** All of the SDK's connections are used by requests without a response. */
     @Test
     void call_deadlineEndsBeforeItHasAConnection_endsAndNamesTheSetting() throws Exception {
         int connections = 2;
@@ -277,7 +277,7 @@ final class OutageTest {
 
         while (!deadline.isOver()) {
             deadline.stoodInLine(System.nanoTime());
-            Thread.sleep(1); // its own request, which fails while the store responds to others
+            Thread.sleep(1); // its own request fails while the store responds to others
             deadline.storeResponded(System.nanoTime());
         }
 
@@ -290,13 +290,13 @@ final class OutageTest {
         }
     }
 
-    /** Tries until it succeeds: a loaded machine may take longer than a short deadline. */
+    /** Tries until it succeeds: a loaded machine may need longer than a short deadline. */
     private ObjectStore connect(Duration deadline) throws Exception {
         while (true) {
             try {
                 return connect(readTimeout(LONG), deadline);
             } catch (ObjectStoreException.Unavailable _) {
-                // the test ends this
+                // the test's timeout ends this
             }
         }
     }

@@ -31,7 +31,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.SdkGlobalTime;
 import software.amazon.awssdk.http.SdkHttpClient;
 
-/** Against MinIO where the machine has one, else against S3Proxy. */
+/** Runs against MinIO if the machine has one, otherwise against S3Proxy. */
 @Timeout(60)
 final class PresignedProofTest {
     private static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -144,7 +144,7 @@ final class PresignedProofTest {
         assertThat(holdsUnasked(old)).isFalse();
     }
 
-    /** BUCKET and QUERY stand for this mount's address and a good query. */
+    /** BUCKET and QUERY are placeholders for this mount's address and a valid query. */
     @ParameterizedTest
     @ValueSource(
             strings = {

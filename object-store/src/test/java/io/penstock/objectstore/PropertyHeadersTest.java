@@ -109,7 +109,7 @@ final class PropertyHeadersTest {
                 .containsOnly(Map.entry("x-amz-tagging", "team%20name=a%26b%3Dc&x=%2B%2F%C3%BC"));
     }
 
-    /** As servers send it: bytes that the client reads as ISO 8859-1. */
+    /** In the form that servers send: bytes that the client reads as ISO 8859-1. */
     @ParameterizedTest
     @CsvSource({"Ã¼, =?UTF-8?B?w7w=?=", "a ü, =?UTF-8?B?YSDDvA==?=", "=?UTF-8?B?w7w=?=, =?UTF-8?B?w7w=?="})
     void of_metadataBeyondAscii_isAnEncodedWord(String value, String sent) {

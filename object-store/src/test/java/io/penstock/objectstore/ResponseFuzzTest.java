@@ -35,9 +35,9 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * Responses that are changed at random, one or more times each. A response yields exactly the bytes that it carries, or
- * an error, or nothing. It never yields bytes of another response, and never takes more memory than a head may. The
- * oracle finds the body of a response by a search for the empty line, not by a parser.
+ * Responses with one or more random changes. A response yields exactly the bytes that it carries, or an error, or
+ * nothing. It never yields bytes of another response, and never takes more memory than a head may. The oracle finds the
+ * body of a response by searching for the empty line, not with a parser.
  */
 @Timeout(300)
 final class ResponseFuzzTest {
@@ -49,7 +49,7 @@ final class ResponseFuzzTest {
     private static final int LONGEST_BODY = 40_000;
     private static final int ENDLESS = 16 << 20;
 
-    /** Of the heap, for one exchange: the head as bytes, text and map, and a handshake. */
+    /** Heap for one exchange: the head as bytes, text and map, and a handshake. */
     private static final long MOST_MEMORY = 4 << 20;
 
     private static final String ODD_CHARACTERS = "\r\n\r\n::  \t\0\"-/,;059\u007f\u00e4";
@@ -76,7 +76,7 @@ final class ResponseFuzzTest {
         }
     }
 
-    /** @return how many responses were taken */
+    /** @return the number of accepted responses */
     private int run(ScriptedServer server, Server reached, int responses) throws Exception {
         S3Config config = config("bucket", reached, readTimeout(Duration.ofMillis(300)), RetryPolicy.DEFAULT);
         var signer = StaticCredentialsProvider.create(AwsBasicCredentials.create("id", "secret"));
@@ -98,7 +98,7 @@ final class ResponseFuzzTest {
         return taken.get();
     }
 
-    /** A mutated response, and then an intact one, perhaps over the same connection. */
+    /** A mutated response and then an intact one, perhaps over the same connection. */
     private int getTwice(RandomGenerator random, ScriptedServer server, DirectRequests direct) throws Exception {
         return get(random, true, server, direct) + get(random, false, server, direct);
     }
@@ -147,7 +147,7 @@ final class ResponseFuzzTest {
     }
 
     private void say(String response, boolean hangsUp, ScriptedServer server) {
-        nanoTime.addAndGet(Duration.ofSeconds(11).toNanos()); // the effect of the last failure has ended
+        nanoTime.addAndGet(Duration.ofSeconds(11).toNanos()); // the effect of the last failure is over
         if (hangsUp) {
             server.answersAndHangsUp(response);
         } else {
@@ -185,7 +185,7 @@ final class ResponseFuzzTest {
                     .as("allocated bytes")
                     .isLessThan(MOST_MEMORY);
         }
-        warm = true; // classes were loaded, which takes memory too
+        warm = true; // class loading takes memory too
         return result;
     }
 
@@ -194,13 +194,13 @@ final class ResponseFuzzTest {
         T make() throws InterruptedException;
     }
 
-    /** So many bytes after the final head; null if there are not so many. */
+    /** This many bytes after the final head; null if there are fewer. */
     private static @Nullable String carried(String response, int length) {
         int start = endOfFinalHead(response);
         return start < 0 || response.length() - start < length ? null : response.substring(start, start + length);
     }
 
-    /** The one entity tag of the final head; null if there is none, or more. */
+    /** The only entity tag of the final head; null if there is none or more than one. */
     private static @Nullable String tagOf(String response) {
         int end = endOfFinalHead(response);
         if (end < 0) {
@@ -227,7 +227,7 @@ final class ResponseFuzzTest {
 
     private static String mutate(String response, RandomGenerator random) {
         String mutated = response;
-        for (int left = random.nextInt(4); left > 0; left--) { // a few stay as they are
+        for (int left = random.nextInt(4); left > 0; left--) { // some stay unchanged
             mutated = mutateOnce(mutated, random);
         }
         return mutated;
@@ -277,7 +277,7 @@ final class ResponseFuzzTest {
         return "\"" + Long.toHexString(random.nextLong()) + "\"";
     }
 
-    /** Half of them fit the buffer of heads. */
+    /** Half of the bodies fit the buffer of heads. */
     private static String body(RandomGenerator random) {
         byte[] bytes = new byte[1 + random.nextInt(random.nextBoolean() ? 1000 : LONGEST_BODY)];
         random.nextBytes(bytes);

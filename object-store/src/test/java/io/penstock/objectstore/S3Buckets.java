@@ -15,7 +15,7 @@ import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3Client;
 
-/** New buckets on a server, written by a client of their own. */
+/** New buckets on a server, written by a separate client. */
 final class S3Buckets implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -35,9 +35,9 @@ final class S3Buckets implements AutoCloseable {
     }
 
     /**
-     * Makes a bucket and connects to it.
+     * Creates a bucket and connects to it.
      *
-     * @param server how to reach the one that has the bucket
+     * @param server how to reach the server that has the bucket
      */
     ObjectStoreContract.TestBucket create(Server server, HttpClient httpClient) throws Exception {
         String bucket = "test-" + NEXT.incrementAndGet();

@@ -68,7 +68,7 @@ final class S3ConnectTest {
                 .hasMessageStartingWith("there is no bucket 'nothing'");
     }
 
-    /** An ingress that has no server for the moment does not know whether there is a bucket. */
+    /** An ingress that has no server at the moment does not know whether there is a bucket. */
     @Test
     void connect_pageNotFoundByWhatIsOnTheWay_isUnavailable() throws Exception {
         try (FaultProxy proxy = new FaultProxy(server.endpoint())) {
@@ -214,7 +214,7 @@ final class S3ConnectTest {
         }
     }
 
-    /** The caches would take its bucket for one of AWS. */
+    /** The caches would treat its bucket as one of AWS. */
     @Test
     void connect_theProfileHasAServerThatTheConfigurationHasNot_isRefused() throws IOException {
         Path profiles = Files.writeString(folder.resolve("config"), """
@@ -334,7 +334,7 @@ final class S3ConnectTest {
                 + "\r\n\r\n" + body;
     }
 
-    /** Access points are addressed by their aliases as buckets are. */
+    /** The alias of an access point is addressed like a bucket. */
     @Test
     void base_aliasOfAnAccessPoint_isAHostAsThatOfABucket() {
         try (S3Client client = S3Client.builder()

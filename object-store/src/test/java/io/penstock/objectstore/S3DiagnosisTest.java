@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What can be found out about a server and its user beside what a mount asks. */
+/** What can be found out about a server and its user beyond what a mount needs. */
 @Timeout(60)
 final class S3DiagnosisTest {
     @TempDir
@@ -49,7 +49,7 @@ final class S3DiagnosisTest {
 
             assertThat(offset)
                     .hasValueSatisfying(found -> assertThat(found.plusHours(3).abs())
-                            .isLessThan(Duration.ofMinutes(1))); // the test's own time
+                            .isLessThan(Duration.ofMinutes(1))); // the duration of the test
             assertThat(server.requests())
                     .singleElement()
                     .satisfies(request -> assertThat(request)
@@ -76,7 +76,7 @@ final class S3DiagnosisTest {
                 .hasMessageContaining("http://127.0.0.1:1 does not accept connections");
     }
 
-    /** The default profile does not ignore the endpoint, which is not the configuration's. */
+    /** The default profile does not ignore the endpoint, which the configuration does not contain. */
     @Test
     void clockOffset_theProfileIgnoresConfiguredEndpoints_asksAws() throws IOException {
         Path profiles = Files.writeString(folder.resolve("config"), """
@@ -124,7 +124,7 @@ final class S3DiagnosisTest {
         assertThat(reasonOf("AccessDenied")).isEqualTo(Reason.NOT_ALLOWED);
     }
 
-    /** A response to HEAD has no body that could say so. */
+    /** The response to a HEAD has no body that could give the reason. */
     @ParameterizedTest
     @EnumSource(HttpClient.class)
     void head_credentialsHaveExpired_isDeniedForThatReason(HttpClient client) throws Exception {
@@ -154,7 +154,7 @@ final class S3DiagnosisTest {
         }
     }
 
-    /** An object with a key of the customer's own, for one. */
+    /** For example, an object with a customer key. */
     @Test
     void head_refusedAsSuchWhereListingsAreNot_isRefused() throws Exception {
         try (ScriptedServer server = new ScriptedServer()) {

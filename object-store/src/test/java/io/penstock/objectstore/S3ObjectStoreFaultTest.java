@@ -74,7 +74,7 @@ final class S3ObjectStoreFaultTest {
 
     @BeforeEach
     void connect() throws Exception {
-        // One byte more than is read: all clients make requests for parts.
+        // One byte more than is read, so that all clients request ranges.
         server.put(BUCKET, KEY, Arrays.copyOf(CONTENT, CONTENT.length + 1));
         proxy = encrypted ? new FaultProxy(server.endpoint(), certificate) : new FaultProxy(server.endpoint());
         store = connect(Duration.ofSeconds(30), Duration.ofSeconds(30));
@@ -107,14 +107,14 @@ final class S3ObjectStoreFaultTest {
         assertThat(sink.bytes()).isEqualTo(CONTENT);
     }
 
-    /** As far as it came, it looks like the response about an object with fewer properties. */
+    /** Up to the cut, it looks like the response for an object with fewer properties. */
     @Test
     void head_connectionEndsWithinTheHeaders_isAskedAgain() throws Exception {
         assumeThat(httpClient).as("the SDK's client does not notice").isEqualTo(HttpClient.DIRECT);
         ObjectProperties properties = ObjectProperties.ofNew("a.html")
                 .with(new TreeMap<>(Map.of(ObjectProperties.USER_METADATA + "note", "precious")));
         store.put("a.html", BytesBody.of(new byte[1000]), properties, WriteCondition.ALWAYS);
-        ObjectVersion made = store.head("a.html").version(); // with the time of the store, not that of the PUT here
+        ObjectVersion made = store.head("a.html").version(); // with the store's time, not that of the PUT here
         ObjectProperties expected = store.properties("a.html");
         assertThat(expected.headers()).containsValue("precious");
 
@@ -133,7 +133,7 @@ final class S3ObjectStoreFaultTest {
         assertThat(proxy.takeRequests()).isEqualTo(1);
     }
 
-    /** An ingress that has no server for the moment. */
+    /** An ingress that has no server at the moment. */
     @Test
     void head_pageNotFoundByWhatIsOnTheWay_isAskedAgain() throws Exception {
         proxy.answerPage(1, 404, "default backend - 404");
@@ -296,14 +296,12 @@ final class S3ObjectStoreFaultTest {
         assertThat(failure.get()).isInstanceOf(ObjectStoreException.Unavailable.class);
     }
 
-    /**
-     * A request that our own connections have refused is sent once more through the SDK, which can explain the refusal.
-     */
+    /** A request that is refused on our own connections is repeated by the SDK, which can explain the refusal. */
     private int attempts() {
         return httpClient == HttpClient.DIRECT ? 2 : 1;
     }
 
-    /** Pauses of the layers above the HTTP client take their time and do not depend on it. */
+    /** Pauses of the layers above the HTTP client take time and do not depend on it. */
     private void onceForAllClients() {
         assumeThat(httpClient).isEqualTo(HttpClient.SDK);
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In the clear and over TLS. */
+/** Unencrypted and over TLS. */
 @ParameterizedClass
 @ValueSource(booleans = {false, true})
 final class S3ProxyContractTest extends ObjectStoreWriteContract {
@@ -59,7 +59,7 @@ final class S3ProxyContractTest extends ObjectStoreWriteContract {
         return false;
     }
 
-    /** It lists no parts of an upload that it does not know, instead of saying so, refuses tags and loses {@code Expires}. */
+    /** It lists no parts of an unknown upload instead of reporting it, refuses tags and loses {@code Expires}. */
     @Override
     protected List<Ability> lacks() {
         return List.of(

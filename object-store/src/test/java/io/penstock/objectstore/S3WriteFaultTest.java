@@ -67,7 +67,7 @@ final class S3WriteFaultTest {
         store.close();
     }
 
-    /** Makes it probe for conditions, so that faults from now on hit the tested request. */
+    /** Makes the store probe for conditions, so that later faults hit the tested request. */
     private static void probe(S3ObjectStore store) throws Exception {
         store.put("probed", EMPTY, WriteCondition.ABSENT);
         store.delete("probed");
@@ -89,7 +89,7 @@ final class S3WriteFaultTest {
     void put_serverTakesNoMoreBytes_isSentAgainAfterTheReadTimeout() throws Exception {
         try (S3ObjectStore impatient = connect(Duration.ofSeconds(1), Duration.ofSeconds(30))) {
             proxy.breakRequestsAfter(1_000_000, 1, Break.STALL);
-            BytesBody more = BytesBody.random(20_000_000, 2); // than the sockets' buffers hold
+            BytesBody more = BytesBody.random(20_000_000, 2); // than the sockets' buffers can take
 
             assertIsThere(impatient.put(KEY, more, WriteCondition.ALWAYS), more);
         }
@@ -115,7 +115,7 @@ final class S3WriteFaultTest {
         assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
     }
 
-    /** More often than the SDK itself tries again. */
+    /** More often than the SDK retries. */
     @Test
     void uploadPart_connectionResetAgainAndAgain_isSentUntilTheDeadline() throws Exception {
         MultipartUpload upload = store.createUpload(KEY);
@@ -126,7 +126,7 @@ final class S3WriteFaultTest {
         assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
     }
 
-    /** More often than an SDK would try again by itself. */
+    /** More often than the SDK would retry. */
     @ParameterizedTest
     @CsvSource({"InternalError,6", "SlowDown,1", "ServiceUnavailable,1"})
     void complete_passingErrorWithStatus200_isTriedAgain(String code, int times) throws Exception {
@@ -169,7 +169,7 @@ final class S3WriteFaultTest {
         assertIsThere(store.complete(upload, List.of(part), WriteCondition.ALWAYS), BODY);
     }
 
-    /** An ingress that has no server for the moment. */
+    /** An ingress that has no server at the moment. */
     @Test
     void write_pageNotFoundByWhatIsOnTheWay_isTriedAgain() throws Exception {
         proxy.answerPage(2, 404, "default backend - 404");
@@ -192,7 +192,7 @@ final class S3WriteFaultTest {
         }
     }
 
-    /** No request reached the store: an object of another client is not ours, though its content is the same. */
+    /** No request reached the store: another client's object is not ours, even with the same content. */
     @ParameterizedTest
     @CsvSource({"503,SlowDown", "409,ConditionalRequestConflict"})
     void put_refusedForNowAndTheSameIsThere_failsThePrecondition(int status, String code) throws Exception {
@@ -203,7 +203,7 @@ final class S3WriteFaultTest {
                 .isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
-    /** A proxy may have lost the store's response. Only an object of the same operation is the one that was put. */
+    /** A proxy may have lost the store's response. Only an object of the same operation is the one put here. */
     @Test
     void put_unavailableByWhatIsOnTheWay_isRecognisedByItsOperation() throws Exception {
         ObjectProperties ours = ObjectProperties.ofNew(KEY).sent();

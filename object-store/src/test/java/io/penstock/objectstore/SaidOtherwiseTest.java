@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Stores and proxies whose GETs say otherwise than their listings, with each HTTP client. */
+/** Stores and proxies whose GETs contradict their listings, with each HTTP client. */
 @ParameterizedClass
 @EnumSource
 @Timeout(60)
@@ -61,7 +61,7 @@ final class SaidOtherwiseTest {
         server.close();
     }
 
-    /** Twice where the SDK repeats what the direct request does not take. */
+    /** Twice, because the SDK repeats a request whose direct response is not accepted. */
     private void answers(String response) {
         server.answers(response, response);
     }
@@ -94,7 +94,7 @@ final class SaidOtherwiseTest {
                 .hasMessageContaining("did not say which version");
     }
 
-    /** The name is asked for again, as after a change. */
+    /** The name is looked up again, as after a change. */
     @Test
     void get_anotherSizeThanListed_isAChange() {
         answers(part(ETAG, "hell", 4));
@@ -111,7 +111,7 @@ final class SaidOtherwiseTest {
         assertThatThrownBy(this::get).isInstanceOf(ObjectStoreException.PreconditionFailed.class);
     }
 
-    /** Otherwise Google's store unpacks it. The header is not signed, as proxies change it. */
+    /** Otherwise Google's store decompresses it. The header is not signed, because proxies change it. */
     @Test
     void get_packedObject_isAskedForAsStored() throws Exception {
         answers(part(ETAG, "hello", 5).replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"));

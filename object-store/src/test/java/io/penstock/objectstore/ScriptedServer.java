@@ -21,7 +21,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Sends the next of the given responses to the next request, on any connection, byte by byte. */
+/** Sends the next scripted response to the next request, on any connection, byte by byte. */
 final class ScriptedServer implements AutoCloseable {
     /** Ends the connection instead of responding. */
     static final String HANG_UP = "";
@@ -44,7 +44,7 @@ final class ScriptedServer implements AutoCloseable {
         this(new ServerSocket(port, 50, InetAddress.getByName(address)), "http");
     }
 
-    /** Speaks TLS. */
+    /** A server that speaks TLS. */
     ScriptedServer(TestCertificate certificate) throws IOException {
         this(certificate.listen(), "https");
     }
@@ -65,32 +65,32 @@ final class ScriptedServer implements AutoCloseable {
         }
     }
 
-    /** Sent after a pause. */
+    /** The response is sent after a pause. */
     void answersAfter(Duration pause, String text) {
         answers.add(new Answer(text, End.GO_ON, false, pause));
     }
 
-    /** After which the connection ends. */
+    /** The connection ends after the response. */
     void answersAndHangsUp(String text) {
         answers.add(new Answer(text, End.HANG_UP, false));
     }
 
-    /** After which nothing more comes until the client closes the connection. */
+    /** Nothing follows the response until the client closes the connection. */
     void answersAndStalls(String text) {
         answers.add(new Answer(text, End.STALL, false));
     }
 
-    /** Sent as soon as a request's head is there; its body is never read, and the connection is reset. */
+    /** Responds as soon as a request's head is there; its body is never read, and the connection is reset. */
     void answersEarly(String text) {
         answers.add(new Answer(text, End.HANG_UP, true));
     }
 
-    /** Waits until so many more connections have ended. */
+    /** Waits until this many more connections have ended. */
     void awaitHangUps(int count) throws InterruptedException {
         hangUps.acquire(count);
     }
 
-    /** Drops the responses that were not sent yet. */
+    /** Drops the responses that have not been sent. */
     void forgetAnswers() {
         answers.clear();
     }
@@ -173,11 +173,11 @@ final class ScriptedServer implements AutoCloseable {
                 }
             }
         } catch (IOException | InterruptedException _) {
-            // The client went away, or the test is over.
+            // The client has disconnected, or the test is over.
         }
     }
 
-    /** Empty at the connection's end. */
+    /** The lines of a head; empty at the connection's end. */
     private static List<String> head(BufferedReader in) throws IOException {
         List<String> lines = new ArrayList<>();
         for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
@@ -189,7 +189,7 @@ final class ScriptedServer implements AutoCloseable {
     /**
      * Adds a request's body, if it has one, as the last line.
      *
-     * @return false if the connection ended before
+     * @return false if the connection ended first
      */
     private static boolean readBody(BufferedReader in, List<String> lines) throws IOException {
         int length = lines.stream()

@@ -15,7 +15,7 @@ import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** A certificate that only clients with its signer's in their settings trust, and its key. Made by the JDK's keytool. */
+/** A certificate, trusted only by clients whose settings have its signer's, and its key. Made by the JDK's keytool. */
 final class TestCertificate {
     private static final String PASSWORD = "changeit";
 
@@ -23,8 +23,8 @@ final class TestCertificate {
     private final Path pem;
 
     /**
-     * @param folder where its files go
-     * @param name of the server, as keytool has it: {@code ip:127.0.0.1} or {@code dns:localhost}
+     * @param folder for its files
+     * @param name of the server in keytool's form: {@code ip:127.0.0.1} or {@code dns:localhost}
      */
     TestCertificate(Path folder, String name) throws IOException, InterruptedException, GeneralSecurityException {
         Path store = folder.resolve("keys.p12");
@@ -69,12 +69,12 @@ final class TestCertificate {
         }
     }
 
-    /** The certificate of the one who has signed it, as PEM. */
+    /** The signer's certificate as PEM. */
     Path pem() {
         return pem;
     }
 
-    /** A free port of the loopback interface on which it is shown. */
+    /** Listens on a free port of the loopback interface and presents the certificate. */
     ServerSocket listen() throws IOException {
         return context().getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
     }

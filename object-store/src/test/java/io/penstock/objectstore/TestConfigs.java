@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How tests reach a bucket of a server of their own. */
+/** How tests reach a bucket of their own server. */
 final class TestConfigs {
     static final Requester REQUESTER = requester(new Credentials.Static("id", "secret"));
 
@@ -21,7 +21,7 @@ final class TestConfigs {
         return at(endpoint, null);
     }
 
-    /** @param caFile null where the server has no certificate */
+    /** @param caFile null if the server has no certificate */
     static Server at(URI endpoint, @Nullable Path caFile) {
         return at(endpoint, caFile, TlsEngine.AUTO);
     }
@@ -34,7 +34,7 @@ final class TestConfigs {
         return new Requester(credentials, null, false, "penstock-test");
     }
 
-    /** Of a profile of AWS's files. */
+    /** With a profile of AWS's files. */
     static Requester requester(String profile) {
         return new Requester(new Credentials.Chain(), profile, false, "penstock-test");
     }

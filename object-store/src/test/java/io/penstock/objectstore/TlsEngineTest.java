@@ -25,7 +25,7 @@ final class TlsEngineTest {
         assertThat(javas.getDefaultSSLParameters().getProtocols()).containsExactlyInAnyOrder("TLSv1.3", "TLSv1.2");
     }
 
-    /** As on another processor, or in an installation from which it was removed. */
+    /** As on another processor, or in an installation without the library. */
     @Test
     void context_withoutTheNativeLibrary_isTheJdks() throws Exception {
         URL[] classes = Arrays.stream(System.getProperty("java.class.path").split(":"))

@@ -30,14 +30,14 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
-/** TLS connections that end while a load balancer or a server restarts are made again. Refused certificates are not. */
+/** Retries TLS connections that break while a load balancer or a server restarts, but no refused certificates. */
 @Timeout(180)
 @ParameterizedClass
 @EnumSource(TlsEngine.class)
 final class TlsOutageTest {
     private static final byte[] CONTENT = "hello, world".getBytes(US_ASCII);
 
-    /** More than the SDK tries by itself. */
+    /** More than the SDK retries. */
     private static final int CUTS = 10;
 
     @TempDir
@@ -47,7 +47,7 @@ final class TlsOutageTest {
     private EmbeddedS3 server;
     private FaultProxy encrypting;
 
-    /** Sees encrypted bytes: it cuts handshakes. */
+    /** Sees encrypted bytes, so it can cut handshakes. */
     private FaultProxy cutting;
 
     private Path certificate;
@@ -102,7 +102,7 @@ final class TlsOutageTest {
     void get_handshakesCutPastTheDeadline_saysSoAndNotOfCertificates() throws Exception {
         try (ObjectStore store = connect(Duration.ZERO)) {
             cutting.breakAfter(0, 1000, Break.END);
-            assertThatThrownBy(() -> store.head("key")) // over the connection that the mount's listing has left
+            assertThatThrownBy(() -> store.head("key")) // over the connection left by the mount's listing
                     .isInstanceOf(ObjectStoreException.Unavailable.class);
 
             assertThatThrownBy(() -> store.head("key"))

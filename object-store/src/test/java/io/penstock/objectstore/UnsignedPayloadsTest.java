@@ -18,7 +18,7 @@ import software.amazon.awssdk.http.auth.spi.signer.SignedRequest;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
 class UnsignedPayloadsTest {
-    /** As of DeleteObjects: stores refuse one with the checksum of nothing. */
+    /** As for DeleteObjects: stores refuse a body with the checksum of an empty one. */
     @ParameterizedTest
     @ValueSource(strings = {"http", "https"})
     void sign_ofARequestThatNeedsAChecksum_hasThatOfItsBody(String scheme) throws IOException {
