@@ -19,11 +19,11 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /**
- * An S3 server in this process, S3Proxy over a folder, on a free port of the loopback interface. Buckets are folders,
- * objects files in them. It requires signed requests, and accepts path style and any region. Thread-safe.
+ * An S3 server in this process: S3Proxy over a folder, on a free port of the loopback interface. Buckets are folders,
+ * and objects are files in them. It requires signed requests, and accepts path style and any region. Thread-safe.
  *
- * <p>It cannot hold an object {@code a} beside objects {@code a/…}, nor keys that are no file names, such as ones with
- * {@code //} or {@code ..}.
+ * <p>It cannot hold both an object {@code a} and objects {@code a/…}, nor keys that are not file names, such as those
+ * with {@code //} or {@code ..}.
  */
 public final class EmbeddedS3 implements AutoCloseable {
     private final BlobStore folder;
@@ -68,7 +68,7 @@ public final class EmbeddedS3 implements AutoCloseable {
         }
     }
 
-    /** Gives directories the ETag with which listings show them, without which no condition on their deletion holds. */
+    /** Gives directories the ETag that listings show for them. Without it, no condition on their deletion holds. */
     private static final class WithMarkerEtags extends ForwardingBlobStore {
         private static final String OF_NOTHING = "\"d41d8cd98f00b204e9800998ecf8427e\""; // MD5
 
@@ -85,13 +85,13 @@ public final class EmbeddedS3 implements AutoCloseable {
         }
     }
 
-    /** The address on which it listens. */
+    /** The address on which the server listens. */
     public URI endpoint() {
         return URI.create(
                 encrypts ? "https://127.0.0.1:" + server.getSecurePort() : "http://127.0.0.1:" + server.getPort());
     }
 
-    /** Makes an empty bucket. */
+    /** Creates an empty bucket. */
     public void createBucket(String bucket) {
         folder.createContainer(bucket);
     }
@@ -109,9 +109,9 @@ public final class EmbeddedS3 implements AutoCloseable {
     }
 
     /**
-     * Stores an object as it streams in.
+     * Stores an object from a stream.
      *
-     * @param size bytes that the stream holds
+     * @param size bytes in the stream
      */
     public void put(String bucket, String key, InputStream content, long size) {
         folder.putBlob(
@@ -137,7 +137,7 @@ public final class EmbeddedS3 implements AutoCloseable {
         folder.removeBlob(DeleteObjectRequest.builder().bucket(bucket).key(key).build());
     }
 
-    /** Ends the server; requests in flight fail. */
+    /** Stops the server; requests in flight fail. */
     @Override
     public void close() {
         try {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The decoded address of a request.
  *
- * @param bucket empty if none is named
- * @param key empty if it is about the bucket
+ * @param bucket empty if the address names none
+ * @param key empty if the request is for the bucket
  * @param parameters by name
  */
 record Query(String bucket, String key, Map<String, String> parameters) {
@@ -31,7 +31,7 @@ record Query(String bucket, String key, Map<String, String> parameters) {
                 parameters.put(decode(name), equals < 0 ? "" : decode(parameter.substring(equals + 1)));
             }
         }
-        // In a path a plus sign stands for itself.
+        // In a path, a plus sign is literal.
         return new Query(decode(bucket.replace("+", "%2B")), decode(key.replace("+", "%2B")), parameters);
     }
 
@@ -43,16 +43,16 @@ record Query(String bucket, String key, Map<String, String> parameters) {
         }
     }
 
-    /** Empty if it is missing. */
+    /** The parameter's value; empty if it is missing. */
     String parameter(String name) {
         String value = parameters.get(name);
         return value == null ? "" : value;
     }
 
     /**
-     * A number, or {@code otherwise} if it is missing.
+     * The parameter as a number; {@code otherwise} if it is missing.
      *
-     * @throws Refusal if it is not one from 0 to {@code most}
+     * @throws Refusal if it is not a number from 0 to {@code most}
      */
     long number(String name, long otherwise, long most) throws Refusal {
         String text = parameter(name);
@@ -65,7 +65,7 @@ record Query(String bucket, String key, Map<String, String> parameters) {
         return Long.parseLong(text);
     }
 
-    /** The name of a parameter that is none of these, nor one of a signature in the query; null if there is none. */
+    /** The name of a parameter that is neither one of these nor part of a query signature; null if there is none. */
     @Nullable
     String other(Set<String> known) {
         return parameters.keySet().stream()

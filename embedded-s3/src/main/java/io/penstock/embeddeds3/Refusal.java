@@ -2,7 +2,7 @@ package io.penstock.embeddeds3;
 
 import java.io.Serial;
 
-/** An error response, in S3's form. */
+/** An error response in S3's format. */
 final class Refusal extends Exception {
     @Serial
     private static final long serialVersionUID = 1;
@@ -11,8 +11,8 @@ final class Refusal extends Exception {
     private final String code;
 
     /**
-     * @param status of HTTP
-     * @param code of S3
+     * @param status HTTP status
+     * @param code S3 error code
      * @param message for a person
      */
     Refusal(int status, String code, String message) {

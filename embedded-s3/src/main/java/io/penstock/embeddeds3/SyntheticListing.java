@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * One page of ListObjectsV2 over {@link SyntheticObjects}. Its cost depends only on its length: the number of any key
- * is computed. One use, one thread.
+ * One page of ListObjectsV2 over {@link SyntheticObjects}. Its cost depends only on its length, because the number of
+ * any key is computed. For one use by one thread.
  */
 final class SyntheticListing {
     private static final int MAX_KEYS = 1000;
@@ -38,7 +38,7 @@ final class SyntheticListing {
     private static final int TIME_LENGTH = DAY_LENGTH + "00:00:00".length();
     private static final int LONGEST_SIZE = 10;
 
-    /** The maximum size of an object on a page: bytes. */
+    /** The maximum size in bytes of an object on a page. */
     private static final int OBJECT_LENGTH = CONTENTS_KEY.length
             + SyntheticObjects.KEY_LENGTH
             + KEY_TIME.length
@@ -68,10 +68,10 @@ final class SyntheticListing {
     private final byte[] page;
     private int length;
 
-    /** Keys and common prefixes on the page. */
+    /** The number of keys and common prefixes on the page. */
     private int items;
 
-    /** @throws Refusal if the request is not one for a page */
+    /** @throws Refusal if the request is not for a page */
     SyntheticListing(SyntheticObjects objects, Query query) throws Refusal {
         String unknown = query.other(PARAMETERS);
         if (unknown != null || !query.parameter("list-type").equals("2")) {
@@ -104,7 +104,7 @@ final class SyntheticListing {
         return bound.length == 0 ? 0 : objects.firstFrom(Arrays.copyOf(bound, bound.length + 1));
     }
 
-    /** The document, as the pieces that it is made of. */
+    /** The document, in pieces. */
     byte[][] document() {
         while (next < end && items < maxKeys) {
             int folded = folded(next);
@@ -118,7 +118,7 @@ final class SyntheticListing {
         return new byte[][] {ascii(head()), Arrays.copyOf(page, length), ascii("</ListBucketResult>")};
     }
 
-    /** The length of the common prefix that stands for the key; -1 if the key stands for itself. */
+    /** The length of the common prefix that the key is rolled up into; -1 if the page shows the key itself. */
     private int folded(long number) {
         if (delimiter.length == 0) {
             return -1;
@@ -132,7 +132,7 @@ final class SyntheticListing {
         return -1;
     }
 
-    /** The first of the keys after {@code start-after} may belong to a common prefix that is not after it. */
+    /** The first key after {@code start-after} may have a common prefix that is not after it, which is skipped. */
     private void writePrefix(byte[] common) {
         if (Arrays.compareUnsigned(common, startAfter) > 0) {
             write(PREFIX);

@@ -6,17 +6,17 @@ import java.time.Instant;
 import java.util.Arrays;
 
 /**
- * A bucket's objects that are stored nowhere: keys, sizes, times, ETags and bytes follow from an object's number, and
- * the numbers are in the order of the keys.
+ * The objects of a bucket, which are not stored: an object's key, size, time, ETag and bytes follow from its number,
+ * and the numbers are in key order.
  *
  * @param count number of objects: 1 to 1,000,000,000
- * @param perFolder objects in each folder: 1 or more, and enough to have 100,000 folders at most
+ * @param perFolder objects in each folder: 1 or more, and enough for at most 100,000 folders
  */
 public record SyntheticObjects(long count, int perFolder) {
-    /** Bytes of every key, which are ASCII: {@code imgs/00012/000123456.jpg}. */
+    /** The length in bytes of every key, all ASCII: {@code imgs/00012/000123456.jpg}. */
     static final int KEY_LENGTH = 24;
 
-    /** Bytes of every ETag, without its quotes. It looks like an MD5, as most ETags do, but is none. */
+    /** The length in bytes of every ETag without its quotes. It looks like an MD5, as most ETags do, but is not one. */
     static final int ETAG_LENGTH = 32;
 
     private static final byte[] KEY = "imgs/00000/000000000.jpg".getBytes(UTF_8);
@@ -64,7 +64,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return number < count && Arrays.equals(bytes, keyBytes(number)) ? number : -1;
     }
 
-    /** Bytes of an object: 20,000 to 200,000. */
+    /** The size of an object in bytes: 20,000 to 200,000. */
     public int size(long number) {
         return SMALLEST + (int) Long.remainderUnsigned(hash(number, 0), LARGEST - SMALLEST + 1);
     }
@@ -76,7 +76,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return '"' + new String(etag, UTF_8) + '"';
     }
 
-    /** In whole seconds. */
+    /** The object's time, in whole seconds. */
     public Instant lastModified(long number) {
         return Instant.ofEpochSecond(FIRST_SECOND + second(number));
     }
@@ -97,19 +97,17 @@ public record SyntheticObjects(long count, int perFolder) {
         return bytes;
     }
 
-    /**
-     * The number of the first key that is not before {@code bound} in the order of bytes; {@link #count} if all are.
-     */
+    /** The number of the first key that is at or after {@code bound} in byte order; {@link #count} if there is none. */
     long firstFrom(byte[] bound) {
         return search(bound, KEY_LENGTH, false);
     }
 
-    /** The number of the first key that is after all that begin with {@code prefix}; {@link #count} if there is none. */
+    /** The number of the first key after all that begin with {@code prefix}; {@link #count} if there is none. */
     long firstBehind(byte[] prefix) {
         return search(prefix, Math.min(prefix.length, KEY_LENGTH), true);
     }
 
-    /** @param compared the number of bytes of each key that count */
+    /** @param compared the number of leading bytes of each key to compare */
     private long search(byte[] bound, int compared, boolean behind) {
         byte[] key = new byte[KEY_LENGTH];
         long low = 0;
@@ -139,7 +137,7 @@ public record SyntheticObjects(long count, int perFolder) {
         writeDigits(number, to, at + NUMBER_END);
     }
 
-    /** Written over zeros. */
+    /** Overwrites zeros. */
     private static void writeDigits(long value, byte[] to, int end) {
         int at = end;
         for (long rest = value; rest > 0; rest /= 10) {
@@ -169,7 +167,7 @@ public record SyntheticObjects(long count, int perFolder) {
         return Instant.ofEpochSecond(FIRST_SECOND + day * 86_400L);
     }
 
-    /** Differs for each number and each attribute. */
+    /** A hash that differs for each number and each attribute. */
     private static long hash(long number, int what) {
         return mix(mix(number) + what);
     }

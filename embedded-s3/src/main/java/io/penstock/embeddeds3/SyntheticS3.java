@@ -23,17 +23,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An S3 server in this process, whose buckets hold {@link SyntheticObjects}: nothing is stored, so there can be very
+ * An S3 server in this process whose buckets contain {@link SyntheticObjects}: nothing is stored, so there can be very
  * many objects. Path style, on a free port of the loopback interface; it ignores signatures and accepts no writes.
  * Thread-safe.
  *
- * <p>It has ListObjectsV2, HeadBucket, HeadObject and GetObject, with one range and If-Match.
+ * <p>It supports ListObjectsV2, HeadBucket, HeadObject and GetObject, with one range and If-Match.
  */
 public final class SyntheticS3 implements AutoCloseable {
     private static final String REGION = "us-east-1";
     private static final Pattern RANGE = Pattern.compile("bytes=([0-9]{0,18})-([0-9]{0,18})");
 
-    /** The JDK's format leaves a zero out (RFC 9110, 5.6.7). */
+    /** The JDK's format omits the leading zero of a day (RFC 9110, 5.6.7). */
     private static final DateTimeFormatter HTTP_DATE = DateTimeFormatter.ofPattern(
                     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
             .withZone(ZoneOffset.UTC);
@@ -53,7 +53,7 @@ public final class SyntheticS3 implements AutoCloseable {
     private final LongAdder others = new LongAdder();
 
     static {
-        // Without it the end of a response would wait for the acknowledgement of the bytes before, for up to 40 ms.
+        // Otherwise the end of a response would wait up to 40 ms for the acknowledgement of the bytes before it.
         if (System.getProperty("sun.net.httpserver.nodelay") == null) {
             System.setProperty("sun.net.httpserver.nodelay", "true");
         }
@@ -85,7 +85,7 @@ public final class SyntheticS3 implements AutoCloseable {
         server.start();
     }
 
-    /** The address on which it listens. */
+    /** The address on which the server listens. */
     public URI endpoint() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
@@ -94,7 +94,7 @@ public final class SyntheticS3 implements AutoCloseable {
         return new Requests(listings.sum(), heads.sum(), gets.sum(), others.sum());
     }
 
-    /** Ends the server; requests in flight fail. */
+    /** Stops the server; requests in flight fail. */
     @Override
     public void close() {
         server.stop(0);
@@ -103,7 +103,7 @@ public final class SyntheticS3 implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
-            exchange.getResponseHeaders().set("x-amz-request-id", "1"); // shows that no proxy has responded
+            exchange.getResponseHeaders().set("x-amz-request-id", "1"); // shows that the response is not a proxy's
             try {
                 answer(exchange, Query.of(exchange.getRequestURI()));
             } catch (Refusal refusal) {
@@ -112,7 +112,7 @@ public final class SyntheticS3 implements AutoCloseable {
                 exchange.getResponseHeaders().set("Content-Type", "application/xml");
                 send(exchange, refusal.status(), document);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the server is closed, and so is the connection
+                Thread.currentThread().interrupt(); // the server is closed, and with it the connection
             }
         }
     }
@@ -184,7 +184,7 @@ public final class SyntheticS3 implements AutoCloseable {
     /** @param length 1 or more */
     private record Part(int from, int length) {}
 
-    /** Null for the whole object, also if the header is no range of one part. */
+    /** The requested part; null for the whole object, and also if the header is not a single range. */
     private static @Nullable Part part(@Nullable String range, int size) throws Refusal {
         Matcher bounds = RANGE.matcher(range == null ? "" : range);
         if (!bounds.matches() || bounds.group().equals("bytes=-")) {

@@ -4,7 +4,7 @@ package io.penstock.embeddeds3;
 final class Xml {
     private Xml() {}
 
-    /** Escapes characters with a meaning in XML, and those that it cannot hold, as character references, as S3 does. */
+    /** Writes characters that have a meaning in XML, or that it cannot contain, as character references, as S3 does. */
     static String text(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {

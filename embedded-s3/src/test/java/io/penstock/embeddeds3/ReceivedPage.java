@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
-/** A page of a listing as a client reads it: by an XML parser that is not ours. */
+/** A page of a listing as a client reads it, with an independent XML parser. */
 final class ReceivedPage {
     private final Document document;
 
@@ -27,7 +27,7 @@ final class ReceivedPage {
         return page;
     }
 
-    /** Keys and common prefixes, in their order. */
+    /** Keys and common prefixes, in order. */
     List<String> items() {
         List<String> items = new ArrayList<>(texts("Key"));
         items.addAll(commonPrefixes());
@@ -50,7 +50,7 @@ final class ReceivedPage {
         return texts("NextContinuationToken").stream().findFirst().orElse(null);
     }
 
-    /** Of all elements of this name. */
+    /** The texts of all elements of this name. */
     List<String> texts(String element) {
         List<String> texts = new ArrayList<>();
         NodeList elements = document.getElementsByTagName(element);

@@ -46,7 +46,7 @@ class SyntheticListingTest {
         });
     }
 
-    /** The beginning of a key, or something near it. */
+    /** The beginning of a key, or a text close to one. */
     private static String text(List<String> keys, RandomGenerator random) {
         String key = keys.get(random.nextInt(keys.size()));
         String beginning = key.substring(0, random.nextInt(key.length() + 1));
