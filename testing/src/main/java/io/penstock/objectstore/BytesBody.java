@@ -15,14 +15,14 @@ final class BytesBody implements UploadBody {
         this.crc32c = crc32c;
     }
 
-    /** With its checksum. */
+    /** These bytes with their checksum. */
     static BytesBody of(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes);
         return new BytesBody(bytes, OptionalInt.of((int) crc.getValue()));
     }
 
-    /** Random bytes that follow from the seed, with their checksum. */
+    /** Random bytes from a seed, with their checksum. */
     static BytesBody random(int size, long seed) {
         byte[] bytes = new byte[size];
         new Random(seed).nextBytes(bytes);

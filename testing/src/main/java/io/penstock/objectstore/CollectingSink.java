@@ -2,13 +2,13 @@ package io.penstock.objectstore;
 
 import java.nio.ByteBuffer;
 
-/** Collects a range's bytes in buffers of a given size, so that a test can place their edges. */
+/** Collects a range's bytes in buffers of a given size, so that a test controls where buffers end. */
 public final class CollectingSink implements BodySink {
     private final ByteBuffer all;
     private final int bufferSize;
     private ByteBuffer current = ByteBuffer.allocate(0);
 
-    /** One direct buffer for all. */
+    /** One direct buffer for all bytes. */
     public CollectingSink(int capacity) {
         this(ByteBuffer.allocateDirect(capacity), capacity);
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract of every {@link ObjectStore}: the fakes of tests and S3 on every server alike. */
+/** The contract of every {@link ObjectStore}, both the fakes of tests and S3 on every server. */
 public abstract class ObjectStoreContract {
     private TestBucket bucket;
     /** A store connected to a bucket that is empty at first. */
@@ -48,12 +48,12 @@ public abstract class ObjectStoreContract {
     /** A new bucket for each test. */
     protected abstract TestBucket newBucket() throws Exception;
 
-    /** Those of the unusual keys that the server refuses or changes. */
+    /** The unusual keys that the server refuses or changes. */
     protected Set<String> keysNotHeld() {
         return Set.of();
     }
 
-    /** Whether an object {@code a} may exist beside objects {@code a/…}: not where objects are files. */
+    /** Whether {@code a} and {@code a/…} may both be objects: not if objects are files. */
     protected boolean holdsFileAndDirectoryOfOneName() {
         return true;
     }

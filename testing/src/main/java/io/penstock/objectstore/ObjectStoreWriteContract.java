@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract of every {@link ObjectStore} for writes, beside that for reads. */
+/** The contract of every {@link ObjectStore} for writes, in addition to that for reads. */
 public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     private static final int PART = (int) UploadedPart.MIN_SIZE;
     private static final int LARGE = 300 << 20;
@@ -37,11 +37,11 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
     public enum Ability {
         /** If-Match on the source of UploadPartCopy. */
         CONDITIONAL_COPY_PART,
-        /** Compares bodies with {@code x-amz-checksum-crc32c}. */
+        /** Verifies bodies with {@code x-amz-checksum-crc32c}. */
         CHECKSUMS,
-        /** Tells the checksums that it keeps. */
+        /** Reports the checksums that it keeps. */
         TELLS_CHECKSUMS,
-        /** Refuses small parts before the last. */
+        /** Refuses small parts except the last. */
         LEAST_PART_SIZE,
         /** Reports an unknown upload id. */
         KNOWS_UPLOADS,
@@ -49,9 +49,9 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         TAGS,
         /** Keeps {@code Expires} of copied objects and of objects sent in parts. */
         EXPIRES,
-        /** Keeps {@code Expires} where a copy is made without properties of its own. */
+        /** Keeps {@code Expires} if a copy is made without new properties. */
         EXPIRES_OF_DUPLICATES,
-        /** Has room for objects of 300 MiB, copies these in parts, and tells the sizes of parts. */
+        /** Has room for objects of 300 MiB, copies these in parts, and reports the sizes of parts. */
         COPIES_IN_PARTS
     }
 
@@ -272,7 +272,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertIsNow(theirs, body.bytes());
     }
 
-    /** The id is of one operation and one version: neither a property of the object, nor of what is written over it. */
+    /** The id belongs to one operation and one version: it is not a property, and an overwrite does not keep it. */
     @Test
     void write_operation_isFoundByItAndNeverShown() throws Exception {
         OperationId operation = OperationId.random();
@@ -496,7 +496,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertHas("copy", properties("copy"));
     }
 
-    /** One of 300 MiB: one request copies 256. Only a third of it is sent, as the server can make it of copies. */
+    /** 300 MiB, more than the 256 that one request copies. Only a third is sent; the server copies the rest. */
     private ObjectVersion putLarge(String key, ObjectProperties properties) throws Exception {
         ObjectVersion third = store.put("third", BytesBody.random(LARGE / 3, 26), WriteCondition.ALWAYS);
         MultipartUpload upload = store.createUpload(key, properties);
@@ -534,7 +534,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertThat(uploads).hasSizeGreaterThan(1).allSatisfy(this::assertGone);
     }
 
-    /** S3 makes the ETag of such an object of the MD5s of its parts, and another of a copy by one request. */
+    /** S3 derives the ETag of such an object from the MD5s of its parts. A copy by one request would have another. */
     @Test
     void copy_ontoItself_keepsTheEtagOfItsParts() throws Exception {
         assumeAble(Ability.COPIES_IN_PARTS);
@@ -551,7 +551,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertThat(uploads).hasSize(1).allSatisfy(this::assertGone);
     }
 
-    /** By content of the same size, and by the same content. */
+    /** Replaced by content of the same size, and by the same content. */
     @ParameterizedTest
     @ValueSource(ints = {1, 0})
     void copy_ontoItselfReplacedMeanwhile_keepsTheirs(int difference) throws Exception {
@@ -638,7 +638,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertHas("c d/ü+%", properties);
     }
 
-    /** A rename of a directory deletes its copies by their times, too. */
+    /** The rename of a directory also compares the times when it deletes its copies. */
     @Test
     void duplicate_object_isTheVersionThatIsListed() throws Exception {
         put("source", 1000);
@@ -660,7 +660,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         StoredObject source = store.head("source");
         boolean isChecked = store.checksDuplicates();
         Throwable refusal = catchThrowable(() -> store.duplicate(source, "target", UploadListener.NOBODY));
-        if (isChecked || refusal != null) { // a store that does not copy gets uploads, whose conditions it may check
+        if (isChecked || refusal != null) { // a store that cannot copy gets uploads, whose conditions it may check
             assertThat(refusal).isInstanceOf(PreconditionFailed.class);
         }
     }
@@ -757,7 +757,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         assertThat(store.list(ListRequest.of("", "")).objects()).hasSize(2);
     }
 
-    /** A store may have to probe, with objects of its own, whether it honours conditions. */
+    /** A store may have to probe with temporary objects whether conditions are honoured. */
     @Test
     void condition_ofAnyRequest_leavesNothingBehind() throws Exception {
         MultipartUpload upload = store.createUpload("a");
@@ -797,7 +797,7 @@ public abstract class ObjectStoreWriteContract extends ObjectStoreContract {
         }
     }
 
-    /** Gives a few bytes, then fails. */
+    /** Returns a few bytes, then fails. */
     private record BrokenBody(IOException failure) implements UploadBody {
         @Override
         public long length() {

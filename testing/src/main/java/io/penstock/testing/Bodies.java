@@ -12,7 +12,7 @@ public final class Bodies {
 
     private Bodies() {}
 
-    /** These bytes, with their checksum. */
+    /** These bytes with their checksum. */
     public static UploadBody of(byte[] bytes) {
         return new Body(bytes.length, OptionalInt.of(crc32c(bytes))) {
             @Override
@@ -22,7 +22,7 @@ public final class Bodies {
         };
     }
 
-    /** A range of a content, generated or held, without a checksum. */
+    /** A range of a content, without a checksum. */
     public static UploadBody of(Content content, long start, long length) {
         return new Body(length, OptionalInt.empty()) {
             @Override
@@ -39,14 +39,14 @@ public final class Bodies {
         return (int) crc.getValue();
     }
 
-    /** All of the body. */
+    /** All bytes of the body. */
     static byte[] read(UploadBody body) throws IOException, InterruptedException {
         byte[] bytes = new byte[Math.toIntExact(body.length())];
         body.read(0, ByteBuffer.wrap(bytes));
         return bytes;
     }
 
-    /** The checksum of all of the body. */
+    /** The checksum of the whole body. */
     static int crc32c(UploadBody body) throws IOException, InterruptedException {
         CRC32C crc = new CRC32C();
         ByteBuffer buffer = ByteBuffer.allocate(CHUNK);

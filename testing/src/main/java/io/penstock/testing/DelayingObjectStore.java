@@ -17,7 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 /**
- * Makes calls wait, by gates that a test opens and by a latency that passes on a {@link ManualClock}; never in real
+ * Makes calls wait at gates that a test opens, and for a latency that passes on a {@link ManualClock}, never in real
  * time. Thread-safe.
  */
 public final class DelayingObjectStore extends ForwardingObjectStore {
@@ -26,7 +26,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
     private final List<Gate> gates = new CopyOnWriteArrayList<>();
     private final List<Gate> answers = new CopyOnWriteArrayList<>();
 
-    /** Without latency, for gates. */
+    /** Without latency, for use with gates. */
     public DelayingObjectStore(ObjectStore store) {
         this(store, new ManualClock(), Duration.ZERO);
     }
@@ -50,7 +50,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         return gate;
     }
 
-    /** Holds matching calls except GETs, after the store has carried them out or refused them. */
+    /** Holds matching calls except GETs, after the store has carried out or refused them. */
     public Gate holdAnswer(Predicate<Call> which) {
         Gate gate = new Gate(which, 0);
         answers.add(gate);
@@ -104,7 +104,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         return allowed;
     }
 
-    /** Passes on no more room than the gates let through. */
+    /** Limits each buffer to the bytes that the gates let through. */
     private static final class GatedSink implements BodySink {
         private final BodySink sink;
         private final List<Gate> gates;
@@ -131,7 +131,7 @@ public final class DelayingObjectStore extends ForwardingObjectStore {
         }
     }
 
-    /** Gives no more bytes than the gates let through. */
+    /** Reads no more bytes at a time than the gates let through. */
     private record GatedBody(UploadBody body, List<Gate> gates) implements UploadBody {
         @Override
         public long length() {

@@ -22,8 +22,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fails calls: the next matching ones, or a seeded share of all. A failing GET reads the bytes that it delivers from
- * the store as a shorter GET; a failing upload has read as much of its body. Thread-safe.
+ * Fails calls: the next matching ones, or a seeded share of all. A failing GET gets the bytes that it delivers from the
+ * store by a shorter GET; a failing upload has read the same amount of its body. Thread-safe.
  */
 public final class FaultyObjectStore extends ForwardingObjectStore {
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -38,7 +38,7 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         super(store);
     }
 
-    /** The next matching call fails. Several plans for one call are used up in the order in which they were made. */
+    /** The next matching call fails. Several faults for one call are used in the order they were added. */
     public void next(Predicate<Call> which, Fault fault) {
         next(1, which, fault);
     }
@@ -119,7 +119,7 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         super.close();
     }
 
-    /** Reads as much of a body as a store that then breaks off would have read. */
+    /** Reads as much of a body as a store would have read before it failed. */
     private static void take(UploadBody body, long bytes) throws InterruptedException {
         try {
             body.read(0, ByteBuffer.allocate(Math.toIntExact(Math.min(bytes, body.length()))));
@@ -159,6 +159,6 @@ public final class FaultyObjectStore extends ForwardingObjectStore {
         return kind.make("injected fault: " + call, null);
     }
 
-    /** A planned fault; a permanent one is not used up. */
+    /** A planned fault, which is used up by one call unless it {@code stays}. */
     private record Planned(Function<Call, @Nullable Fault> fault, boolean stays) {}
 }

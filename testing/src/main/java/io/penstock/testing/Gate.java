@@ -5,9 +5,9 @@ import io.penstock.objectstore.Call;
 import java.util.function.Predicate;
 
 /**
- * Holds matching calls until the test releases them, so that the time in between can be asserted without sleeping. A
- * GET is held after a number of bytes of its body; 0 holds calls of every kind before they reach the store. Closing the
- * gate's scope opens it. Thread-safe.
+ * Holds matching calls until the test releases them, so that the state while they wait can be checked without sleeping.
+ * A GET is held after a number of bytes of its body; 0 holds calls of every kind before they reach the store. Closing
+ * the gate's scope opens it. Thread-safe.
  */
 public final class Gate implements AutoCloseable {
     /** Long enough for a loaded machine; reaching it is a failure, never a pass. */
@@ -31,9 +31,9 @@ public final class Gate implements AutoCloseable {
     }
 
     /**
-     * Waits until at least this many calls are held here at once.
+     * Waits until at least this many calls are held here at the same time.
      *
-     * @throws AssertionError if they do not come
+     * @throws AssertionError if that does not happen in time
      */
     public synchronized void awaitHeld(int calls) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
@@ -51,13 +51,13 @@ public final class Gate implements AutoCloseable {
         return held;
     }
 
-    /** Lets every body through up to this many bytes after its range's start; never moves back. */
+    /** Lets every body through up to this many bytes after its range's start; never moves backwards. */
     public synchronized void advanceTo(long bytes) {
         position = Math.max(position, bytes);
         notifyAll();
     }
 
-    /** Lets all calls through, later ones included. */
+    /** Lets all calls through, including later ones. */
     public void open() {
         advanceTo(Long.MAX_VALUE);
     }

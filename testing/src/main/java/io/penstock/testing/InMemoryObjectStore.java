@@ -36,15 +36,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bucket in memory that passes the same contract as S3: strongly consistent, conditional on ETags, listed in UTF-8
- * byte order or, like directory buckets, in none. Tests use it directly as other clients of the bucket, behind the
- * decorators that record or fail calls. Thread-safe.
+ * byte order or, like directory buckets, unordered. Tests also use it directly to act as another client of the bucket,
+ * behind the decorators that record or fail calls. Thread-safe.
  */
 public final class InMemoryObjectStore implements ObjectStore {
     /** The order of listings. */
     public enum Order {
-        /** By the bytes of the keys' UTF-8, as ordinary buckets list. */
+        /** By the UTF-8 bytes of the keys, like ordinary buckets. */
         UTF8,
-        /** Stable, but in no useful order, as directory buckets list. */
+        /** Stable, but in no useful order, like directory buckets. */
         NONE;
 
         Comparator<String> comparator() {
@@ -58,17 +58,17 @@ public final class InMemoryObjectStore implements ObjectStore {
 
     private static final String STORAGE_CLASS = "x-amz-storage-class";
 
-    /** As the S3 store has it. */
+    /** The same as in the S3 store. */
     private static final long MOST_COPIED_AT_ONCE = 256L << 20;
 
     private final String bucket;
     private final InstantSource clock;
     private final Order order;
     private final boolean sizesOnly;
-    /** The entity tag of all objects; null if each has its content's. */
+    /** The entity tag of all objects; null if each has its content's tag. */
     private final @Nullable String oneEtag;
 
-    /** Written under its monitor, so that a condition holds at the write; read without. */
+    /** Written under its monitor, so that a condition still holds at the write; read without it. */
     private final ConcurrentNavigableMap<String, Entry> entries;
 
     private final InMemoryUploads uploads = new InMemoryUploads();
@@ -100,24 +100,24 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /**
-     * Keeps only sizes and checksums of written objects, so that objects of any size can be written; a body that knows
-     * its checksum is not even read. See {@link #pieces}.
+     * Keeps only sizes and checksums of written objects, so that objects can have any size. A body that knows its
+     * checksum is not even read. See {@link #pieces}.
      */
     public static InMemoryObjectStore keepingSizesOnly() {
         return new InMemoryObjectStore("bucket", new ManualClock(), Order.UTF8, true, null);
     }
 
-    /** Its ETags do not change with the content, like those of some gateways to file systems. */
+    /** A store whose ETags do not change with the content, like those of some gateways to file systems. */
     public static InMemoryObjectStore withOneEtag(InstantSource clock) {
         return new InMemoryObjectStore("bucket", clock, Order.UTF8, false, "\"gateway\"");
     }
 
-    /** From now on a duplicate replaces whatever has its key, as MinIO has it. */
+    /** From now on a duplicate replaces any object at its key, as with MinIO. */
     public void ignoreConditionsOnCopies() {
         checksDuplicates = false;
     }
 
-    /** Stores the object, in place of one with the same key. */
+    /** Stores the object, replacing one with the same key. */
     public ObjectVersion put(String key, byte[] bytes) {
         return put(key, Content.of(bytes));
     }
@@ -137,7 +137,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         return put(key, content, ObjectProperties.ofNew(key));
     }
 
-    /** Stores the content; in an archive class ({@code GLACIER}, {@code DEEP_ARCHIVE}) it can be seen but not read. */
+    /** Stores the content; in an archive class ({@code GLACIER}, {@code DEEP_ARCHIVE}) it is not readable. */
     public ObjectVersion put(String key, Content content, String storageClass) {
         return put(key, content, new ObjectProperties(new TreeMap<>(Map.of(STORAGE_CLASS, storageClass)), Map.of()));
     }
@@ -158,7 +158,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     }
 
     /**
-     * The parts that an object was completed with; the object itself if it was stored as a whole.
+     * The parts from which an object was completed; the object itself if it was stored as a whole.
      *
      * @throws AssertionError if there is none
      */
@@ -218,7 +218,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         return checksums(entry(version).content);
     }
 
-    /** Of what was stored at once, as S3 has it for clients that send none. */
+    /** The checksum that S3 adds to a whole object if the client sends none. */
     private static SortedMap<String, String> checksums(Content content) {
         if (!(content instanceof Content.Held)) {
             return Collections.emptySortedMap();
@@ -347,7 +347,7 @@ public final class InMemoryObjectStore implements ObjectStore {
     public ObjectVersion duplicate(StoredObject source, String key, UploadListener listener)
             throws ObjectStoreException, InterruptedException {
         Content content = toBeCopied(source.version());
-        ObjectProperties properties = entry(source.version().key()).properties; // the operation among them
+        ObjectProperties properties = entry(source.version().key()).properties; // includes the operation
         WriteCondition condition = checksDuplicates ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
         return copied(content, false, key, properties, condition, listener);
     }
@@ -378,7 +378,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         }
     }
 
-    /** Later calls fail as {@link ObjectStoreException.Unavailable}. */
+    /** Later calls fail with {@link ObjectStoreException.Unavailable}. */
     @Override
     public void close() {
         closed = true;
@@ -410,7 +410,7 @@ public final class InMemoryObjectStore implements ObjectStore {
         }
     }
 
-    /** The body's bytes, compared with its checksum. */
+    /** The body's bytes, verified against its checksum. */
     private Content contentOf(String key, UploadBody body)
             throws ObjectStoreException, IOException, InterruptedException {
         OptionalInt expected = body.crc32c();

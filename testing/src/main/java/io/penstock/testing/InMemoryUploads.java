@@ -40,7 +40,7 @@ final class InMemoryUploads {
         return requireNonNull(properties.get(upload));
     }
 
-    /** In the order in which they were created. */
+    /** The open uploads, in the order of their creation. */
     synchronized List<MultipartUpload> open() {
         return List.copyOf(uploads.keySet());
     }
@@ -103,7 +103,7 @@ final class InMemoryUploads {
         return parts;
     }
 
-    /** S3's 400. */
+    /** Corresponds to S3's 400. */
     private static ObjectStoreException refused(String why) {
         return new ObjectStoreException.Refused("the store refused the request: " + why, null);
     }

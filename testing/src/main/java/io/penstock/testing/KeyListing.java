@@ -14,11 +14,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page of a listing. An item is an object, or the common prefix of several; a prefix has the place of its first
- * key. The continuation token is the last item's first key. Confined to one thread.
+ * One page of a listing. An item is an object, or the common prefix of several; a prefix is listed at the place of its
+ * first key. The continuation token is the last item's first key. Confined to one thread.
  */
 final class KeyListing {
-    /** Sorts after every key that begins with the text it is appended to: the greatest code point. */
+    /** The greatest code point: a prefix with it appended sorts after all keys with that prefix. */
     private static final String LAST = Character.toString(Character.MAX_CODE_POINT);
 
     private final NavigableMap<String, Entry> entries;
@@ -64,7 +64,7 @@ final class KeyListing {
         return new ListPage(objects, commonPrefixes, null);
     }
 
-    /** Whether the key's item belongs on this page or a later one; notes the prefixes that earlier pages showed. */
+    /** Whether the key's item belongs on this page or a later one; records the prefixes that earlier pages showed. */
     private boolean isWanted(String key) {
         String prefix = commonPrefix(key);
         String token = request.continuationToken();
@@ -85,7 +85,7 @@ final class KeyListing {
         if (prefix != null) {
             seenPrefixes.add(prefix);
             commonPrefixes.add(prefix);
-        } else if (entry != null) { // otherwise it was deleted since the last page
+        } else if (entry != null) { // otherwise it has been deleted since the last page
             objects.add(entry.object());
         }
     }

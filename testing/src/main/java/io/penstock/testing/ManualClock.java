@@ -21,7 +21,7 @@ public final class ManualClock implements InstantSource {
         return now;
     }
 
-    /** For code that measures with a nanosecond ticker: nanoseconds from an arbitrary origin. */
+    /** Nanoseconds from an arbitrary origin, for code that measures with a nanosecond ticker. */
     public synchronized long nanoTime() {
         return now.getEpochSecond() * 1_000_000_000L + now.getNano();
     }
@@ -32,7 +32,7 @@ public final class ManualClock implements InstantSource {
         notifyAll();
     }
 
-    /** Waits until the clock has been moved on by this much. */
+    /** Waits until the clock has moved forward by this much. */
     public synchronized void sleep(Duration duration) throws InterruptedException {
         Instant end = now.plus(duration);
         sleepers++;
@@ -49,7 +49,7 @@ public final class ManualClock implements InstantSource {
     /**
      * Waits until at least this many threads sleep on this clock.
      *
-     * @throws AssertionError if they do not come
+     * @throws AssertionError if that does not happen in time
      */
     public synchronized void awaitSleepers(int count) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Records every call in the order of their beginning, failed ones included, for tests that assert the exact requests of
- * a scenario. Must be outermost: decorators within may split a call. Thread-safe.
+ * Records every call in the order in which they begin, including failed ones, for tests that assert the exact requests
+ * of a scenario. Must be the outermost store: decorators below it may split a call. Thread-safe.
  */
 public final class RecordingObjectStore extends ForwardingObjectStore {
     @GuardedBy("this")
@@ -33,7 +33,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         super(store);
     }
 
-    /** The number of objects in each {@link #deleteAll} so far; its single deletions are calls, too. */
+    /** The number of objects in each {@link #deleteAll} so far; its single deletions are recorded as calls, too. */
     public synchronized List<Integer> batches() {
         return List.copyOf(batches);
     }
@@ -67,7 +67,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         return only(Call.Head.class);
     }
 
-    /** The listings' pages so far. */
+    /** The requested listing pages so far. */
     public List<Call.List> lists() {
         return only(Call.List.class);
     }
@@ -82,7 +82,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         return calls().stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    /** The bytes sent so far, those of failed calls included. */
+    /** The bytes sent so far, including those of failed calls. */
     public long uploadedBytes() {
         return calls().stream()
                 .mapToLong(call -> switch (call) {
@@ -100,7 +100,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
                 .sum();
     }
 
-    /** The deadlines of the calls so far, each once. */
+    /** The deadlines of the calls so far, without duplicates. */
     public synchronized List<Deadline> deadlines() {
         return List.copyOf(deadlines);
     }
@@ -113,22 +113,22 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         return drained;
     }
 
-    /** GETs that have begun and not ended; 0 at the end of every test that leaks none. */
+    /** GETs that have begun but not ended; 0 at the end of every test without a leak. */
     public synchronized int getsInFlight() {
         return gets.now;
     }
 
-    /** The most GETs that were in flight at once. */
+    /** The maximum number of GETs in flight at the same time. */
     public synchronized int mostGetsInFlight() {
         return gets.most;
     }
 
-    /** {@linkplain Call#isUpload InMemoryUploads} that have begun and not ended. */
+    /** {@linkplain Call#isUpload Uploads} that have begun but not ended. */
     public synchronized int uploadsInFlight() {
         return uploads.now;
     }
 
-    /** The most {@linkplain Call#isUpload uploads} that were in flight at once. */
+    /** The maximum number of {@linkplain Call#isUpload uploads} in flight at the same time. */
     public synchronized int mostUploadsInFlight() {
         return uploads.most;
     }
@@ -159,7 +159,7 @@ public final class RecordingObjectStore extends ForwardingObjectStore {
         kind.now--;
     }
 
-    /** The store guards its fields. */
+    /** Guarded by the store. */
     private static final class InFlight {
         int now;
         int most;

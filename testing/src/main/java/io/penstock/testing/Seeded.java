@@ -5,7 +5,7 @@ import java.util.random.RandomGeneratorFactory;
 
 /**
  * Runs a property on random inputs that follow from a seed. A failure names its seed, and {@code -Dpenstock.seed=N}
- * runs that seed alone.
+ * runs only that seed.
  */
 public final class Seeded {
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS =
@@ -20,16 +20,16 @@ public final class Seeded {
     }
 
     /**
-     * Checks the property with the seeds {@code 0} to {@code runs - 1}, the same in every run of the tests; with a third of
-     * them unless {@link TestTier all} is tested.
+     * Checks the property with the seeds {@code 0} to {@code runs - 1}, the same in every run of the tests. Unless
+     * {@link TestTier all} is tested, uses a third of them.
      */
     public static void check(int runs, Property property) {
         checkFrom(0, TestTier.choose((runs + 2) / 3, runs), property);
     }
 
     /**
-     * Checks the property with other seeds in each run of the tests, and prints them: many runs find more than one run
-     * has time for.
+     * Checks the property with different seeds in each run of the tests, and prints them: many runs find more than one
+     * run has time for.
      *
      * @param name of the test, to be printed
      */
@@ -50,7 +50,7 @@ public final class Seeded {
         }
     }
 
-    /** A generator of the given seed, for tests of one run. */
+    /** A generator with the given seed, for tests that run once. */
     public static RandomGenerator random(long seed) {
         return GENERATORS.create(seed);
     }

@@ -1,6 +1,6 @@
 package io.penstock.testing;
 
-/** How much is tested: what every change has to pass, or, with {@code bin/test --all}, as much as a night has time for. */
+/** How much is tested: what every change must pass or, with {@code bin/test --all}, as much as fits into a night. */
 public final class TestTier {
     private static final boolean ALL = Boolean.getBoolean("penstock.test.full");
 
@@ -16,7 +16,7 @@ public final class TestTier {
         return ALL ? all : everyChange;
     }
 
-    /** The same, unless the system property says another number. */
+    /** The same, unless the system property sets another number. */
     public static int choose(String property, int everyChange, int all) {
         return Integer.getInteger(property, choose(everyChange, all));
     }

@@ -1,4 +1,4 @@
-/** Fakes for tests: object stores that record, wait and fail on command, a clock that stands still, seeded runs. */
+/** Test fakes: object stores that record, delay and fail calls, a clock that stands still, seeded runs. */
 @NullMarked
 package io.penstock.testing;
 
