@@ -9,18 +9,18 @@ import java.util.stream.Stream;
 
 /**
  * The characters seen in keys at one depth, and characters that usually occur with them: a counter that reached 3 will
- * use the other digits, and a key with digits and a, b or f is hexadecimal. Not safe for use by several threads.
+ * use the other digits, and a key with digits and a, b or f is hexadecimal. Not thread-safe.
  */
 final class Alphabet {
-    /** The maximum number of characters: enough splits lie between them. */
+    /** The maximum number of characters: enough for the splits between them. */
     private static final int MOST = 200;
 
-    /** Code points 0 to 127, for speed: most characters are seen many times. */
+    /** Code points 0 to 127, for speed: most characters occur many times. */
     private final boolean[] ascii = new boolean[128];
 
     private final TreeSet<Integer> seen = new TreeSet<>();
 
-    /** The characters that follow from {@link #seen}; out of date when {@link #changed}. */
+    /** The characters derived from {@link #seen}; out of date when {@link #changed}. */
     private int[] characters = {};
 
     private boolean changed;
@@ -41,7 +41,7 @@ final class Alphabet {
     }
 
     /**
-     * The known characters and those that occur with them, ascending: 1 or more. The caller must not change the array.
+     * The known characters and those that occur with them, ascending; 1 or more. The caller must not change the array.
      */
     int[] known() {
         if (changed) {
@@ -52,7 +52,7 @@ final class Alphabet {
     }
 
     /**
-     * The known characters and some after them: those of other depths, and one after all of these. Nearly no key comes
+     * The known characters and some after them: those of other depths, and one after all of these. Hardly any key comes
      * after the last of them.
      *
      * @param elsewhere the characters of all depths
@@ -61,7 +61,7 @@ final class Alphabet {
         int[] known = known();
         int last = known[known.length - 1];
         IntStream others = Arrays.stream(elsewhere.known()).filter(character -> character > last);
-        // A page shows some of a script's thousands of characters, and the next ones are near.
+        // A page shows some of a script's thousands of characters, and the next ones are close.
         int nearby = last < ascii.length ? 0 : 16 + 4 * known.length;
         IntStream near = IntStream.range(0, nearby).map(i -> valid(last + 1 + i * (i + 1) / 2));
         IntStream end = IntStream.of(valid(1 + Math.max(last, elsewhere.seen.last())));
@@ -93,7 +93,7 @@ final class Alphabet {
         return all.stream().mapToInt(Integer::intValue).toArray();
     }
 
-    /** Drops every other character. */
+    /** Drops every second character. */
     private void thinOut() {
         boolean leave = false;
         for (Iterator<Integer> all = seen.iterator(); all.hasNext(); leave = !leave) {

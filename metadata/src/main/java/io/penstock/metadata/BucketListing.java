@@ -17,10 +17,10 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * All objects below a prefix, each once, in the order of their keys' UTF-8. Several concurrent requests list them, and
- * they take some 30 bytes an object outside the heap until this is closed. It does not change.
+ * All objects below a prefix, each once, in the order of their keys' UTF-8. They are listed with several concurrent
+ * requests, and take some 30 bytes an object outside the heap until this is closed. Immutable.
  *
- * <p>Any number of threads may iterate at once, each with an iterator of its own.
+ * <p>Any number of threads may iterate at the same time, each with its own iterator.
  */
 public final class BucketListing implements Iterable<StoredObject>, AutoCloseable {
     private static final int PROGRESS_SECONDS = 1;
@@ -33,11 +33,11 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
 
     /**
      * Lists all objects, and returns when the listing is complete. A store without order, such as a directory bucket,
-     * is listed page after page.
+     * is listed page by page.
      *
      * @param prefix the beginning of all keys; empty for the whole bucket
      * @param concurrency maximum number of concurrent requests: 1 or more
-     * @param progress another thread reports the number of objects to it about once a second
+     * @param progress receives the number of objects about once a second, on another thread
      */
     public static BucketListing list(ObjectStore store, String prefix, int concurrency, LongConsumer progress)
             throws ObjectStoreException, InterruptedException {

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 public final class Calls {
     private Calls() {}
 
-    /** The form of the store's methods. */
+    /** The signature of the store's methods. */
     public interface StoreCall<T> {
         T call() throws ObjectStoreException, InterruptedException;
     }
 
-    /** Starts the call; those that await the result get its failure. */
+    /** Starts the call. If it fails, all threads that await the result get the failure. */
     public static <T> CompletableFuture<T> start(Executor executor, StoreCall<T> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         executor.execute(() -> {
@@ -30,9 +30,9 @@ public final class Calls {
     }
 
     /**
-     * The same within the deadline of this thread's call, if it has one. A wait of the call for its turn counts from now on.
+     * The same within the deadline of this thread's call, if it has one. Time in queues counts from now on.
      *
-     * @param own the deadline otherwise
+     * @param own the deadline if this thread's call has none
      */
     public static <T> CompletableFuture<T> start(Executor executor, Deadline own, StoreCall<T> call) {
         Deadline outer = Deadline.current();

@@ -8,8 +8,7 @@ import java.util.zip.CRC32C;
 
 /**
  * The checksums of the chunks of a {@link KeyTable} that is mapped from a file. Each chunk is read and checked as a
- * whole when it is first used, so that opening takes no longer for a larger table. Safe for use by any number of
- * threads.
+ * whole when it is first used, so opening a larger table takes no longer. Safe for use by any number of threads.
  */
 final class ChunkChecksums {
     /** Bytes that are summed in one step. */
@@ -18,7 +17,7 @@ final class ChunkChecksums {
     private final Path file;
     private final int[] expected;
 
-    /** Racy on purpose: several threads may check a chunk, but none reads it before it was checked. */
+    /** Racy on purpose: several threads may check a chunk, but none reads it before it has been checked. */
     private final boolean[] checked;
 
     /** @param expected the CRC32C of each chunk */

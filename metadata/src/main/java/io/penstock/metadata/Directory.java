@@ -21,17 +21,17 @@ public record Directory(String prefix) implements Node {
         return prefix + name;
     }
 
-    /** The directory that it is in; null for a bucket's root. */
+    /** The directory that contains this one; null for a bucket's root. */
     public @Nullable Directory parent() {
         return of(prefix);
     }
 
-    /** The directory that the object, or directory, with this key is in; null if the key is empty. */
+    /** The directory that contains the object or directory with this key; null if the key is empty. */
     public static @Nullable Directory of(String key) {
         return key.isEmpty() ? null : new Directory(key.substring(0, key.lastIndexOf('/', key.length() - 2) + 1));
     }
 
-    /** Whether the key, or the prefix of a directory, begins with this prefix. */
+    /** Whether the key, or the prefix of a directory, begins with this directory's prefix. */
     public boolean contains(String key) {
         return key.startsWith(prefix);
     }
@@ -41,7 +41,7 @@ public record Directory(String prefix) implements Node {
         return prefix.startsWith(other.prefix);
     }
 
-    /** What this directory, which {@link #isWithin} {@code from}, is called once that is called {@code to}. */
+    /** This directory, which {@link #isWithin} {@code from}, after a rename of {@code from} to {@code to}. */
     public Directory moved(Directory from, Directory to) {
         return new Directory(to.prefix + prefix.substring(from.prefix.length()));
     }

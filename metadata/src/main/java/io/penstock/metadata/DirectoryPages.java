@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one directory, in order. One request after another lists the first few; several concurrent requests
- * ({@link RangeLister}) list those of a large directory, and pages wait for their turn.
+ * The pages of one directory, in order. The first few are listed one after another. Those of a large directory are
+ * listed with several concurrent requests ({@link RangeLister}), and are queued until it is their turn.
  *
  * <p>For one caller at a time; any thread may call {@link #isAhead}.
  */
@@ -26,7 +26,7 @@ final class DirectoryPages implements Listing.PageSource {
     /** The number of sequential pages after which a directory counts as large. */
     static final int FIRST_PAGES = 4;
 
-    /** A token that stands for "there is more", for pages without a token of the store. */
+    /** A token that means "there is more", for pages without a token of the store. */
     private static final String MORE = "more";
 
     private final ObjectStore store;
@@ -36,7 +36,7 @@ final class DirectoryPages implements Listing.PageSource {
     private final Executor executor;
     private final LongSupplier nanoClock;
 
-    /** Of the pages listed one after another; null before the first and after the last, as very many directories are listed. */
+    /** Of the pages listed one after another; null before the first and after the last, to save memory. */
     private @Nullable PageProgress progress;
 
     /** Whether all pages so far are in the order of their keys. */
@@ -53,20 +53,20 @@ final class DirectoryPages implements Listing.PageSource {
 
     private volatile @Nullable Ahead ahead;
 
-    /** Knows pages without asking the store. */
+    /** Has pages without a request to the store. */
     interface Source {
         /** Null if the page is unknown. */
         @Nullable
         DatedPage page(ListRequest request);
 
-        /** The store has given this page: one of the first, as those of a large directory follow. */
+        /** The store has returned this page, one of the first: those of a large directory are not reported. */
         void listed(ListRequest request, ListPage page);
     }
 
     /**
      * @param known asked before the store
      * @param concurrency concurrent requests for a large directory; 1 for sequential requests
-     * @param mostHeld maximum number of entries that wait for their turn
+     * @param mostHeld maximum number of queued entries
      */
     DirectoryPages(
             ObjectStore store, Source known, int concurrency, int mostHeld, Executor executor, LongSupplier nanoClock) {
@@ -120,7 +120,7 @@ final class DirectoryPages implements Listing.PageSource {
         return new DatedPage(page, page.nextToken() == null ? null : request.next(page.nextToken()), askedAt);
     }
 
-    /** Null if the store turns out not to list by key. */
+    /** Returns null if the store turns out not to list in the order of keys. */
     private @Nullable DatedPage listAhead(ListRequest request) throws ObjectStoreException, InterruptedException {
         Ahead current = ahead;
         if (current == null || current.isSpent()) {
@@ -182,9 +182,9 @@ final class DirectoryPages implements Listing.PageSource {
 
     private record Arrived(ListedPage page, long askedAt) {}
 
-    /** Pages that concurrent requests have brought and that wait for their turn. */
+    /** Pages that concurrent requests have returned and that are queued. */
     private final class Ahead implements RangeLister.Collector<Ahead> {
-        /** Entries that may wait for each entry taken, so that a reader of the first thousands causes few requests. */
+        /** Queued entries allowed for each entry taken: a reader of the first thousands causes few requests. */
         private static final int HELD_FOR_TAKEN = 8;
 
         private static final int LEAST_HELD = 32 * ListRequest.MAX_KEYS;
@@ -229,7 +229,7 @@ final class DirectoryPages implements Listing.PageSource {
             return page;
         }
 
-        /** Whether it failed while no thread waited, and the next page has not arrived. */
+        /** Whether the listing failed while no thread was waiting, and the next page has not arrived. */
         boolean isSpent() {
             String first = firstKey();
             return lister.hasFailed() && (first == null || !lister.isSettledUpTo(first));

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Directories from which something was removed here. The store may have no key in them any more, but a POSIX directory
- * does not vanish with its last file. Each exists until the store shows something else of that name, or until a listing
- * that began {@code metadata.ttl} later does not show it and nothing is being written below it. Safe for use by any number of
- * threads.
+ * does not vanish with its last file. Each exists until the store shows another object or directory of that name, or
+ * until a listing that began {@code metadata.ttl} later does not show it and no file below it is being written. Safe
+ * for use by any number of threads.
  */
 final class EmptiedDirectories {
-    /** The maximum number of names: some 150 bytes each. The store decides about a name that is dropped. */
+    /** The maximum number of names: some 150 bytes each. The store's answer is used for a name that was dropped. */
     private static final int REMEMBERED = 100_000;
 
     private final LongSupplier ttlNanos;
@@ -51,8 +51,8 @@ final class EmptiedDirectories {
     }
 
     /**
-     * A directory has got another name: the directories emptied below it are kept there, and none that were below that
-     * name.
+     * A directory was renamed. The directories emptied below it move with it, and those that were below its new name
+     * are forgotten.
      */
     void move(Directory from, Directory to) {
         emptied.asMap().keySet().removeIf(parent -> parent.isWithin(to));
@@ -77,7 +77,7 @@ final class EmptiedDirectories {
         return names == null ? null : names.get(name);
     }
 
-    /** The store had something of this name when it was asked. */
+    /** When it was asked, the store had an object or directory of this name. */
     void found(Directory parent, String name, long asOf) {
         Long since = since(parent, name);
         if (since != null && asOf - since >= 0) {
@@ -85,7 +85,7 @@ final class EmptiedDirectories {
         }
     }
 
-    /** A listing is complete: a directory that it did not show is added to it, or no longer exists. */
+    /** A listing is complete. A directory that it did not show is added to it, or no longer exists. */
     void complete(Entries entries, long startedAt) {
         Directory parent = entries.directory();
         Map<String, Long> names = emptied.getIfPresent(parent);

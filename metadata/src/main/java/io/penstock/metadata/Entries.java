@@ -11,9 +11,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of one directory by index and by name, built from listing pages in any order. An entry keeps its index
- * for good. The first entries may be dropped: their names are then unknown, like those still to come. (A listing
- * without order may bring a dropped name once more.) Not safe for use by several threads: {@link Listing} guards it.
+ * The entries of one directory by index and by name, built from listing pages in any order. An entry never changes its
+ * index. The first entries may be dropped: their names are then unknown, like those not listed yet. (A listing without
+ * order may bring a dropped name once more.) Not thread-safe: {@link Listing} guards it.
  */
 final class Entries {
     private final Directory directory;
@@ -24,20 +24,20 @@ final class Entries {
     private final Map<String, Integer> indexes = new HashMap<>();
     /** The number of dropped entries. */
     private int dropped;
-    /** Names whose entry was found to be wrong and is not corrected yet. */
+    /** Names whose entry was found to be wrong and has not been corrected yet. */
     private final Set<String> doubted = new HashSet<>();
-    /** Names whose entry is as it was changed here, while the store may have more of the name. */
+    /** Names whose entry shows a change made here, while the store may have other keys of the name. */
     private final Set<String> forgotten = new HashSet<>();
-    /** Objects of the last page whose names may yet turn out to be directories. */
+    /** Objects of the last page whose names may still turn out to be directories. */
     private List<Undecided> undecided = new ArrayList<>();
     /**
-     * How many entries were replaced or removed, or came after the last page, when readers took the listing for
-     * complete.
+     * The number of entries that were replaced or removed, or added after the last page, when readers considered the
+     * listing complete.
      */
     private int changes;
     /** Whether all pages have arrived. */
     private boolean complete;
-    /** Whether there is an object that marks the directory. */
+    /** Whether the directory has a marker object. */
     private boolean marked;
 
     private record Undecided(StoredObject object, long asOf) {
@@ -68,7 +68,7 @@ final class Entries {
         return index < dropped;
     }
 
-    /** Whether the directory has no other entries than these. */
+    /** Whether these are all entries of the directory. */
     boolean isWhole() {
         return complete && dropped == 0;
     }
@@ -92,7 +92,7 @@ final class Entries {
         return index == null ? null : get(index);
     }
 
-    /** Drops all entries but the last {@code kept}. */
+    /** Drops all entries except the last {@code kept}. */
     void drop(int kept) {
         List<Listing.@Nullable Entry> first = byIndex.subList(0, byIndex.size() - kept);
         dropped += first.size();
@@ -104,7 +104,7 @@ final class Entries {
         return changes;
     }
 
-    /** Whether the entry, or that there is none, is an answer about the name. */
+    /** Whether the entry, or its absence, is a valid answer about the name. */
     boolean isAnswer(String name) {
         return !doubted.contains(name) && !forgotten.contains(name);
     }
@@ -121,7 +121,7 @@ final class Entries {
         forgotten.add(name);
     }
 
-    /** Applies an answer about one name, unless the known entry was asked for later. */
+    /** Applies an answer about one name, unless the known entry comes from a later request. */
     void correct(String name, Answer answer, long asOf) {
         Listing.Entry known = get(name);
         if (known != null && asOf - known.asOf() < 0) {
@@ -134,7 +134,7 @@ final class Entries {
         Integer index = indexes.get(name);
         switch (answer) {
             case Node node -> {
-                // A missing entry may have been dropped; a reader that has seen it must not find it twice.
+                // A missing entry may have been dropped; a reader that has seen it must not see it again.
                 if (index != null || isNext || dropped == 0) {
                     put(name, node, asOf);
                 }
@@ -149,9 +149,9 @@ final class Entries {
     }
 
     /**
-     * Adds a page. {@code a/} hides {@code a} and comes after it, and after all of {@code a-1}, {@code a.txt} and the
-     * like. So an object near the page's end waits for the next page if {@code a/} may be on it. (In a listing without
-     * order {@code a/} may come later still: then it replaces the object.)
+     * Adds a page. {@code a/} hides {@code a} and comes after it, but also after all of {@code a-1}, {@code a.txt} and
+     * the like. So an object near the page's end is held back until the next page if {@code a/} may be on that page.
+     * (In a listing without order {@code a/} may come even later: then it replaces the object.)
      */
     void append(ListPage page, long asOf) {
         for (String prefix : page.commonPrefixes()) {
@@ -182,7 +182,7 @@ final class Entries {
     private void addDirectory(String prefix, long asOf) {
         String name = prefix.substring(directory.prefix().length(), prefix.length() - 1);
         if (Names.isReserved(name)) {
-            marked |= directory.prefix().isEmpty(); // or a probe of the store: the marker is then asked for in vain
+            marked |= directory.prefix().isEmpty(); // or a probe of the store: then the marker is requested in vain
             return;
         }
         String objection = Names.objection(name);

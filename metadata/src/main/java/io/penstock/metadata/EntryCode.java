@@ -9,16 +9,16 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * An entry of a {@link KeyTable}: a key and its object. A key is stored without the bytes that it shares with the one
- * before it in the block, at the beginning and at the end (most names end alike). The first entry has its whole key. An
- * object takes some 24 bytes:
+ * An entry of a {@link KeyTable}: a key and its object. A key is stored without the bytes that it shares, at its
+ * beginning and its end, with the key before it in the block (most names end alike). The first entry has its whole key.
+ * An object takes some 24 bytes:
  *
  * <pre>
  *   flags        bits 0-1 form of the ETag, bit 2 time in seconds, bits 3-7 number of the storage class
  *   [class]      varint, if the bits in the flags are all set
  *   ETag         16 bytes; and a varint of the number of parts; or a varint of the length, and as many bytes
  *   size         varint, bytes
- *   time         varint with the sign in its lowest bit: after that of the block's first entry, or after 1970 in the first
+ *   time         varint with the sign in its lowest bit: since 1970, or since the time of the block's first entry
  * </pre>
  *
  * <p>Files have the same format: a change here raises the version of {@link KeyTableFile}.
@@ -29,12 +29,12 @@ final class EntryCode {
     /** The longest ETag, in characters; S3's have 34 to 39. */
     static final int MAX_ETAG = 1 << 10;
 
-    /** The maximum number of bytes of a key's end that are shared. */
+    /** The maximum number of shared bytes at a key's end. */
     static final int MAX_END = 15;
 
     private static final int END_BITS = 4;
 
-    /** The minimum; the rest of the number follows as a varint. */
+    /** The shortest middle part whose length takes a varint: the varint holds the rest of the number. */
     private static final int LONG_MIDDLE = 15;
 
     private static final int ETAG_FORM = 3;
@@ -70,7 +70,7 @@ final class EntryCode {
 
     // ---- writing
 
-    /** @param begin,end how many bytes the key shares with the key before it */
+    /** @param begin,end number of bytes that the key shares with the key before it */
     static void writeKey(GrowingBytes to, GrowingBytes key, int begin, int end) {
         int middle = key.length - begin - end;
         to.putVarint(begin);
@@ -137,7 +137,7 @@ final class EntryCode {
         return isNumber ? MULTIPART : LITERAL;
     }
 
-    /** The value of a lower-case hex digit; negative if the character is none. */
+    /** The value of a lower-case hex digit; negative for any other character. */
     private static int digit(char c) {
         if (c >= '0' && c <= '9') {
             return c - '0';
@@ -165,7 +165,7 @@ final class EntryCode {
         at += length;
     }
 
-    /** Changes the key before it into the next one. */
+    /** Replaces the key before it by the next one. */
     void readKey(GrowingBytes key) {
         int begin = (int) readVarint();
         int lengths = block[at++] & 0xff;

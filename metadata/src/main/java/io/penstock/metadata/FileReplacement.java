@@ -11,11 +11,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * Replaces a file as a whole: a reader, and a mount after a crash, finds the former one or the new one. Only this user may read
- * it. For one thread at a time.
+ * Replaces a file as a whole: a reader, or a mount after a crash, finds the former file or the new one. Only the
+ * current user may read it. For one thread at a time.
  */
 public final class FileReplacement {
-    /** What the name of the unfinished file ends with; a crash may leave one. */
+    /** The suffix of the unfinished file's name; a crash may leave such a file. */
     private static final String DRAFT = ".tmp";
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");
@@ -28,7 +28,7 @@ public final class FileReplacement {
         void to(FileChannel channel) throws IOException;
     }
 
-    /** Moves the written file to the place of the former one, or does not. */
+    /** Moves the written file to the place of the former one, or decides not to. */
     @FunctionalInterface
     interface Decision {
         void take(Put put) throws IOException;
@@ -40,14 +40,14 @@ public final class FileReplacement {
     }
 
     /**
-     * Replaces the file, and returns when the disk has stored the new one. If this throws, the former file is unchanged, unless
-     * only the folder could not be synced.
+     * Replaces the file, and returns when the disk has stored the new one. If this throws, the former file is
+     * unchanged, unless only the sync of the folder failed.
      */
     public static void write(Path file, Content content) throws IOException {
         write(file, content, Put::run);
     }
 
-    /** The same, if it is still wanted once it is written. */
+    /** Like the other {@code write}, but replaces the former file only if the decision says so. */
     static void write(Path file, Content content, Decision decision) throws IOException {
         Path draft = draft(file);
         Files.deleteIfExists(draft); // left by a crash

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers from a listing of the whole bucket: a {@link KeyTable}, and the names for which it no longer counts. While
+ * Answers from a listing of the whole bucket: a {@link KeyTable}, and the names for which it is no longer valid. While
  * one table answers, the next listing may run:
  *
  * <pre>
@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
  *   pending: NOTHING ──begin──▶ a listing ──publish, abandon──▶ NOTHING
  * </pre>
  *
- * <p>It gives no answer about names that were changed here, or found to be otherwise, since its listing began, nor
- * about prefixes that the store refused to list.
+ * <p>It does not answer about names that were changed here, or found to differ, since its listing began, nor about
+ * prefixes that the store refused to list.
  *
- * <p>Safe for use by any number of threads. Nothing waits.
+ * <p>Safe for use by any number of threads. No method waits.
  */
 final class FlatListing implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FlatListing.class);
@@ -44,15 +44,15 @@ final class FlatListing implements AutoCloseable {
     private record Known(
             KeyTable table, FlatTree tree, List<String> refused, SupersededNames superseded, Belief belief) {
         /**
-         * Whether the name is superseded, or its directory has a superseded name. A table that counts as asked for just
-         * now would otherwise override newer answers of the store.
+         * Whether the name is superseded, or its directory has a superseded name. Otherwise a table that is valid as if
+         * requested now would override newer answers of the store.
          */
         boolean isSuperseded(Directory directory, String name) {
             return superseded.contains(directory, name)
                     || (!(belief instanceof Belief.ByPage) && superseded.containsAnyIn(directory.prefix()));
         }
 
-        /** @param now when the question was asked */
+        /** @param now the time of the lookup */
         long asOf(long page, long now) {
             return belief instanceof Belief.ByPage ? page : now;
         }
@@ -65,22 +65,22 @@ final class FlatListing implements AutoCloseable {
     /** How long a table is valid. Times are those of the tree's clock: nanoseconds. */
     sealed interface Belief {
         /**
-         * Each name from the time of its page's request.
+         * Each name is valid from the time of its page's request.
          *
          * @param newest when the last page was requested
          */
         record ByPage(long ttlNanos, long newest) implements Belief {}
 
-        /** All names until then, as if requested just now. */
+        /** All names are valid until then, as if requested now. */
         record Until(long nanos) implements Belief {}
 
-        /** All names for ever, as if requested just now. */
+        /** All names are valid forever, as if requested now. */
         enum Always implements Belief {
             ALWAYS
         }
     }
 
-    /** @param damage notified of the reason why a table that lies in a file was dropped */
+    /** @param damage notified of the reason why a table that is mapped from a file was dropped */
     FlatListing(LongSupplier nanoClock, Consumer<Throwable> damage) {
         this.nanoClock = nanoClock;
         this.damage = damage;
@@ -92,14 +92,14 @@ final class FlatListing implements AutoCloseable {
         return known != null && isBelieved(known);
     }
 
-    /** A listing begins: it may miss changes made here from now on. */
+    /** A listing begins. It may miss changes made here from now on. */
     synchronized PendingListing begin() {
         PendingListing pending = new PendingListing();
         state = new State(state.known, pending);
         return pending;
     }
 
-    /** The listing has failed, unless its table already answers. */
+    /** The listing has failed. Does nothing if its table already answers. */
     synchronized void abandon(PendingListing pending) {
         if (pending.equals(state.pending)) {
             state = new State(state.known, null);
@@ -107,9 +107,9 @@ final class FlatListing implements AutoCloseable {
     }
 
     /**
-     * From now on this table answers, if its listing began last and not too much has changed since.
+     * From now on this table answers, if its listing is the one that began last and not too much has changed since.
      *
-     * @param comparison called with the table before it, while both can be read; not called if there is none
+     * @param comparison called with the former table while both can be read; not called if there is none
      * @return whether it answers; if not, the table has been closed
      */
     boolean publish(
@@ -127,7 +127,7 @@ final class FlatListing implements AutoCloseable {
             }
             state = new State(next, null);
         }
-        pending.compare(next.tree); // answers that arrived in between
+        pending.compare(next.tree); // answers that arrived during the first comparison
         if (former != null) {
             try {
                 comparison.compare(former.table, table, name -> !next.superseded.containsKey(name));
@@ -149,12 +149,10 @@ final class FlatListing implements AutoCloseable {
         void compare(KeyTable before, KeyTable after, Predicate<String> isTold);
     }
 
-    /**
-     * The answer about a name; null if the table has none or does not count for the name. The answer may be expired.
-     */
+    /** The answer about a name, which may be expired; null if the table has no valid answer. */
     @Nullable
     Dated find(Directory directory, String name) {
-        long now = nanoClock.getAsLong(); // the answer counts as of this moment
+        long now = nanoClock.getAsLong(); // the answer is valid as of this moment
         return ask(known -> {
             if (known.isSuperseded(directory, name) || known.isRefused(directory.key(name))) {
                 return null;
@@ -164,7 +162,7 @@ final class FlatListing implements AutoCloseable {
         });
     }
 
-    /** A page of a directory's listing; null if the table does not have it or does not count for the directory. */
+    /** A page of a directory's listing; null if the table does not have it or is not valid for the directory. */
     @Nullable
     DatedPage page(ListRequest request) {
         if (request.continuationToken() != null) {
@@ -240,7 +238,7 @@ final class FlatListing implements AutoCloseable {
         supersede(names -> names.add(directory, name));
     }
 
-    /** The directory was changed here, and all that is below it. */
+    /** The directory and everything below it was changed here. */
     void supersedeAll(Directory directory) {
         supersede(names -> names.addAll(directory));
     }
@@ -265,7 +263,7 @@ final class FlatListing implements AutoCloseable {
         if (pending != null) {
             pending.answered(directory, name, answer);
         }
-        // In this order: the running listing may have become the known table in between.
+        // In this order: the running listing may have become the known table since then.
         Dated known = find(directory, name);
         if (known != null && !known.answer().equals(answer)) {
             supersede(directory, name);

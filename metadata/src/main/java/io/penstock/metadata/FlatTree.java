@@ -9,23 +9,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers questions to the store from a {@link KeyTable}: what a name stands for, as {@link NameProbe} does, and pages
- * of listings, as S3 makes them. Safe for use by any number of threads.
+ * Answers from a {@link KeyTable} in place of the store: what a name refers to, like {@link NameProbe}, and pages of
+ * listings, in the form of S3's. Safe for use by any number of threads.
  */
 final class FlatTree {
     private static final String DELIMITER = "/";
 
     private final KeyTable table;
 
-    /** @param table closed by its owner; later questions fail with an IllegalStateException */
+    /** @param table closed by its owner; later calls throw an IllegalStateException */
     FlatTree(KeyTable table) {
         this.table = table;
     }
 
-    /** @param asOf when the oldest page that this one comes from was requested */
+    /** @param asOf when the oldest page that contributes to this one was requested */
     record DatedPage(ListPage page, long asOf) {}
 
-    /** What a name stands for, and when the oldest page that the answer comes from was requested. */
+    /** What a name refers to, and when the oldest page that contributes to the answer was requested. */
     LookupCache.Dated lookup(Directory parent, String name) {
         String key = parent.key(name);
         String below = key + DELIMITER;
@@ -99,7 +99,7 @@ final class FlatTree {
                 ? -1
                 : item.indexOf(DELIMITER, request.prefix().length());
         if (delimiter >= 0) {
-            // The item's own common prefix is not after it, but stands for all keys below.
+            // The item is a common prefix: it is not after itself, but represents all keys below it.
             cursor.skip(item.substring(0, delimiter + 1));
         } else if (cursor.is(item)) {
             cursor.next();

@@ -8,7 +8,7 @@ final class GrowingBytes {
     /** The maximum length of a varint: {@link #putVarint} writes 7 bits a byte. */
     private static final int MAX_VARINT = 10;
 
-    /** The first {@link #length} bytes count. */
+    /** Only the first {@link #length} bytes are used. */
     byte[] array;
 
     int length;
@@ -49,8 +49,8 @@ final class GrowingBytes {
     /**
      * Appends the text's UTF-8.
      *
-     * @return false if the text has half a surrogate pair: it is encoded like a character, so that it has its place in
-     *     the order, but no valid UTF-8 equals it
+     * @return false if the text has half a surrogate pair: it is encoded like a character, so that it is ordered like
+     *     one, but no valid UTF-8 equals it
      */
     boolean putUtf8(String text) {
         int count = text.length();
@@ -82,13 +82,13 @@ final class GrowingBytes {
         return whole;
     }
 
-    /** How many bytes both begin with. */
+    /** The length of the common beginning. */
     int shared(GrowingBytes other) {
         int mismatch = Arrays.mismatch(array, 0, length, other.array, 0, other.length);
         return mismatch < 0 ? length : mismatch;
     }
 
-    /** How many bytes both end in, at most {@code most}, excluding the bytes that they begin with. */
+    /** The length of the common end, at most {@code most}, without the bytes of the common beginning. */
     int sharedEnd(GrowingBytes other, int begin, int most) {
         int limit = Math.min(most, Math.min(length, other.length) - begin);
         int end = 0;

@@ -8,13 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports objects that no path can reach. It counts each, and logs the first in a directory, and the first that
- * prevents the directory's removal.
+ * Reports objects that no path can reach. Counts them all, and logs the first in each directory and the first that
+ * prevents a directory's removal.
  */
 final class HiddenKeys {
     private static final Logger LOG = LoggerFactory.getLogger(HiddenKeys.class);
 
-    /** Directories already reported; one that is dropped may be reported again. */
+    /** The number of directories remembered as reported; one that is dropped may be reported again. */
     private static final int DIRECTORIES = 10_000;
 
     static final String SHADOWED = "there are keys below it, so its name is a directory";
@@ -42,7 +42,7 @@ final class HiddenKeys {
         }
     }
 
-    /** The directory cannot be removed, because it has this key, which {@link #hide} was called for. */
+    /** The directory cannot be removed because it has this key, which was passed to {@link #hide} before. */
     void keeps(Directory directory, String key, String why) {
         count.increment();
         if (toldOfRemoval.asMap().putIfAbsent(directory.prefix(), true) != null) {
@@ -58,7 +58,7 @@ final class HiddenKeys {
                 why);
     }
 
-    /** How many hidden keys were found; a key that is listed again counts again. */
+    /** The number of hidden keys found; a key that is listed again is counted again. */
     long count() {
         return count.sum();
     }

@@ -5,19 +5,19 @@ import io.penstock.core.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A numbered file or directory. A rename moves it, an unlink leaves it without a place. The object at its place may
- * change: ask {@link Tree#lookup}. Safe for use by any number of threads.
+ * A numbered file or directory. A rename moves it, and an unlink takes away its place. The object at its place may
+ * change: see {@link Tree#lookup}. Safe for use by any number of threads.
  */
 public final class Inode {
     private final long number;
 
-    /** Null for a file. Only {@link InodeTable} changes it, with the place. */
+    /** Null for a file. Changed only by {@link InodeTable}, together with the place. */
     private volatile @Nullable Directory directory;
 
-    /** Only {@link InodeTable} changes it, under the lock of the inode's place. */
+    /** Changed only by {@link InodeTable}, under the lock of the inode's place. */
     private volatile @Nullable Place place;
 
-    /** Lookups and opens; 0 while it is out of use. {@link InodeTable} guards it with the lock of the place. */
+    /** Lookups and opens; 0 while the inode is not in use. {@link InodeTable} guards it with the lock of the place. */
     long references;
 
     /** Null if nothing is known. Written with the monitor held. */
@@ -69,24 +69,24 @@ public final class Inode {
         }
     }
 
-    /** The kernel's state of it; null if that is unknown. */
+    /** The kernel's state of this inode; null if unknown. */
     public @Nullable KernelState kernelState() {
         return kernelState;
     }
 
-    /** Changes the kernel's state of it. A caller that goes by the state before has the monitor for both. */
+    /** Changes the kernel's state of it. A caller that depends on the previous state holds the monitor for both. */
     @GuardedBy("this")
     public void kernelState(@Nullable KernelState next) {
         kernelState = next;
     }
 
-    /** It goes out of use. */
+    /** The inode is no longer in use. */
     synchronized void forget() {
         KernelState before = kernelState;
         kernelState = before == null ? null : before.forgotten();
     }
 
-    /** The directory that it stands for; null if it is a file. */
+    /** The directory that this inode represents; null if it is a file. */
     public @Nullable Directory directory() {
         return directory;
     }

@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inodes in use: looked up by the kernel and not forgotten yet, or open. Numbers go up and are not reused for
+ * The inodes in use: looked up by the kernel and not forgotten yet, or open. Numbers increase and are not reused for
  * another file. A name that is looked up again soon after it was forgotten gets its number back. A file whose name
  * becomes a directory's (or the other way round) gets another inode. So does a new file in the place of a removed one,
  * and one that takes the name of a {@linkplain #retire retired} inode.
@@ -32,7 +32,7 @@ public final class InodeTable {
     /** The number of forgotten inodes that may get their number back: some 200 bytes each. */
     private static final int REMEMBERED = 50_000;
 
-    /** The maximum number of inodes that {@link #coldest} checks for each inode to find. */
+    /** The maximum number of inodes that {@link #coldest} checks for each inode requested. */
     private static final int LOOKED_AT = 16;
 
     /** The directory of inodes without a place: no path can be there. */
@@ -42,7 +42,7 @@ public final class InodeTable {
     private final AtomicLong lastNumber = new AtomicLong(ROOT);
     private final ConcurrentMap<Long, Inode> byNumber = new ConcurrentHashMap<>();
 
-    /** A file and a directory of one name share their place. Keys are the inodes' own places: no other path is kept. */
+    /** A file and a directory of one name share a place. Keys are the inodes' own places: no other path is kept. */
     private final ConcurrentMap<Place, Inode> byPlace = new ConcurrentHashMap<>();
 
     private final Cache<Place, Inode> forgotten = Caffeine.newBuilder()
@@ -50,7 +50,7 @@ public final class InodeTable {
             .executor(Runnable::run)
             .build();
 
-    /** Where {@link #coldest} continues. */
+    /** Where the next call of {@link #coldest} continues. */
     @GuardedBy("this")
     private long cursor = ROOT;
 
@@ -111,17 +111,17 @@ public final class InodeTable {
         return byNumber.containsKey(inode.number());
     }
 
-    /** The name stands for another inode from now on, which the next lookup makes; this one keeps its references. */
+    /** From now on the name refers to another inode, which the next lookup creates. This one keeps its references. */
     public void retire(Inode inode) {
         update(inode, (_, current) -> current == inode ? null : current);
     }
 
-    /** The name of an inode in use stands for that inode again: a newer inode of the name is retired. */
+    /** The name of an inode in use refers to that inode again. A newer inode of the name is retired. */
     public void restore(Inode inode) {
         update(inode, (_, current) -> inode.place() != null && isInUse(inode) ? inode : current);
     }
 
-    /** Removes references; without any, the inode goes out of use. The root stays. */
+    /** Removes references. An inode without references is no longer in use. The root stays. */
     public void release(Inode inode, long references) {
         update(inode, (place, current) -> {
             if (!isInUse(inode)) {
@@ -143,10 +143,10 @@ public final class InodeTable {
     }
 
     /**
-     * Inodes that have long been in use: each call continues with those that came into use later, and starts again
+     * Inodes that have long been in use. Each call continues with those that came into use later, and starts again
      * after the last.
      *
-     * @param most above 0; fewer are found where few of the next numbers are in use, or their inodes {@code suit}
+     * @param most above 0; fewer are returned if few of the next numbers are in use, or their inodes {@code suit}
      */
     public synchronized List<Inode> coldest(int most, Predicate<Inode> suit) {
         List<Inode> found = new ArrayList<>();
@@ -161,12 +161,12 @@ public final class InodeTable {
             }
         }
         if (!anyInUse) {
-            cursor = nextInUse(cursor) - 1; // the kernel may have forgotten millions in a row by itself
+            cursor = nextInUse(cursor) - 1; // the kernel may have forgotten millions in a row
         }
         return found;
     }
 
-    /** The lowest number in use above this one; if there is none, the first of all numbers. Goes through all inodes. */
+    /** The lowest number in use above this one; if there is none, the lowest of all. Scans all inodes. */
     private long nextInUse(long number) {
         return byNumber.keySet().stream()
                 .mapToLong(Long::longValue)
@@ -180,7 +180,7 @@ public final class InodeTable {
         leave(inode, null);
     }
 
-    /** The inode gets another name; an inode that had it is detached. */
+    /** The inode is renamed. An inode that had the new name is detached. */
     public void move(Inode inode, Directory parent, String name) {
         Inode displaced = find(parent, name);
         if (displaced != null) {
@@ -193,14 +193,14 @@ public final class InodeTable {
     }
 
     /**
-     * The directory has another name: its inode and those of all directories below it get their new names. So do the files
-     * below it that {@code isMoved} accepts by their keys; the others keep theirs.
+     * The directory was renamed: its inode and those of all directories below it get their new names. So do the files
+     * below it whose keys {@code isMoved} accepts; the others keep their names.
      */
     public void move(Directory from, Directory to, Predicate<String> isMoved) {
         forgotten.asMap().keySet().removeIf(place -> isWithin(place, from) || isWithin(place, to));
         Set<Inode> moved = new HashSet<>();
         List<Inode> found;
-        do { // a lookup may bring another one to a directory that has not moved yet
+        do { // a lookup may add another inode to a directory that has not moved yet
             found = within(from, isMoved);
             for (Inode inode : found) {
                 move(inode, from, to, moved);
@@ -219,7 +219,7 @@ public final class InodeTable {
         return found;
     }
 
-    /** @param moved those that were moved before: if one has the new place, a lookup of the old name has made this one since */
+    /** @param moved those moved before: if one has the new place, this inode is from a later lookup of the old name */
     private void move(Inode inode, Directory from, Directory to, Set<Inode> moved) {
         Place place = inode.place();
         Directory before = inode.directory();
@@ -249,7 +249,7 @@ public final class InodeTable {
     }
 
     /**
-     * Changes the entry of byPlace at the inode's place, under that entry's lock: the inode does not move at that time.
+     * Changes the entry of byPlace at the inode's place, under that entry's lock, so the inode does not move meanwhile.
      */
     private void update(Inode inode, BiFunction<Place, @Nullable Inode, @Nullable Inode> change) {
         if (inode.isRoot()) {
@@ -259,7 +259,7 @@ public final class InodeTable {
         while (!done[0]) {
             byPlace.compute(place(inode), (place, current) -> {
                 if (!place.equals(place(inode))) {
-                    return current; // it moved in between
+                    return current; // it has moved since
                 }
                 done[0] = true;
                 return change.apply(place, current);

@@ -7,15 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Reads a {@link KeyTable} in order, and finds keys in it. It stands before the first key, at a key, or after the last.
- * The current entry lies in arrays of the cursor; moving allocates nothing once they are large enough. Confined to one
+ * Reads a {@link KeyTable} in order, and finds keys in it. It is before the first key, at a key, or after the last. The
+ * current entry is in arrays of the cursor; moving allocates nothing once they are large enough. Confined to one
  * thread.
  *
  * <p>After the table was closed, methods that move the cursor throw IllegalStateException, at the latest at the next
  * block.
  */
 final class KeyCursor {
-    /** Appended to a prefix, it makes the least string greater than all that begin with it: no UTF-8 has this byte. */
+    /** Appended to a prefix, it gives the least string greater than all that begin with it: no UTF-8 has this byte. */
     private static final int AFTER_ALL = 0xff;
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -40,10 +40,10 @@ final class KeyCursor {
     private final EntryCode entry = new EntryCode();
     private final GrowingBytes key = new GrowingBytes(128);
 
-    /** The key that is sought. */
+    /** The target of the search. */
     private final GrowingBytes target = new GrowingBytes(128);
 
-    /** The number of bytes that {@link #compareFirst} found the target and the first key to share. */
+    /** The number of bytes that the target shares with the first key, found by {@link #compareFirst}. */
     private int shared;
 
     /** The page of the last requested entry. */
@@ -166,8 +166,8 @@ final class KeyCursor {
     }
 
     /**
-     * Since when it is known that no key lies between the one before this and this, or after the last: the time of the
-     * page around it, or of the older page if it lies between two.
+     * Since when no key is known to lie between the previous key and this one, or after the last: the request time of
+     * the page around that gap, or of the older page if the gap is between two.
      */
     long asOfGap() {
         if (block < 0) {
@@ -234,8 +234,8 @@ final class KeyCursor {
     }
 
     /**
-     * Requires that the target is not before the first key of {@code from}, unless that is 0, and before that of {@code
-     * to}.
+     * Requires that the target is not before the first key of {@code from}, unless that is 0, but before that of
+     * {@code to}.
      */
     private boolean seekTarget(int from, int to) {
         int low = from;
@@ -244,7 +244,7 @@ final class KeyCursor {
         int highShared = 0;
         while (high - low > 1) {
             int middle = (low + high) >>> 1;
-            // A key between two others shares with the target the bytes that both share with it.
+            // A key between two others shares with the target at least the bytes that both of them share with it.
             if (compareFirst(middle, Math.min(lowShared, highShared)) >= 0) {
                 low = middle;
                 lowShared = shared;
@@ -269,7 +269,7 @@ final class KeyCursor {
     /**
      * Compares the target with the first key of a block.
      *
-     * @param from how many bytes both are known to share
+     * @param from number of bytes that both are known to share
      * @return less than 0 if the target is before it, 0 if they are equal
      */
     private int compareFirst(int other, int from) {

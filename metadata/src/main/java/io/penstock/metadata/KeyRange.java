@@ -23,27 +23,27 @@ import org.jspecify.annotations.Nullable;
  *  a probe found keys here
  * </pre>
  *
- * Before it is done its end may move nearer, but not before its position: the keys between the new end and the old
- * belong to another range from then on, or there are none. A page requested before is cut at the new end.
+ * Before the range is done its end may move nearer, but not before its position. From then on the keys between the new
+ * end and the old belong to another range, or there are none. A page requested earlier is cut at the new end.
  *
  * <p>The lister guards all of it, except the collected objects, which belong to the thread that has the range's page.
  */
 final class KeyRange<R> {
-    /** The number of failed probes in a row after which a range is not probed until it has advanced by a page. */
+    /** The number of consecutive failed probes after which a range is not probed until it has advanced by a page. */
     private static final int MOST_MISSES = 8;
 
-    /** The number of concurrent probes in a range that counts as full, and in another one. */
+    /** The number of concurrent probes in a range that is considered full, and in any other range. */
     private static final int MOST_PROBED_FULL = 2;
 
     private static final int MOST_PROBED_OPEN = 4;
 
-    /** The number of further probes for each hit. */
+    /** The number of additional probes for each hit. */
     private static final int MORE_PROBED = 4;
 
     /** Keys up to this one are not in the range. */
     final String after;
 
-    /** The last key seen: all keys up to it are done. */
+    /** The last key seen: all keys up to it have been listed. */
     String position;
 
     /** All keys up to this one have been collected. */
@@ -53,14 +53,14 @@ final class KeyRange<R> {
     @Nullable
     String end;
 
-    /** When the first probe was requested that found no keys up to the former end; null if none did. Nanoseconds. */
+    /** When the first probe that found no keys up to the former end was requested, in nanoseconds; null if none did. */
     @Nullable
     Long emptySince;
 
     /** Whether there are keys right after the end, as far as is known. */
     boolean full;
 
-    /** Of its pages. */
+    /** Progress of its pages. */
     final PageProgress progress;
 
     /** The token that continues the listing; null to list after the position. */
@@ -73,20 +73,20 @@ final class KeyRange<R> {
 
     boolean done;
 
-    /** Probes in a row that split nothing off. */
+    /** Consecutive probes that split nothing off. */
     int misses;
 
-    /** Probes in a row that hit since the range counts as full: the trust in further ones. */
+    /** Consecutive hits of probes while the range is full: each allows more probes. */
     int trust;
 
-    /** Made by the thread that brings the first page. */
+    /** Created by the thread that handles the first page. */
     @Nullable
     R collected;
 
-    /** Keys that running probes start after. */
+    /** The keys after which running probes begin. */
     TreeSet<String> probed = new TreeSet<>(KeyOrder.COMPARATOR);
 
-    /** The next split, if {@link #splitKnown}; null for none. */
+    /** The next split if {@link #splitKnown}; null for none. */
     private @Nullable Split split;
 
     private boolean splitKnown;
@@ -106,7 +106,7 @@ final class KeyRange<R> {
         return new ListRequest(prefix, delimiter, startAfter, token, ListRequest.MAX_KEYS);
     }
 
-    /** Whether the key lies after the position. */
+    /** Whether the key is still to be listed: within the range, after the position. */
     boolean isToCome(String key) {
         return !done && KeyOrder.compare(key, position) > 0 && isWithin(key);
     }
@@ -134,7 +134,7 @@ final class KeyRange<R> {
         splitKnown = false;
     }
 
-    /** Whether another probe may run: half of the first probes fail, and few after a hit. */
+    /** Whether another probe may run. Half of the first probes fail, but few after a hit. */
     boolean mayBeProbed() {
         return misses < MOST_MISSES
                 && probed.size() < (full ? MOST_PROBED_FULL : MOST_PROBED_OPEN) + MORE_PROBED * trust;

@@ -58,7 +58,7 @@ final class KeyRanges<R> {
         learn(page);
     }
 
-    /** Begins with one range. */
+    /** Begins with a single range. */
     void begin() {
         KeyRange<R> all = new KeyRange<>(after, null, false);
         all.token = token;
@@ -124,7 +124,7 @@ final class KeyRanges<R> {
         return all;
     }
 
-    /** The range whose next page must be requested now; null if there is none. */
+    /** The range whose next page should be requested now; null if there is none. */
     @Nullable
     KeyRange<R> poll(Demand demand) {
         return switch (demand) {
@@ -199,7 +199,7 @@ final class KeyRanges<R> {
         return range;
     }
 
-    /** The range that this key is in or was in, which is no longer probed there. */
+    /** The range that contains or contained this key, where the probe has ended. */
     private @Nullable KeyRange<R> probed(String key) {
         budget.ends();
         Map.Entry<String, KeyRange<R>> entry = ranges.lowerEntry(key);
@@ -226,14 +226,14 @@ final class KeyRanges<R> {
     /**
      * The store refuses a probe.
      *
-     * @return whether it seems to refuse all probes
+     * @return whether the store seems to refuse all probes
      */
     boolean refused(String key) {
         miss(probed(key));
         return budget.refused();
     }
 
-    /** Notes a page of the range. */
+    /** Records a page of the range. */
     ListedPage advance(KeyRange<R> range, ListedPage page) {
         ListedPage kept = sequential ? page : page.within(range.position, range.end);
         int size = kept.size();
@@ -253,7 +253,7 @@ final class KeyRanges<R> {
         return kept;
     }
 
-    /** Pages of the range have been collected: those by which it {@linkplain #advance advanced}. */
+    /** Pages of the range by which it {@linkplain #advance advanced} have been collected. */
     void settle(KeyRange<R> range) {
         range.settled = range.position;
         if (range.done) {

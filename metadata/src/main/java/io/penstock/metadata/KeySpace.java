@@ -14,22 +14,22 @@ import org.jspecify.annotations.Nullable;
  * distance by which its last page advanced.
  *
  * <ul>
- *   <li>A range with keys right after it counts as full, and is split in the middle.
- *   <li>Where nothing is known of its end (how far does {@code n00000999} count?), no scale is more likely than another: it
+ *   <li>A range with keys right after it is considered full, and is split in the middle.
+ *   <li>Where nothing is known about its end (how far does {@code n00000999} count?), all scales are equally likely. It
  *       is split in the middle of the logarithms, so that few empty pages find the order of magnitude. Then each depth
- *       has one more value, for characters after all that were seen.
+ *       has one more value, for characters after all those seen.
  * </ul>
  *
- * <p>A wrong guess costs a request, never a key. Not safe for use by several threads.
+ * <p>A wrong guess costs a request, never a key. Not thread-safe.
  */
 final class KeySpace {
-    /** Depths beyond the one that each page counts up: the digits of a page. */
+    /** Depths after the one where each page counts up: the digits within a page. */
     private static final int DIGITS_OF_A_PAGE = 4;
 
-    /** Depths of a split key after the one where it departs from the range's position. */
+    /** Depths of a split key after the one where it differs from the range's position. */
     private static final int PRECISION = 3;
 
-    /** In pages: the range itself will soon reach a nearer split. */
+    /** In pages: the range itself will soon reach a closer split. */
     private static final double LEAST = 1;
 
     /** The maximum depth. */
@@ -39,26 +39,26 @@ final class KeySpace {
     private final List<Alphabet> depths = new ArrayList<>();
     private final Alphabet all = new Alphabet();
 
-    /** @param prefixLength length of the common prefix of all keys, in chars: no split is sought within */
+    /** @param prefixLength length of the common prefix of all keys, in chars: no split is sought in it */
     KeySpace(int prefixLength) {
         this.prefixLength = prefixLength;
     }
 
     /**
-     * The part of a range that is still to be listed.
+     * The part of a range that has not been listed yet.
      *
      * @param from where its last page began
      * @param to where that page ended: the position
      * @param end of the range; null for none
      * @param full whether there are keys right after its end
-     * @param probed keys where it may be split soon, ascending
+     * @param probed keys where it may soon be split, ascending
      */
     record Rest(String from, String to, @Nullable String end, boolean full, Collection<String> probed) {}
 
     /**
      * A split.
      *
-     * @param key between the position and the end, at neither
+     * @param key between the position and the end, and equal to neither
      * @param worth estimated size of the part that it splits off: a logarithm of pages
      */
     record Split(String key, double worth) {}
@@ -77,12 +77,12 @@ final class KeySpace {
         }
     }
 
-    /** The best split, apart from the keys that are already probed; null if none is worth it. */
+    /** The best split other than at the keys already probed; null if none is worth it. */
     @Nullable
     Split split(Rest rest) {
         Scale scale = new Scale(rest);
         List<BigInteger> marks = new ArrayList<>();
-        // Keys before it are on the page that is being listed.
+        // Keys before this one are on the page that is being listed.
         marks.add(scale.to.add(scale.page));
         for (String key : rest.probed) {
             BigInteger mark = scale.number(codes(key));
@@ -137,7 +137,7 @@ final class KeySpace {
         return Math.log(x) / Math.log(2);
     }
 
-    /** Keys as numbers, within the depths that matter to one range. */
+    /** Keys as numbers, within the depths that are relevant to one range. */
     private final class Scale {
         private final String position;
         private final int[] toCodes;
@@ -176,7 +176,7 @@ final class KeySpace {
             page = advance.max(BigInteger.ONE);
         }
 
-        /** A run that all keys share is left only at its end: one request instead of many. */
+        /** Keys leave a run that they all share only at its end: one request instead of many. */
         private boolean goesBeyond(int depth) {
             return !full && !(isFixed(depth) && depth + 1 < last && isFixed(depth + 1));
         }
@@ -193,7 +193,7 @@ final class KeySpace {
             return top;
         }
 
-        /** Monotonic in the key. A character without a value counts as the end of the one before it. */
+        /** Monotonic in the key. A character without a value is treated as the end of the one before it. */
         BigInteger number(int[] key) {
             BigInteger number = BigInteger.ZERO;
             boolean least = false;
@@ -215,7 +215,7 @@ final class KeySpace {
             return number;
         }
 
-        /** The shortest key that is near enough to the number; null if it equals the position. */
+        /** The shortest key close enough to the number; null if it equals the position. */
         @Nullable
         String key(BigInteger number) {
             int[] digits = new int[values.length];

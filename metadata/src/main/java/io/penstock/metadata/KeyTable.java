@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  *            count │ key, object │ rest of key, object │ rest of key, object │ …
  * </pre>
  *
- * <p>A lookup is a binary search over the blocks, whose first keys are stored whole, and a walk through one block. No
- * part of an object is a Java object: 14 million with keys of 50 characters that hold sequential numbers take some 30
+ * <p>A lookup is a binary search over the blocks, whose first keys are stored whole, and a scan of one block. No part
+ * of an object is a Java object: 14 million objects whose keys have 50 characters with sequential numbers take some 30
  * bytes each.
  *
  * <p>A table that was opened from a {@link KeyTableFile} may turn out to be damaged when it is read. Then every reader
  * gets an UncheckedIOException whose cause is a {@link DamagedSnapshotException}.
  *
- * <p>Safe for use by any number of threads, each with {@linkplain #cursor cursors} of its own.
+ * <p>Safe for use by any number of threads, each with its own {@linkplain #cursor cursors}.
  */
 final class KeyTable implements AutoCloseable {
     /** A block's address is its chunk's index, and its offset there in this many bits. */
@@ -41,7 +41,7 @@ final class KeyTable implements AutoCloseable {
     private final Chunk[] chunks;
     private final long[] blocks;
 
-    /** The position of each page's first entry, ascending. Equal positions belong to pages without entries. */
+    /** The position of each page's first entry, ascending. Pages without entries have equal positions. */
     private final long[] pageStarts;
 
     /** When each page was requested; there is at least one. */
@@ -49,7 +49,7 @@ final class KeyTable implements AutoCloseable {
 
     private final long size;
 
-    /** Null if this process made the chunks: they need no check. */
+    /** Null if this process created the chunks: they need no check. */
     private final @Nullable ChunkChecksums sums;
 
     private final List<Arena> arenas;
@@ -84,8 +84,8 @@ final class KeyTable implements AutoCloseable {
 
     /**
      * Joins the contents of builders without encoding them again. The table takes over their memory, and the builders
-     * must not be used again. If this throws, they are unchanged except for being {@linkplain KeyTableBuilder#finish
-     * finished}.
+     * must not be used again. If this throws, they are {@linkplain KeyTableBuilder#finish finished} and otherwise
+     * unchanged.
      *
      * @param inOrder each with keys after those of the one before it, or without keys; at least one has a page
      * @throws IllegalArgumentException if keys are not in order
@@ -130,8 +130,8 @@ final class KeyTable implements AutoCloseable {
     }
 
     /**
-     * The memory that it takes, native and heap. A mapped file does not count: it lies in the kernel's page cache,
-     * which yields to other users.
+     * Its memory, native and heap. A mapped file does not count: it is in the kernel's page cache, which yields to
+     * other users.
      */
     long bytes() {
         long bytes = (long) chunks.length * CHUNK_HEAP_BYTES
@@ -142,7 +142,7 @@ final class KeyTable implements AutoCloseable {
         return bytes;
     }
 
-    /** A reader that stands before the first key. */
+    /** A reader, positioned before the first key. */
     KeyCursor cursor() {
         return new KeyCursor(this);
     }
@@ -180,7 +180,7 @@ final class KeyTable implements AutoCloseable {
         return chunk;
     }
 
-    /** Where in its chunk the block begins. */
+    /** The offset of the block in its chunk. */
     int offset(int block) {
         return (int) blocks[block] & ((1 << OFFSET_BITS) - 1);
     }
@@ -209,7 +209,7 @@ final class KeyTable implements AutoCloseable {
         int found = Arrays.binarySearch(pageStarts, position);
         int page = found < 0 ? -found - 2 : found;
         while (page + 1 < pageStarts.length && pageStarts[page + 1] == position) {
-            page++; // the last of several, which brought the entry
+            page++; // the last of several, which has the entry
         }
         return Math.max(0, page);
     }

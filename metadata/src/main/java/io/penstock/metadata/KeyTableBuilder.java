@@ -27,13 +27,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread at a time.
  */
 final class KeyTableBuilder implements AutoCloseable {
-    /** Entries in a block. Twice as many would save 2 bytes an object, and a lookup would walk twice as far. */
+    /** Entries in a block. Twice as many would save 2 bytes an object, but a lookup would scan twice as far. */
     static final int BLOCK_SIZE = 16;
 
     /**
      * A chunk moves to native memory once it has no room for another block, so it exceeds this by less than a block. It
-     * is built on the heap because native memory must have its final length: a bucket may be listed in a thousand
-     * ranges.
+     * is built on the heap because native memory must have its final size: a bucket may be listed in a thousand ranges.
      */
     private static final int CHUNK_SIZE = 1 << KeyTable.OFFSET_BITS;
 
@@ -105,8 +104,8 @@ final class KeyTableBuilder implements AutoCloseable {
     /**
      * Adds an object. Its time is kept in whole milliseconds.
      *
-     * @throws IllegalArgumentException if the key is not after the last one, or is no valid Unicode, or it or the ETag
-     *     is longer than any of S3's; nothing has been added then
+     * @throws IllegalArgumentException if the key is not after the last one or is not valid Unicode, or if the key or
+     *     the ETag is longer than any of S3's; then nothing has been added
      */
     void add(StoredObject object) {
         check(State.OPEN);
@@ -135,7 +134,7 @@ final class KeyTableBuilder implements AutoCloseable {
         }
     }
 
-    /** Encodes the key, and returns how many bytes it shares with the last one. */
+    /** Encodes the key, and returns the number of bytes that it shares with the last one. */
     private int shared(ObjectVersion version) {
         String text = version.key();
         key.clear();
@@ -207,7 +206,7 @@ final class KeyTableBuilder implements AutoCloseable {
                 : ((long) (blockCount - 1) << KeyTable.INDEX_BITS) | inBlock;
     }
 
-    /** Ends adding, and frees the memory that adding took. */
+    /** Ends adding, and frees the memory used for it. */
     void finish() {
         if (state == State.FINISHED) {
             return;
@@ -233,7 +232,7 @@ final class KeyTableBuilder implements AutoCloseable {
         return size;
     }
 
-    /** The memory that they take so far: bytes. */
+    /** The memory that the objects take so far, in bytes. */
     long bytes() {
         return bytes + chunk.length;
     }

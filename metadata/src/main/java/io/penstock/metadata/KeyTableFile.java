@@ -32,16 +32,16 @@ import java.util.zip.CheckedOutputStream;
  *   index   {@link KeyTableIndex}: read, and checked, when the file is opened
  * </pre>
  *
- * <p>Numbers are big-endian. A checksum covers every byte of the file.
+ * <p>Numbers are big-endian. Checksums cover every byte of the file.
  *
  * <p>No other process may change the file: the JVM throws an InternalError when a mapped file is truncated, unless the
- * chunk has not been checked yet. Safe for use by several threads, but for one {@link #write} at a time.
+ * chunk has not been checked yet. Safe for use by several threads, but only one may {@link #write} at a time.
  */
 final class KeyTableFile {
     /** "PENSKEYS". */
     private static final long MAGIC = 0x50454e53_4b455953L;
 
-    /** Must be raised with each change of the format, that of chunks ({@link EntryCode}) included. */
+    /** Must be raised with each change of the format, including that of chunks ({@link EntryCode}). */
     private static final int VERSION = 1;
 
     private static final int HEAD_BYTES = 36;
@@ -69,7 +69,7 @@ final class KeyTableFile {
     /**
      * @param owner the origin of the keys, such as server, bucket and prefix: a file of another owner is refused
      * @param nanoClock the clock of page times
-     * @param clock by which the next process computes their age
+     * @param clock from which the next process computes their age
      */
     KeyTableFile(Path file, String owner, LongSupplier nanoClock, InstantSource clock) {
         this.file = file;
@@ -82,16 +82,16 @@ final class KeyTableFile {
 
     /**
      * Replaces the file by one of this table, and waits until the disk has stored it. If this throws, the former file
-     * is unchanged, unless only the folder could not be synced. It may be interrupted.
+     * is unchanged, unless only the sync of the folder failed. It may be interrupted.
      *
-     * @throws IOException if the file cannot be written, or the table comes from a damaged file itself
+     * @throws IOException if the file cannot be written, or the table itself comes from a damaged file
      * @throws IllegalStateException if the table is closed during the write
      */
     void write(KeyTable table) throws IOException {
         write(table, FileReplacement.Put::run);
     }
 
-    /** Writes the file, and replaces the former one if that is still wanted then. */
+    /** Writes the file, and replaces the former one if the decision says so. */
     void write(KeyTable table, Decision decision) throws IOException {
         try {
             FileReplacement.write(file, channel -> write(table, channel), decision);
@@ -140,7 +140,7 @@ final class KeyTableFile {
      * The table written last; its pages have their present age. The parts on the heap are read and checked; chunks are
      * checked when they are first used.
      *
-     * @return to be closed; readers may yet get an UncheckedIOException, see {@link KeyTable}
+     * @return must be closed; readers may still get an UncheckedIOException, see {@link KeyTable}
      * @throws DamagedSnapshotException if the file has another owner or version, or is damaged
      * @throws java.nio.file.NoSuchFileException if there is none
      */
@@ -192,7 +192,7 @@ final class KeyTableFile {
     /** Reads until the buffer is full or the file ends, and flips it. */
     private static void read(FileChannel channel, long position, ByteBuffer to) throws IOException {
         while (to.hasRemaining() && channel.read(to, position + to.position()) >= 0) {
-            // reads on
+            // continues
         }
         to.flip();
     }

@@ -25,11 +25,11 @@ import java.util.Map;
  *   int    lists of storage classes; of each an int, how many, and as many texts
  *   int    chunks; of each 3 ints: bytes, CRC32C, which list of storage classes
  *   int    blocks; of each a long: its address
- *   int    pages; of each 2 longs: where it starts, when it was asked for in milliseconds since 1970
+ *   int    pages; of each 2 longs: where it starts, when it was requested in milliseconds since 1970
  * </pre>
  *
- * <p>A text is an int, the length of its UTF-8 in bytes, and these bytes. An instance reads an index once. It trusts
- * none of the numbers, so that a forged file does no harm. Confined to one thread.
+ * <p>A text is an int, the length of its UTF-8 in bytes, followed by these bytes. An instance reads an index once. It
+ * trusts none of the numbers, so a forged file does no harm. Confined to one thread.
  */
 final class KeyTableIndex {
     /** Bytes. A larger chunk is impossible: a chunk exceeds an address's reach by less than a block. */
@@ -97,7 +97,7 @@ final class KeyTableIndex {
      *
      * @param owner the expected owner of the keys
      * @param memory the chunks, one after the other
-     * @param arena of this memory: the table closes it
+     * @param arena of this memory; closed with the table
      * @throws DamagedSnapshotException if it has another owner, or is inconsistent
      */
     KeyTable open(String owner, WallTimes times, MemorySegment memory, Arena arena) throws DamagedSnapshotException {
@@ -160,7 +160,7 @@ final class KeyTableIndex {
         return chunks;
     }
 
-    /** Checks that a block begins each chunk, and that the others follow it. */
+    /** Checks that each chunk begins with a block, and that the other blocks follow it. */
     private void checkBlocks(long[] blocks, Chunk[] chunks, long size) throws DamagedSnapshotException {
         long chunk = -1;
         long offset = 0;

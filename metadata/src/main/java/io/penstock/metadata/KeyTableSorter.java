@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a {@link KeyTable} from objects in any order. Of objects with the same key it keeps the one modified last, and
- * of equal times the one added last.
+ * of those with equal times the one added last.
  *
  * <p>Objects are collected in runs, each of which is sorted on the heap and encoded. Consecutive runs are joined
  * without change, so ordered input is encoded once; overlapping runs are merged. At most one run is on the heap, and at
@@ -25,10 +25,10 @@ final class KeyTableSorter implements AutoCloseable {
     /** Objects that are sorted on the heap: some 30 MiB. */
     static final int RUN_SIZE = 100_000;
 
-    /** The number of objects between two checks of a merge for an interrupt. */
+    /** The number of objects that a merge handles between two checks for an interrupt. */
     private static final int INTERRUPTIBLE_EACH = 4096;
 
-    /** Sorts the object to keep last among those with the same key. */
+    /** Orders the object to keep last among those with the same key. */
     private static final Comparator<Entry> ENTRIES = Comparator.comparing(
                     (Entry entry) -> entry.key, Arrays::compareUnsigned)
             .thenComparingLong(entry -> millis(entry.object));
@@ -54,7 +54,7 @@ final class KeyTableSorter implements AutoCloseable {
     private boolean open = true;
 
     private static final class Entry {
-        /** In UTF-8, whose bytes are compared many at once. */
+        /** In UTF-8, whose bytes are compared many at a time. */
         final byte[] key;
 
         final StoredObject object;
@@ -85,8 +85,8 @@ final class KeyTableSorter implements AutoCloseable {
     /**
      * Adds an object. Its time is kept in whole milliseconds.
      *
-     * @throws IllegalArgumentException if a key or an ETag is none of S3's, as in {@link KeyTableBuilder#add}: then
-     *     there will be no table
+     * @throws IllegalArgumentException if a key or an ETag is not one of S3, as in {@link KeyTableBuilder#add}: then no
+     *     table can be built
      */
     void add(StoredObject object) throws InterruptedException {
         checkIsOpen();
@@ -144,7 +144,7 @@ final class KeyTableSorter implements AutoCloseable {
         return inOrder;
     }
 
-    /** One builder for all these: a single one unchanged, none without objects. */
+    /** One builder for all these runs: a single run is unchanged, and no runs give an empty builder. */
     private KeyTableBuilder merge(List<Run> overlapping) throws InterruptedException {
         if (overlapping.size() == 1) {
             return overlapping.getFirst().builder;

@@ -43,7 +43,7 @@ record ListedPage(
     }
 
     /**
-     * Whether a store with order could send this page for a listing after the key. A common prefix that contains the
+     * Whether a store with order could return this page for a listing after the key. A common prefix that contains the
      * key may come again: it has later keys.
      */
     boolean follows(String key) {
@@ -58,7 +58,7 @@ record ListedPage(
                         .allMatch(key::startsWith);
     }
 
-    /** The part after one key and up to another, which may be null for no end. */
+    /** The part after one key and up to another; a null {@code end} means no end. */
     ListedPage within(String after, @Nullable String end) {
         List<StoredObject> objects = cut(page.objects(), ListedPage::key, after, end);
         List<String> prefixes = cut(page.commonPrefixes(), prefix -> prefix, after, end);
@@ -68,7 +68,7 @@ record ListedPage(
         return of(new ListPage(objects, prefixes, page.nextToken()));
     }
 
-    /** Whether there may be more entries up to the end, which may be null, than this page has. */
+    /** Whether there may be entries up to the end that are not on this page; a null {@code end} means no end. */
     boolean goesOn(@Nullable String end) {
         return page.nextToken() != null && (end == null || last == null || KeyOrder.compare(last, end) < 0);
     }

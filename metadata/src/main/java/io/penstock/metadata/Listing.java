@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One directory's entries, from the store's pages. Any number of readers share it, each by index; an entry keeps its
  * index as long as the listing is held. Threads fetch page after page, up to {@link #AHEAD} entries ahead of the
- * furthest reader, so that fetching stops when readers stop:
+ * furthest reader, so fetching stops when readers stop:
  *
  * <pre>
  *   IDLE ─────a reader comes near the last entry──▶ FETCHING ──last page──▶ COMPLETE
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Listing {
     /**
-     * How far fetching may run ahead of the furthest reader, in entries: a page and a half, so that the next page is
-     * being fetched while one is read. (The last entry of a page may be held back until the next.)
+     * How far fetching may run ahead of the furthest reader, in entries: a page and a half, so that one page is fetched
+     * while the previous one is read. (The last entry of a page may be held back until the next.)
      */
     static final int AHEAD = ListRequest.MAX_KEYS + ListRequest.MAX_KEYS / 2;
 
@@ -60,21 +60,21 @@ public final class Listing {
     @GuardedBy("this")
     private @Nullable CompletableFuture<DatedPage> inFlight;
 
-    /** The last page that failed: whoever waits meanwhile gets its failure, also one who has waited for the page before. */
+    /** The last page that failed: its failure goes to all threads waiting then, even for the page before. */
     private @Nullable CompletableFuture<DatedPage> failed;
 
     /** Written by one thread at a time. */
     private volatile int failures;
 
-    /** Answers and changes while a page is in flight or waits for its turn, which they override if it is older. */
+    /** Answers and changes while a page is in flight or queued; they override the page if it is older. */
     @GuardedBy("this")
     private final Map<String, LookupCache.Dated> newer = new HashMap<>();
 
-    /** How many entries it may hold until it is weighed again. */
+    /** The number of entries that it may hold before it is weighed again. */
     @GuardedBy("this")
     private int room;
 
-    /** The highest index that a reader asked for. */
+    /** The highest index that a reader requested. */
     @GuardedBy("this")
     private int furthest;
 
@@ -84,17 +84,17 @@ public final class Listing {
         /** The first page, or the {@linkplain DatedPage#next next}. Called by one thread at a time. */
         DatedPage list(ListRequest request) throws ObjectStoreException, InterruptedException;
 
-        /** Whether pages that are still to come may have been requested already. */
+        /** Whether later pages may have been requested already. */
         default boolean isAhead() {
             return false;
         }
 
-        /** The number of held entries that are still to come. */
+        /** The number of held entries of later pages. */
         default int held() {
             return 0;
         }
 
-        /** No reader is about to read on: drops the pages fetched ahead. Not called during {@link #list}. */
+        /** No reader is about to continue: drops the pages fetched ahead. Not called during {@link #list}. */
         default void leave() {}
     }
 
@@ -104,7 +104,7 @@ public final class Listing {
      */
     record DatedPage(ListPage page, @Nullable ListRequest next, long asOf) {}
 
-    /** Notified of each page that has arrived, without the monitor. */
+    /** Notified of each page that has arrived. Called without the monitor. */
     @FunctionalInterface
     interface PageListener {
         /** @param from the index of its first entry */
@@ -165,7 +165,7 @@ public final class Listing {
         }
     }
 
-    /** Whether {@link #await} would return true at once. */
+    /** Whether {@link #await} would return true without waiting. */
     public synchronized boolean has(int index) {
         return index < entries.size();
     }
@@ -180,7 +180,7 @@ public final class Listing {
         return entries.hasDropped(index);
     }
 
-    /** The index of the entry with this name; -1 if it has none so far, or dropped it. */
+    /** The index of the entry with this name; -1 if the listing does not have it so far, or dropped it. */
     public synchronized int indexOf(String name) {
         return entries.indexOf(name);
     }
@@ -190,7 +190,7 @@ public final class Listing {
         return directory;
     }
 
-    /** One above the last index by now. */
+    /** One above the last index so far. */
     public synchronized int size() {
         return entries.size();
     }
@@ -201,19 +201,19 @@ public final class Listing {
     }
 
     /**
-     * Identifies the present state of this listing: entries read before, also to the end, are valid as long as it does
-     * not change.
+     * Identifies the present state of this listing. Entries read before, including the end, are valid as long as it
+     * does not change.
      */
     public synchronized String generation() {
         return number + "." + entries.changes();
     }
 
-    /** Whether another opendir at {@code now} may share it: its readers see doubted entries, which lookups ask the store for. */
+    /** Whether another opendir at {@code now} may share it: not if it has doubted entries, which readers would see. */
     synchronized boolean isShareable(long now, long ttlNanos) {
         return now - startedAt < ttlNanos && !entries.hasDropped(0) && !entries.areDoubted();
     }
 
-    /** Whether this knows a name better than an answer from {@code asOf} does. */
+    /** Whether this listing has a newer state of the name than an answer from {@code asOf}. */
     synchronized boolean supersedes(String name, long asOf) {
         Entry entry = entries.get(name);
         return entry == null
@@ -222,26 +222,26 @@ public final class Listing {
     }
 
     /**
-     * When the directory had no object of its own, on the tree's clock: nanoseconds. Null if it has one, or if not all of it
-     * was listed, or too long ago.
+     * When the directory had no marker object, on the tree's clock: nanoseconds. Null if it has one, or if it was not
+     * listed completely or too long ago.
      */
     synchronized @Nullable Long hadNoMarker(long now, long ttlNanos) {
         return entries.isWhole() && !entries.isMarked() && now - startedAt < ttlNanos ? (Long) startedAt : null;
     }
 
-    /** The number of entries that it holds, and that were fetched ahead. */
+    /** The number of entries that it holds, including those fetched ahead. */
     synchronized int held() {
         return entries.held() + source.held();
     }
 
-    /** The number of entries that it is weighed with, which is never below {@link #held}. */
+    /** The number of entries that it is weighed with; never below {@link #held}. */
     synchronized int weight() {
         return Math.max(room, held());
     }
 
     /**
-     * Whether answers and changes have made it larger than it was weighed, to be called after each. Then it is to be weighed
-     * anew, with room for a quarter more: it is not weighed with each name.
+     * Whether answers and changes have made it larger than its weight; to be called after each. If so, it must be
+     * weighed again, with room for a quarter more so that it is not weighed with each name.
      */
     synchronized boolean isOutgrown() {
         int held = held();
@@ -257,7 +257,7 @@ public final class Listing {
         return entries.held() > mostHeld || newer.size() > mostHeld;
     }
 
-    /** A reader stops: drops the pages fetched ahead, unless another reader goes on. */
+    /** A reader stops: drops the pages fetched ahead, unless another reader continues. */
     synchronized void leave() {
         if (inFlight == null) {
             source.leave();
@@ -265,7 +265,7 @@ public final class Listing {
         }
     }
 
-    /** The listing's answer about a name; null if the listing has not come to it, or its answer is wrong or expired. */
+    /** The listing's answer about a name; null if the listing has not reached it, or its answer is wrong or expired. */
     synchronized @Nullable CachedLookup find(String name, long now, long ttlNanos, long negativeTtlNanos) {
         if (!entries.isAnswer(name)) {
             return null;
@@ -281,17 +281,17 @@ public final class Listing {
         return nanos > 0 ? new CachedLookup(answer, nanos) : null;
     }
 
-    /** Marks the answer of {@link #find} as wrong until {@link #correct} replaces it, or another listing this one. */
+    /** Marks the answer of {@link #find} as wrong until {@link #correct} or another listing replaces it. */
     synchronized void doubt(String name) {
         entries.doubt(name);
     }
 
-    /** As {@link #doubt}, of a name that readers see as it was changed here: another opendir may share the listing. */
+    /** Like {@link #doubt}, for a name that readers see as changed here: another opendir may share the listing. */
     synchronized void forget(String name) {
         entries.forget(name);
     }
 
-    /** Applies an answer about one name, unless the listed entry was asked for later. */
+    /** Applies an answer about one name, unless the listed entry comes from a later request. */
     synchronized void correct(String name, LookupCache.Dated answer) {
         if (inFlight != null || source.isAhead()) {
             newer.put(name, answer);
@@ -362,7 +362,7 @@ public final class Listing {
         return from;
     }
 
-    /** The key is on a page of that time. */
+    /** The key is on a page requested at that time. */
     @GuardedBy("this")
     private void correctIfNewer(String key, long asOf) {
         String name = key.substring(directory.prefix().length());

@@ -3,16 +3,15 @@ package io.penstock.metadata;
 import java.time.Instant;
 
 /**
- * A file that is open or written here. Its attributes are always the current ones. Safe for use by any number of
- * threads.
+ * A file that is open or being written here. Its attributes are always current. Safe for use by any number of threads.
  */
 public non-sealed interface LiveFile extends Node {
-    /** Bytes, with data that is not in the store yet. */
+    /** Bytes, including data that is not in the store yet. */
     long size();
 
     /** The time of its last change. */
     Instant modified();
 
-    /** 1, or 0 once its name is gone. */
+    /** 1, or 0 once its name is removed. */
     int links();
 }

@@ -12,9 +12,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches answers about single names. The store is asked once for all callers that want a name at the same time, and the
- * answer is valid for its time to live. When {@link #set} changes a name during a request, the response goes only to
- * the callers that already wait for it: they asked before the change was done. Safe for use by any number of threads.
+ * Caches answers about single names. Concurrent callers for the same name share one request, and its answer is valid
+ * for its time to live. When {@link #set} changes a name during a request, the response goes only to the callers that
+ * already wait for it: they asked before the change was complete. Safe for use by any number of threads.
  */
 final class LookupCache {
     /** The maximum number of cached answers: some 500 bytes each. */
@@ -45,8 +45,8 @@ final class LookupCache {
 
     sealed interface Outcome {
         /**
-         * The failure of a request: waiting callers get it, and the next caller asks again. (Caffeine would log a
-         * failed future.)
+         * The failure of a request: waiting callers get it, and the next caller sends a new request. (Caffeine would
+         * log a failed future.)
          */
         record Failed(Exception cause) implements Outcome {}
     }
@@ -73,7 +73,7 @@ final class LookupCache {
                 .buildAsync();
     }
 
-    /** The cached answer; null if there is none that is still valid. Never waits. */
+    /** The cached answer; null if there is no valid one. Never waits. */
     @Nullable
     Dated known(Name name) {
         CompletableFuture<Outcome> outcome = answers.getIfPresent(name);
@@ -97,13 +97,13 @@ final class LookupCache {
         };
     }
 
-    /** Asks the store with a new request: neither a cached answer nor a running request will do. */
+    /** Asks the store with a new request, instead of using a cached answer or a running request. */
     Dated askAnew(Name name) throws ObjectStoreException, InterruptedException {
         answers.asMap().remove(name);
         return ask(name);
     }
 
-    /** Sets the answer as of now, because the name was changed here. Running requests no longer count. */
+    /** Sets the answer as of now, because the name was changed here. Running requests do not change it. */
     void set(Name name, Answer answer) {
         Dated dated = new Dated(answer, nanoClock.getAsLong());
         answers.asMap().compute(name, (_, _) -> {
@@ -112,7 +112,7 @@ final class LookupCache {
         });
     }
 
-    /** The longest time for which an answer is kept, from now on. */
+    /** Changes the longest time for which an answer is kept. */
     void expireAfter(Duration longest) {
         answers.synchronous().policy().expireAfterWrite().orElseThrow().setExpiresAfter(longest);
     }
@@ -122,7 +122,7 @@ final class LookupCache {
         answers.asMap().computeIfPresent(name, (_, outcome) -> outcome.isDone() ? null : outcome);
     }
 
-    /** Drops all answers about names in these directories. The responses to running requests go to their callers only. */
+    /** Drops all answers about names in these directories. Responses to running requests go only to their callers. */
     void forgetAll(Predicate<Directory> directories) {
         answers.asMap().keySet().removeIf(name -> directories.test(name.directory()));
     }

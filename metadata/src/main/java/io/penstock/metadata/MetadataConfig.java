@@ -4,7 +4,7 @@ import io.penstock.objectstore.ListRequest;
 import java.time.Duration;
 
 /**
- * How long answers about names are cached, and how many. A time to live of zero asks the store every time.
+ * How long answers about names are cached, and how many. With a time to live of zero, each lookup asks the store.
  *
  * @param ttl for existing names, and for whole listings; 0 or more
  * @param negativeTtl for names that do not exist; 0 or more

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long answers about names are believed now, and how many listing requests are made at once: read where they are used.
- * Answers that were given before a change are believed by the new times. Safe for use by any number of threads.
+ * How long answers about names are valid now, and the current concurrency of listings: read where they are used. A
+ * change also applies to answers given before it. Safe for use by any number of threads.
  */
 public final class MetadataLimits {
     private volatile MetadataConfig values;
@@ -19,7 +19,7 @@ public final class MetadataLimits {
         return TimeUnit.NANOSECONDS.convert(values.ttl());
     }
 
-    /** For names that do not exist: nanoseconds, of which twice as many are still a long. */
+    /** For names that do not exist: nanoseconds, small enough that twice as many fit into a long. */
     long negativeTtlNanos() {
         return Math.min(Long.MAX_VALUE / 2, TimeUnit.NANOSECONDS.convert(values.negativeTtl()));
     }

@@ -6,21 +6,21 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that stand for something else here than in the store: files being written, and removed names whose object is
+ * Names that refer to something else here than in the store: files being written, and removed names whose object is
  * still needed ({@link Absent}). Safe for use by any number of threads.
  */
 final class NameOverlay {
     /** Inner maps only change within compute on the outer map, which drops empty ones. */
     private final ConcurrentMap<Directory, ConcurrentMap<String, Answer>> directories = new ConcurrentHashMap<>();
 
-    /** Null if the name stands for the store's object. */
+    /** Null if the name refers to the store's object. */
     @Nullable
     Answer get(Directory directory, String name) {
         Map<String, Answer> names = directories.get(directory);
         return names == null ? null : names.get(name);
     }
 
-    /** All names of a directory, now and later. */
+    /** A live view of the names of a directory. */
     Map<String, Answer> in(Directory directory) {
         Map<String, Answer> names = directories.get(directory);
         return names == null ? Map.of() : names;
@@ -41,7 +41,7 @@ final class NameOverlay {
         });
     }
 
-    /** Does nothing if the name stands for something else now. */
+    /** Does nothing if the name refers to something else now. */
     void remove(Directory directory, String name, Answer answer) {
         directories.computeIfPresent(directory, (_, names) -> {
             names.remove(name, answer);

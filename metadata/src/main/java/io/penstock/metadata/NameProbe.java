@@ -12,9 +12,9 @@ import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store what one name stands for, within one round trip: for the object with that key, and at the same time
- * for any key below it. One listing that begins with the name would answer both, but would bring up to 1,000 keys where
- * {@code shard-1} stands beside {@code shard-10} to {@code shard-1999}.
+ * Asks the store what one name refers to, in one round trip: requests the object with that key, and at the same time
+ * any key below it. One listing that begins with the name would answer both, but would return up to 1,000 keys where
+ * {@code shard-1} is next to {@code shard-10} to {@code shard-1999}.
  */
 final class NameProbe {
     private final ObjectStore store;
@@ -60,7 +60,7 @@ final class NameProbe {
     }
 
     /**
-     * The first object whose key begins with the prefix; null if there is none. The store may send empty pages before
+     * The first object whose key begins with the prefix; null if there is none. The store may return empty pages before
      * it.
      */
     private @Nullable StoredObject first(String prefix) throws ObjectStoreException, InterruptedException {

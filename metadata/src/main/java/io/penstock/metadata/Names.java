@@ -13,19 +13,19 @@ public final class Names {
     private Names() {}
 
     /**
-     * What marks the root of a bucket, as no key is empty: an object {@code .penstock/}. Its name is not shown, and
-     * nothing else can have it.
+     * The name of the object that marks the root of a bucket, as no key is empty: {@code .penstock/}. It is not shown,
+     * and nothing else can have it.
      */
     private static final String MARKER_OF_ROOT = ".penstock";
 
-    /** The key of the object that marks a directory. */
+    /** The key of the directory's marker object. */
     public static String marker(Directory directory) {
         return directory.prefix().isEmpty() ? MARKER_OF_ROOT + "/" : directory.prefix();
     }
 
     /**
-     * Whether the name is Penstock's own, in every directory: a mount of a part of the bucket has the objects with which it
-     * probes the store below its root.
+     * Whether the name is reserved for Penstock, in every directory: if a part of the bucket is mounted, the objects
+     * that probe the store are below its root.
      */
     public static boolean isReserved(String name) {
         return name.equals(MARKER_OF_ROOT);
@@ -62,7 +62,7 @@ public final class Names {
         return null;
     }
 
-    /** Whether it has no half of a surrogate pair alone, which stands for a byte of a key that is not UTF-8. */
+    /** Whether the text has no unpaired surrogate, which represents a byte of a key that is not UTF-8. */
     static boolean isUnicode(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
@@ -80,7 +80,7 @@ public final class Names {
         int length = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            // Each half of a surrogate pair stands for two of its four bytes.
+            // Each half of a surrogate pair represents two of its four bytes.
             length += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
         }
         return length;

@@ -1,4 +1,4 @@
 package io.penstock.metadata;
 
-/** A name's file or directory: as the store had it at one moment, or a file being written here. */
+/** A name's file or directory: the store's at one moment, or a file being written here. */
 public sealed interface Node extends Answer permits Directory, FileEntry, LiveFile {}

@@ -4,13 +4,13 @@ import io.penstock.objectstore.StoredObject;
 import java.io.IOException;
 import java.time.Instant;
 
-/** A listing of all objects below a prefix that another program has made. Used by one thread. */
+/** A listing of all objects below a prefix, made by another program. Used by one thread. */
 public interface ObjectIndex {
-    /** When the listing was begun. */
+    /** When the listing began. */
     Instant asOf();
 
     /**
-     * Hands out all objects, in any order. Of objects with the same key the one modified last counts.
+     * Passes all objects to the receiver, in any order. Of objects with the same key the one modified last is valid.
      *
      * @throws IOException with a message for the user if the index cannot be read
      */

@@ -11,17 +11,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running listing of the whole bucket: what was changed here since it began, and what the store has answered since,
- * which it may not have. Safe for use by any number of threads.
+ * A running listing of the whole bucket, with the changes made here and the store's answers since it began, which it
+ * may have missed. Safe for use by any number of threads.
  */
 final class PendingListing {
-    /** Of names and of directories: beyond this number, they count as superseded. Some 200 bytes of heap each. */
+    /** The maximum number of names, and of directories; any others are superseded. Some 200 bytes of heap each. */
     private static final int MAX_NOTED = 20_000;
 
     private final SupersededNames superseded = new SupersededNames();
     private final Map<Name, Answer> answered = new ConcurrentHashMap<>();
 
-    /** The hash of the page that is all of the directory; empty if there are several, which are not compared. */
+    /** The hash of the page that is the whole directory; empty if there are several pages, which are not compared. */
     private final Map<Directory, OptionalInt> listed = new ConcurrentHashMap<>();
 
     SupersededNames superseded() {
@@ -52,7 +52,7 @@ final class PendingListing {
         return page.nextToken() == null ? OptionalInt.of(page.hashCode()) : OptionalInt.empty();
     }
 
-    /** Supersedes what the table has otherwise than the store has answered until now. */
+    /** Supersedes the names for which the table differs from the store's answers so far. */
     void compare(FlatTree table) {
         answered.forEach((name, answer) -> {
             Answer there = ask(() -> table.lookup(name.directory(), name.name()).answer());
@@ -69,7 +69,7 @@ final class PendingListing {
         });
     }
 
-    /** Null if the table is already closed or damaged: the next question finds out. */
+    /** Null if the table is already closed or damaged: the next lookup finds out. */
     private static <T> @Nullable T ask(Supplier<T> question) {
         try {
             return question.get();

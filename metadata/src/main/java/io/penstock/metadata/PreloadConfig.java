@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * When the whole bucket is listed, and how long the listing is valid.
  *
- * @param mode when it is listed first
+ * @param mode when it is first listed
  * @param refresh the time between a listing and the next one, during which the listing is valid: above zero; null to
  *     list once, and to keep each name for {@link MetadataConfig#ttl} since its page was requested
  * @param memoryBytes maximum memory outside the heap for the names of one listing: more ends it
@@ -21,7 +21,7 @@ public record PreloadConfig(
     /** Each directory is listed when it is entered. */
     public static final PreloadConfig OFF = new PreloadConfig(Mode.OFF, null, 0, null);
 
-    /** When the whole bucket is listed first. */
+    /** When the whole bucket is first listed. */
     public enum Mode {
         OFF,
         /**

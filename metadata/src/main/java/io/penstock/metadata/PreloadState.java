@@ -10,7 +10,7 @@ public sealed interface PreloadState {
     }
 
     /**
-     * The listing runs.
+     * The listing is running.
      *
      * @param objects listed so far
      * @param share estimated share of the key space, 0 to 1
@@ -19,7 +19,7 @@ public sealed interface PreloadState {
     record Listing(long objects, double share, Duration since) implements PreloadState {}
 
     /**
-     * The listing answers about names.
+     * The listing is used for lookups.
      *
      * @param objects in the listing
      * @param ago how long ago it was complete

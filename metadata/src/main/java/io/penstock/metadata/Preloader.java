@@ -28,12 +28,12 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   auto: WAITING ──many directories are listed one by one──▶ LISTING ──▶ WAITING, if nothing is refreshed
- *   on:                                          at once ───▶ LISTING ──▶ ENDED, if nothing is refreshed
+ *   on:                                     immediately ────▶ LISTING ──▶ ENDED, if nothing is refreshed
  *                                                                ▲  └──▶ WAITING
  *                                                                └─ metadata.refresh ─┘
  * </pre>
  *
- * <p>Safe for use by any number of threads. It works on threads of its own, which {@link Tree#endPreload} interrupts.
+ * <p>Safe for use by any number of threads. It works on its own threads, which {@link Tree#endPreload} interrupts.
  */
 final class Preloader {
     private static final Logger LOG = LoggerFactory.getLogger(Preloader.class);
@@ -44,12 +44,12 @@ final class Preloader {
     /** The time between two log lines about progress. */
     private static final Duration PROGRESS = Duration.ofSeconds(10);
 
-    /** How long a mount that begins with a kept listing waits before it lists anew. */
+    /** How long a mount that begins with a kept listing waits before it lists the bucket again. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     private static final int PAUSES_A_REFRESH = 1_000;
 
-    /** The number of directories listed one by one, while a listing is valid, that makes listing all worth it. */
+    /** Directories listed one by one, within a listing's validity, that make it worth listing the whole bucket. */
     static final int WORTH_IT = 32;
 
     private final ObjectStore store;
@@ -84,7 +84,7 @@ final class Preloader {
     /** Null if there is none. Set before {@link #start}. */
     private @Nullable Index index;
 
-    /** @param pending what was changed here since the index was given */
+    /** @param pending the changes made here since the index was given */
     private record Index(ObjectIndex names, PendingListing pending) {}
 
     private record Running(WholeListing listing, long since) {}
@@ -115,7 +115,7 @@ final class Preloader {
         this.countedSince = nanoClock.getAsLong();
     }
 
-    /** It answers until the bucket has been listed here, if it ever is, but for what is changed here from now on. */
+    /** Uses the index until the bucket has been listed here, if ever, except for names changed here from now on. */
     void index(ObjectIndex names) {
         index = new Index(names, flat.begin());
     }
@@ -142,14 +142,14 @@ final class Preloader {
         }
     }
 
-    /** The kept listing has turned out to be damaged. */
+    /** The kept listing turned out to be damaged. */
     void damaged(Throwable why) {
         if (snapshot != null) {
             snapshot.drop(why);
         }
     }
 
-    /** A directory has been listed on its own, because no listing of the bucket has it. */
+    /** A directory was listed on its own, because no listing of the bucket has it. */
     void listedByItself() {
         if (config.mode() != Mode.AUTO) {
             return;
@@ -215,7 +215,7 @@ final class Preloader {
         }
     }
 
-    /** Gives the processors first to the programs that wait for the mount. */
+    /** Leaves the processors to the programs that wait for the mount. */
     private Duration pause() {
         Duration share = Objects.requireNonNull(config.refresh()).dividedBy(PAUSES_A_REFRESH);
         return share.compareTo(LONGEST_PAUSE) < 0 ? share : LONGEST_PAUSE;
@@ -225,10 +225,10 @@ final class Preloader {
         Thread.sleep(Objects.requireNonNull(config.refresh()));
     }
 
-    /** Begins with the index of another program. Returns whether it can be read. */
+    /** Begins with the index of another program. Returns whether it could be read. */
     private boolean read(ObjectIndex index, PendingListing pending) throws InterruptedException {
         long begun = nanoClock.getAsLong();
-        // The sorter orders it, which is all that the tree needs; the user knows its age.
+        // The sorter puts it in order, which is all that the tree needs; the user knows its age.
         try (KeyTableSorter sorter = new KeyTableSorter(begun)) {
             index.read(sorter::add);
             KeyTable table = sorter.finish();
@@ -272,7 +272,7 @@ final class Preloader {
         return true;
     }
 
-    /** Reads and checks the whole table, so that lookups need not wait for that; closes a damaged one. */
+    /** Reads and checks the whole table, so that lookups need not wait for that. Closes a damaged one. */
     private boolean isWhole(KeyTable table) {
         try {
             for (int i = 0; i < table.chunkCount(); i++) {
@@ -293,8 +293,8 @@ final class Preloader {
     }
 
     /**
-     * Sorting very many names leaves several times their size as garbage in the old generation, where it would stay until
-     * the heap has grown to its limit. Collecting it takes some tenths of a second.
+     * Sorting very many names leaves several times their size as garbage in the old generation, where it would stay
+     * until the heap has grown to its limit. Collecting it takes some tenths of a second.
      */
     private static void collect(long tableBytes) {
         if (tableBytes > WORTH_COLLECTING) {
@@ -350,7 +350,7 @@ final class Preloader {
         }
     }
 
-    /** Makes the table answer, and {@link #state} report it. Returns whether the table answers. */
+    /** Puts the table into use, and has {@link #state} report it. Returns whether the table is used. */
     private boolean publish(PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
         boolean isKnown = flat.publish(pending, table, refused, belief, comparison);
         if (isKnown) {
@@ -359,7 +359,7 @@ final class Preloader {
         return isKnown;
     }
 
-    /** Keeps the table, unless prefixes were refused: the next mount would take them for empty. */
+    /** Keeps the table, unless prefixes were refused: the next mount would consider them empty. */
     private void keep(KeyTable table, WholeListing.Listed listed) {
         if (snapshot != null && isRefreshed() && listed.refused().isEmpty()) {
             snapshot.save(table);

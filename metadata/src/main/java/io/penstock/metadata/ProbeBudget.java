@@ -1,14 +1,14 @@
 package io.penstock.metadata;
 
 /**
- * Counts wasted requests, in pages, and so bounds the probes: a listing of n pages takes at most {@code n + n/8 + 3 *
- * concurrency + 8} requests. Guarded by the lister.
+ * Counts wasted requests, in pages, to bound the probes: a listing of n pages takes at most
+ * {@code n + n/8 + 3 * concurrency + 8} requests. Guarded by the lister.
  */
 final class ProbeBudget {
-    /** The share of wasted pages that useful pages allow. */
+    /** The number of wasted pages allowed for each useful page. */
     private static final double SHARE = 1.0 / 8;
 
-    /** The number of refused probes, without another response, that shows a store without start-after. */
+    /** The number of refused probes, without any other response, that indicates a store without start-after. */
     private static final int REFUSALS = 2;
 
     private final int allowance;
@@ -53,12 +53,12 @@ final class ProbeBudget {
         return !answered && refused == REFUSALS;
     }
 
-    /** A page arrived of which nothing was useful. */
+    /** A page arrived, and nothing on it was useful. */
     void missed() {
         inVain++;
     }
 
-    /** A page arrived of which a part was useful. */
+    /** A page arrived, and a part of it was useful. */
     void came(int used, int all) {
         if (all > 0) {
             useful += (double) used / all;
@@ -66,7 +66,7 @@ final class ProbeBudget {
         }
     }
 
-    /** The page is dropped. */
+    /** All pages so far are wasted. */
     void beginAnew() {
         inVain += useful;
         useful = 0;

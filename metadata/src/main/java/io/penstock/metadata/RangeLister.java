@@ -25,23 +25,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It begins with one range, whose pages come one after another. When more requests may run than there are ranges, it
  * requests a page in the middle of the rest of some range ({@link KeySpace}): a probe. If the probe finds keys, the
- * range ends where the probe began, and the page is the first one of a new range; so no request was wasted. If it finds
- * none, the range ends there too, because no keys follow. If the range itself has come there before, the page is
- * dropped.
+ * range ends where the probe began, and the page is the first one of a new range, so no request was wasted. If it finds
+ * none, the range also ends there, because no keys follow. If the range itself has already reached that key, the page
+ * is dropped.
  *
  * <p>A listing of one page takes one request. One of n pages takes at most {@code n + n/8 + 3 * concurrency + 8}
- * requests, throttled ones excluded: wasted requests are counted, and when the count reaches the bound, ranges go on
- * but are not probed. So keys of a form that cannot be guessed are listed page after page.
+ * requests, throttled ones excluded. Wasted requests are counted, and when the count reaches the bound, ranges continue
+ * but are not probed. So keys of a form that cannot be guessed are listed page by page.
  *
- * <p>A store without order, or without start-after, is listed by one range, which restarts if other ranges existed by
- * then. Throttling halves the number of requests, for ever if need be, unless a caller waits; any other failure ends
- * the listing.
+ * <p>A store without order, or without start-after, is listed as one range, which restarts if other ranges exist by
+ * then. Throttling halves the number of requests, indefinitely if necessary, unless a caller waits. Any other failure
+ * ends the listing.
  *
  * <p>Safe for use by any number of threads. The monitor, which also guards the ranges, is never held across a call to
  * the store or to the collector.
  */
 final class RangeLister<R> {
-    /** The first number of concurrent requests where much is to be listed. */
+    /** The initial number of concurrent requests where many keys are expected. */
     private static final int EXPECTING_MUCH = 8;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
@@ -51,11 +51,11 @@ final class RangeLister<R> {
 
     /** Receives the listed pages. */
     interface Collector<R> {
-        /** Makes a container for the objects of one range. Not every container is used. */
+        /** Creates a container for the objects of one range. Not every container is used. */
         R begin();
 
         /**
-         * Adds a page. One range's pages come in order, by one thread at a time. The last one may have no keys: it
+         * Adds a page. One range's pages come in order, from one thread at a time. The last one may have no keys: it
          * shows that nothing follows, and may have been requested before the others.
          *
          * @param askedAt when the store was asked, on the lister's clock: nanoseconds
@@ -97,7 +97,7 @@ final class RangeLister<R> {
     @GuardedBy("this")
     private final Set<Thread> threads = new HashSet<>();
 
-    /** Requests that the executor has got and that have not ended. */
+    /** Requests handed to the executor that have not ended. */
     @GuardedBy("this")
     private int asked;
 
@@ -153,8 +153,8 @@ final class RangeLister<R> {
     }
 
     /**
-     * Restricts the listing to keys after this page, which has keys, for a waiting caller. Must be called before all
-     * else. Many keys are expected there.
+     * Restricts the listing to keys after this page, which has keys, for a waiting caller. Must be called before any
+     * other method. Many keys are expected there.
      */
     synchronized void beginBehind(ListPage page) {
         ranges.beginBehind(page);
@@ -163,7 +163,7 @@ final class RangeLister<R> {
     }
 
     /**
-     * Lists all; to be called once.
+     * Lists all keys; to be called once.
      *
      * @return the ranges in the order of their keys: together they have every key once
      * @throws ObjectStoreException the first failure
@@ -175,7 +175,7 @@ final class RangeLister<R> {
                 try {
                     wait();
                 } catch (InterruptedException e) {
-                    fail(e); // and goes on waiting: the requesting threads are interrupted, too
+                    fail(e); // and continues waiting: the requesting threads are interrupted, too
                 }
             }
             throwFailure();
@@ -194,7 +194,7 @@ final class RangeLister<R> {
     /**
      * Waits until all keys up to one have been collected, or all keys, or the store turns out to list without order.
      *
-     * @param key called anew, under the monitor, whenever a page has been collected; returns null for no particular key
+     * @param key called again, under the monitor, when a page has been collected; returns null for no particular key
      * @throws ObjectStoreException the first failure, unless all of these keys had been collected before it
      */
     synchronized void awaitSettled(Supplier<@Nullable String> key) throws ObjectStoreException, InterruptedException {
@@ -208,12 +208,12 @@ final class RangeLister<R> {
         }
     }
 
-    /** Whether the store lists without order, or cannot list from a key on. */
+    /** Whether the store lists without order, or cannot list after a given key. */
     synchronized boolean isSequential() {
         return ranges.isSequential();
     }
 
-    /** Whether it has ended before it was complete. */
+    /** Whether it ended before it was complete. */
     synchronized boolean hasFailed() {
         return failure != null;
     }
@@ -314,7 +314,7 @@ final class RangeLister<R> {
             synchronized (this) {
                 threads.remove(Thread.currentThread());
                 if (failure != null) {
-                    Thread.interrupted(); // the interrupt was for this request: the thread may go on to other work
+                    Thread.interrupted(); // the interrupt was for this request: the thread may do other work
                 }
                 asked--;
                 notifyAll();
@@ -414,7 +414,7 @@ final class RangeLister<R> {
             pause = FIRST_PAUSE.multipliedBy(1L << Math.min(throttledInRow++, 20));
         }
         long most = Math.min(pause.toNanos(), LONGEST_PAUSE.toNanos());
-        // Clients that were throttled together must not come back together.
+        // Clients that were throttled together must not retry together.
         Thread.sleep(Duration.ofNanos(ThreadLocalRandom.current().nextLong(1 + most)));
         if (isPatient) {
             deadline.restart();

@@ -1,8 +1,8 @@
 package io.penstock.metadata;
 
 /**
- * The number of concurrent requests: one at first, doubled by each useful page, halved when the store throttles, and
- * from then on one more for each round of responses. Guarded by the lister.
+ * The number of concurrent requests. One at first, it is doubled by each useful page, and halved when the store
+ * throttles. From then on each round of responses adds one. Guarded by the lister.
  */
 final class RequestLimit {
     private int most;
@@ -13,7 +13,7 @@ final class RequestLimit {
 
     private int answeredSinceChange;
 
-    /** The number of the last request before the limit was halved: refusals of earlier ones say nothing new. */
+    /** The number of the last request before the limit was halved: throttled responses to earlier ones are ignored. */
     private long halvedAt = -1;
 
     RequestLimit(int most) {
@@ -32,7 +32,7 @@ final class RequestLimit {
         now = Math.min(most, count);
     }
 
-    /** From now on one request after the other. */
+    /** From now on one request at a time. */
     void single() {
         most = 1;
         now = 1;
@@ -49,7 +49,7 @@ final class RequestLimit {
     }
 
     /**
-     * @param request the number of the refused request
+     * @param request the number of the throttled request
      * @param latest the number of the last request
      */
     void throttled(long request, long latest) {

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Names that were changed here, or found to be otherwise, since a listing of the whole bucket began, and their parent
- * directories, which a change may create or remove. That listing does not count for them. Safe for use by any number of
+ * Names that were changed here, or found to differ, since a listing of the whole bucket began, and their parent
+ * directories, which a change may create or remove. That listing is not valid for them. Safe for use by any number of
  * threads.
  */
 final class SupersededNames {
@@ -19,7 +19,7 @@ final class SupersededNames {
     /** The prefixes of directories in which all names are superseded. */
     private final Set<String> whole = ConcurrentHashMap.newKeySet();
 
-    /** The directory's name, and all names below it. */
+    /** Adds the directory's name, and all names below it. */
     void addAll(Directory directory) {
         Place place = Place.of(directory);
         add(place.parent(), place.name());
@@ -28,7 +28,7 @@ final class SupersededNames {
         }
     }
 
-    /** Does nothing once it is full, or if the name is superseded with its directory. */
+    /** Does nothing if this is full, or if the name is superseded with its directory. */
     void add(Directory directory, String name) {
         if (isFull() || isWithinWhole(directory.prefix())) {
             return;

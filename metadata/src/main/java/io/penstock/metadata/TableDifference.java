@@ -17,7 +17,7 @@ final class TableDifference {
     }
 
     /**
-     * Reports names that stand for something else, and directories that have appeared or vanished.
+     * Reports names that refer to something else, and directories that have appeared or vanished.
      *
      * @param root the prefix of all keys
      * @param isTold keys whose change is reported

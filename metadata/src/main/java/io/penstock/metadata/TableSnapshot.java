@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The listing of the whole bucket on disk, for the next mount. The first change made here deletes it, because it would
- * hide that change, and this mount keeps no other.
+ * hide that change, and this mount saves no other.
  *
- * <p>Safe for use by any number of threads, but for one {@link #load} or {@link #save} at a time.
+ * <p>Safe for use by any number of threads, but only one may {@link #load} or {@link #save} at a time.
  */
 final class TableSnapshot {
     private static final Logger LOG = LoggerFactory.getLogger(TableSnapshot.class);
@@ -34,7 +34,7 @@ final class TableSnapshot {
         this.file = new KeyTableFile(path, owner, nanoClock, InstantSource.system());
     }
 
-    /** The last mount's listing; null if there is none that is whole and of this bucket. */
+    /** The last mount's listing; null if there is no undamaged one of this bucket. */
     @Nullable
     KeyTable load() {
         try {
@@ -75,7 +75,7 @@ final class TableSnapshot {
         }
     }
 
-    /** Something is about to be changed here. The first call waits for the disk. */
+    /** The bucket is about to be changed here. The first call waits for the disk. */
     void changing() {
         if (!isChanged) {
             synchronized (this) {
@@ -92,8 +92,8 @@ final class TableSnapshot {
     }
 
     /**
-     * Deletes the file durably: it is gone when this returns, also after a crash of the machine. Deletes the draft too that
-     * a killed mount has left, which may be as large.
+     * Deletes the file durably: it will not come back after a crash of the machine. Also deletes a draft left by a
+     * killed mount, which may be as large.
      */
     synchronized void delete() {
         boolean isInterrupted = Thread.interrupted();

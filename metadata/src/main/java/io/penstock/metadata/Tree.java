@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * a configured time to live. A name in a listed directory costs no request; any other costs one, shared by all callers
  * that ask for it at the same time.
  *
- * <p>Where a listing and an answer about a single name disagree, the later one counts. {@link #invalidate} drops an
- * answer before its time.
+ * <p>Where a listing and an answer about a single name disagree, the later one wins. {@link #invalidate} drops an
+ * answer early.
  *
- * <p>Changes made here show at once. {@link #changed} sets the store's new state; running requests cannot restore the
- * old one. {@link #overlay} covers a name with something that the store does not have, or not yet; the overlay counts,
- * whatever the store has.
+ * <p>Changes made here are visible immediately. {@link #changed} sets the store's new state; running requests cannot
+ * restore the old one. {@link #overlay} covers a name with something that the store does not have, or not yet; the
+ * overlay takes precedence over the store.
  *
  * <p>Safe for use by any number of threads. No lock is held across a call to the store.
  */
@@ -45,11 +45,11 @@ public final class Tree implements AutoCloseable {
 
     /**
      * The number of single lookups in a directory after which it is listed in the background. A program that opens 16
-     * samples of a folder opens the other thousands too, and a page of the listing answers 1,000 of them.
+     * samples of a folder will open thousands, and a page of the listing answers 1,000 lookups.
      */
     static final int ASKED_BEFORE_LISTING = 16;
 
-    /** How far such a listing goes in a larger directory, in entries: 100 requests. */
+    /** The maximum length of such a listing of a larger directory, in entries: 100 requests. */
     static final int MAX_LISTED_UNASKED = 100_000;
 
     /** The maximum number of directories whose lookups are counted; the least recently used one is dropped. */
@@ -62,7 +62,7 @@ public final class Tree implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
-    /** Of the listing of the whole bucket, which ends before the tree does. */
+    /** For the listing of the whole bucket, which ends before the tree does. */
     private final ExecutorService preloading = Executors.newVirtualThreadPerTaskExecutor();
 
     private final HiddenKeys hidden;
@@ -74,7 +74,7 @@ public final class Tree implements AutoCloseable {
     private final Preloader preloader;
     private final Cache<Directory, Listing> listings;
 
-    /** Former listings of directories that are being listed anew: {@link #listed}. */
+    /** Former listings of directories that are being listed again: {@link #listed}. */
     private final Map<Directory, Listing> former = new ConcurrentHashMap<>();
 
     /** The number of recent single lookups in each directory. */
@@ -120,7 +120,7 @@ public final class Tree implements AutoCloseable {
         nameListener = listener;
     }
 
-    /** Has other times to live, and another concurrency of listings, from now on; the rest stays as it is. */
+    /** Changes the times to live and the concurrency of listings; the other settings stay the same. */
     public void adjust(MetadataConfig config) {
         limits.set(config);
         answers.expireAfter(limits.longest());
@@ -132,7 +132,7 @@ public final class Tree implements AutoCloseable {
         cache.policy().expireAfterWrite().orElseThrow().setExpiresAfter(ttl);
     }
 
-    /** The limits that hold now. */
+    /** The limits in effect. */
     public MetadataLimits limits() {
         return limits;
     }
@@ -141,14 +141,14 @@ public final class Tree implements AutoCloseable {
         return root;
     }
 
-    /** What {@code name} stands for in the directory. A name that no key or path can have is {@link Absent}. */
+    /** What {@code name} refers to in the directory. A name that no key or path can have is {@link Absent}. */
     public CachedLookup resolve(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         CachedLookup known = resolveNow(directory, name);
         if (known != null) {
             return known;
         }
         LookupCache.Dated answer = answers.ask(new Name(directory, name));
-        CachedLookup overlaid = overlaidAs(directory, name); // the name may have got an overlay in between
+        CachedLookup overlaid = overlaidAs(directory, name); // the name may have got an overlay meanwhile
         return overlaid == null ? kept(directory, name, answer) : overlaid;
     }
 
@@ -158,7 +158,7 @@ public final class Tree implements AutoCloseable {
         return new CachedLookup(isKept ? directory.child(name) : answer.answer(), answers.validNanos(answer));
     }
 
-    /** As {@link #resolve}, from the cache only: null if the answer is not cached. Never waits. */
+    /** Like {@link #resolve}, from the cache only: null if the answer is not cached. Never waits. */
     public @Nullable CachedLookup resolveNow(Directory directory, String name) {
         if (!Names.canBe(directory, name)) {
             return new CachedLookup(Absent.ABSENT, limits.negativeTtlNanos());
@@ -189,9 +189,9 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The listings' answer about a name. When many lookups find nothing, as when a program makes many files in one
-     * directory, an expired listing is renewed in the background. It stays valid up to as long again: the kernel lets
-     * no other program make a file in the directory while one such lookup waits for the store.
+     * The listings' answer about a name. When many lookups find nothing, for example when a program creates many files
+     * in one directory, an expired listing is renewed in the background. It stays valid for up to the same time again:
+     * while one such lookup waits for the store, the kernel lets no other program create a file in the directory.
      */
     private @Nullable CachedLookup listed(Directory directory, Listing listing, String name) {
         long now = nanoClock.getAsLong();
@@ -209,7 +209,7 @@ public final class Tree implements AutoCloseable {
         if (asked == null || asked.get() < ASKED_BEFORE_LISTING || listing.held() > MAX_LISTED_UNASKED) {
             return null;
         }
-        askedOneByOne.put(directory, asked); // a program that goes on making files must not be counted from the start
+        askedOneByOne.put(directory, asked); // keeps the count of a program that continues to create files
         relist(directory, listing);
         return stillValid;
     }
@@ -237,12 +237,12 @@ public final class Tree implements AutoCloseable {
         };
     }
 
-    /** As {@link #resolve}, without the validity. */
+    /** Like {@link #resolve}, without the validity. */
     public Answer lookup(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         return resolve(directory, name).answer();
     }
 
-    /** As {@link #resolveNow}, without the validity. */
+    /** Like {@link #resolveNow}, without the validity. */
     public @Nullable Answer lookupNow(Directory directory, String name) {
         CachedLookup known = resolveNow(directory, name);
         return known == null ? null : known.answer();
@@ -259,8 +259,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The directory's recent listing, as far as it has come; null if there is none. Unless it is whole, or is known to be
-     * too large to be kept, it goes on in the background. Never waits.
+     * The directory's recent listing so far; null if there is none. Unless it is whole, or is known to be too large to
+     * keep, it continues in the background. Never waits.
      */
     public @Nullable Listing listNow(Directory directory) {
         Listing known = listings.getIfPresent(directory);
@@ -304,20 +304,20 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Has {@link #preload} begin with a listing by another program: it answers until the bucket has been listed here, or for
-     * ever if {@link PreloadConfig#refresh} is not set. To be called before anything is changed here: a change that was made
-     * before would be hidden.
+     * Makes {@link #preload} begin with another program's listing. It is used until the bucket has been listed here, or
+     * permanently if {@link PreloadConfig#refresh} is not set. Must be called before the bucket is changed here:
+     * earlier changes would be hidden.
      */
     public void index(ObjectIndex index) {
         preloader.index(index);
     }
 
-    /** Lists the whole bucket in the background, if configured; from then on that listing answers. To be called once. */
+    /** Lists the whole bucket in the background, if configured; that listing then answers. To be called once. */
     public void preload() {
         preloader.start();
     }
 
-    /** Lists the whole bucket no more; a listing that runs ends. The last one that is complete goes on to answer. */
+    /** Stops listing the whole bucket; a running listing ends. The last complete one remains in use. */
     public void endPreload() {
         preloading.shutdownNow();
     }
@@ -339,27 +339,27 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The overlaid names of the directory ({@link #overlay}), now and later. A listing is complete and correct only
+     * A live view of the overlaid names of the directory ({@link #overlay}). A listing is complete and correct only
      * together with them.
      */
     public Map<String, Answer> overlaid(Directory directory) {
         return overlay.in(directory);
     }
 
-    /** Overlays the name: it stands for this, whatever the store has, until {@link #uncover}. */
+    /** Overlays the name: until {@link #uncover} it refers to {@code answer}, regardless of the store. */
     public void overlay(Directory directory, String name, Answer answer) {
         overlay.put(directory, name, answer);
     }
 
-    /** Removes the overlay; does nothing if the overlay is something else than {@code overlaid}. */
+    /** Removes the overlay. Does nothing if the overlay is not {@code overlaid}. */
     public void uncover(Directory directory, String name, Answer overlaid) {
         overlay.remove(directory, name, overlaid);
     }
 
     /**
      * Keeps the directory and its parents, even if the store has no key in them. Its last file may be about to be
-     * removed, and POSIX directories do not vanish with that. The store decides again once it shows something of the
-     * name, or once a listing that began a time to live later does not show it; or after {@link #letGo}.
+     * removed, and POSIX directories do not vanish with their last file. The store's state is used again once it shows
+     * the name, or once a listing that began a time to live later does not show it, or after {@link #letGo}.
      */
     public void keep(Directory directory) {
         long now = nanoClock.getAsLong();
@@ -372,8 +372,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * The directory has been made here. A program that makes a directory fills it: it is listed in the background with
-     * the first single lookup in it.
+     * The directory has been created here. A program that creates a directory fills it, so the first single lookup in
+     * it starts a listing in the background.
      */
     public void made(Directory directory) {
         askedOneByOne.put(directory, new AtomicInteger(ASKED_BEFORE_LISTING - 1));
@@ -386,13 +386,13 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * When the directory had no object of its own, which marks it, as a listing shows that is still valid: nanoseconds on
-     * the tree's clock. Null if no listing shows that. Never waits.
+     * When a listing that is still valid showed that the directory has no marker object: nanoseconds on the tree's
+     * clock. Null if no listing shows that. Never waits.
      */
     public @Nullable Long hadNoMarker(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
         Long listedAt = listing == null ? null : listing.hadNoMarker(nanoClock.getAsLong(), limits.ttlNanos());
-        if (listedAt != null || directory.prefix().isEmpty()) { // what marks the root of a bucket has another name
+        if (listedAt != null || directory.prefix().isEmpty()) { // the marker of a bucket's root has another name
             return listedAt;
         }
         DatedPage first = flat.page(new ListRequest(directory.prefix(), "", null, null, 1));
@@ -403,13 +403,13 @@ public final class Tree implements AutoCloseable {
                 : (Long) first.asOf();
     }
 
-    /** The store has this object, which marks a directory. */
+    /** The store has this marker object of a directory. */
     public void markerFound(StoredObject marker) {
         Place place = Place.of(marker.version().key());
         flat.answered(place.parent(), place.name(), new FileEntry(marker));
     }
 
-    /** The object that marks the directory has been changed here. */
+    /** The directory's marker object has been changed here. */
     public void markerChanged(Directory directory) {
         flat.supersede(directory, "");
     }
@@ -424,15 +424,15 @@ public final class Tree implements AutoCloseable {
         preloader.changing();
     }
 
-    /** The store has been changed: the name now stands for this. */
+    /** The store has been changed: the name now refers to {@code answer}. */
     public void changed(Directory directory, String name, Answer answer) {
         flat.supersede(directory, name);
         answers.set(new Name(directory, name), answer);
     }
 
     /**
-     * The store has been changed: all that was below one directory is below the other, which had nothing, or nothing
-     * but its marker, and which the caller has {@linkplain #forgetAll forgotten}. Overlays stay: their makers move them.
+     * The store has been changed: everything below one directory is now below the other, which had nothing but perhaps
+     * its marker, and which the caller has {@linkplain #forgetAll forgotten}. Overlays stay: their owners move them.
      */
     public void moved(Directory from, Directory to) {
         emptied.move(from, to);
@@ -445,8 +445,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Drops all cached answers about the directory and everything below it. The listing of its parent goes on to show what
-     * it does.
+     * Drops all cached answers about the directory and everything below it. The listing of its parent still shows it as
+     * before.
      */
     public void forgetAll(Directory directory) {
         flat.supersedeAll(directory);
@@ -499,15 +499,15 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Drops the cached answers about a name, whose directory the next {@link #list} lists anew. */
+    /** Drops the cached answers about a name. The next {@link #list} lists its directory again. */
     public void invalidate(Directory directory, String name) {
         forget(directory, name);
         forListings(directory, listing -> listing.doubt(name));
     }
 
     /**
-     * Drops the cached answers about a name that has been changed here, as the store may have more of it: a lookup asks the
-     * store. The listing of its directory goes on to show what it does.
+     * Drops the cached answers about a name that was changed here, because the store may have other keys of the name: a
+     * lookup asks the store. The listing of its directory still shows the name as before.
      */
     public void forget(Directory directory, String name) {
         flat.supersede(directory, name);
@@ -515,9 +515,9 @@ public final class Tree implements AutoCloseable {
         forListings(directory, listing -> listing.forget(name));
     }
 
-    /** Applies the action to the directory's listing, and to the former one that still counts. */
+    /** Applies the action to the directory's listing, and to a former one that is still in use. */
     private void forListings(Directory directory, Consumer<Listing> action) {
-        // In this order: a later listing asks the store later, and this one is known.
+        // In this order: a later listing asks the store later, and then knows the change.
         Listing listing = listings.getIfPresent(directory);
         if (listing != null) {
             action.accept(listing);
@@ -528,7 +528,7 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** How often a key was found that no path can reach. */
+    /** The number of times that a key was found that no path can reach. */
     public long hiddenKeys() {
         return hidden.count();
     }
@@ -542,8 +542,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * What {@code name} stands for at some time from now on. A known file is compared with the store's by one HEAD; a
-     * different or unknown one is looked up anew. An overlay ({@link #overlay}) counts.
+     * What {@code name} refers to at some time from now on. A known file is compared with the store's by one HEAD; a
+     * different or unknown one is looked up again. An overlay ({@link #overlay}) takes precedence.
      */
     public Answer revalidate(Directory directory, String name) throws ObjectStoreException, InterruptedException {
         CachedLookup overlaid = overlaidAs(directory, name);
@@ -594,13 +594,13 @@ public final class Tree implements AutoCloseable {
     }
 
     /**
-     * Names that are made here add to a listing, and those that are removed keep their places in it: one that has become too
-     * large gives way to another, which has neither.
+     * Names created here add to a listing, and removed names keep their places in it. One that has become too large is
+     * replaced by another, which has neither.
      */
     private void grown(Directory directory, Listing listing) {
         if (listing.isOvergrown()) {
             listings.asMap().remove(directory, listing);
-            askedOneByOne.invalidate(directory); // counts anew
+            askedOneByOne.invalidate(directory); // restarts the count
         } else if (listing.isOutgrown()) {
             weigh(directory, listing);
         }
@@ -618,7 +618,7 @@ public final class Tree implements AutoCloseable {
         }
     }
 
-    /** Whether its listing is known to be too large to be kept: then a second one would be no better. */
+    /** Whether its listing is known to be too large to keep: then a second one would be no better. */
     private boolean isTooLarge(Directory directory) {
         Listing listing = listings.getIfPresent(directory);
         return listing != null && listing.hasDropped(0);
@@ -632,7 +632,7 @@ public final class Tree implements AutoCloseable {
                 index += ListRequest.MAX_KEYS;
             }
         } catch (ObjectStoreException | InterruptedException e) {
-            // Single lookups go on and report the failure.
+            // Single lookups continue, and report the failure.
         } catch (RejectedExecutionException e) {
             // The mount ends.
         } finally {

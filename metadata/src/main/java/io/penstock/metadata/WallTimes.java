@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Carries times of a process's nano clock to another process by way of the wall clock. One instance stands for one
+ * Carries times of a process's nano clock to another process by way of the wall clock. One instance represents one
  * moment. A time that is read again has its true age, or up to a millisecond more. If the wall clock is behind that of
- * the writer, the age is unknown and counts as too old. (A clock that was set back by less than the time since then
- * makes it look younger by that; nothing shows this.)
+ * the writer, the age is unknown and considered too old. (A clock that was set back by less than the time since then
+ * makes it look younger by that amount, which cannot be detected.)
  */
 final class WallTimes {
     /** 146 years in nanoseconds: older than any validity, and still comparable with times of the nano clock. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One instance lists once. Any thread may ask for the progress and call {@link #stop}.
  */
 final class WholeListing implements AutoCloseable {
-    /** The number of refused prefixes after which it gives up: each costs a request or two. */
+    /** The number of refused prefixes after which it gives up: each costs one or two requests. */
     private static final int MOST_REFUSED = 1_000;
 
     private final ObjectStore store;
@@ -44,8 +44,8 @@ final class WholeListing implements AutoCloseable {
     private volatile @Nullable String stopped;
 
     /**
-     * @param refused prefixes that the store refuses to list: the objects below are unknown
-     * @param requests the number of requests that it took
+     * @param refused prefixes that the store refuses to list: the objects below them are unknown
+     * @param requests the number of requests made
      */
     record Listed(KeyTable table, List<String> refused, long requests) {}
 

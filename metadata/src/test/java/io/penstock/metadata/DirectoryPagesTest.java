@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Listings of large directories, of which several pages are requested at once. */
+/** Listings of large directories, with several pages requested at the same time. */
 @Timeout(60)
 class DirectoryPagesTest {
     private static final Duration TTL = Duration.ofMinutes(10);
@@ -92,7 +92,7 @@ class DirectoryPagesTest {
             Listing listing = tree.list(tree.root());
             assertThat(listing.await(4 * PAGE)).isTrue();
 
-            gate.awaitHeld(4); // as many as a range of which little is known is split by at once
+            gate.awaitHeld(4); // the number of concurrent probes of a range about which little is known
             gate.open();
 
             assertThat(Listings.names(listing)).isEqualTo(names);
@@ -101,7 +101,7 @@ class DirectoryPagesTest {
 
     @Test
     void read_abandoned_asksForNoMore() throws Exception {
-        int mostListed = 64_000; // of one directory half of it, and a quarter of that waits for its turn
+        int mostListed = 64_000; // half of it for one directory, and a quarter of that for queued entries
         int pages = mostListed / 2 / PAGE - 1;
         List<String> names = putMany(pages * PAGE);
         MetadataConfig config = new MetadataConfig(TTL, TTL, mostListed, CONCURRENCY, PreloadConfig.OFF);
@@ -130,7 +130,7 @@ class DirectoryPagesTest {
     }
 
     /**
-     * Also when the listing fails while pages ahead are being read: a page after a gap is not taken for the next one.
+     * Also if the listing fails while queued pages are being read: a page after a gap is not mistaken for the next one.
      */
     @Test
     void read_storeFailsAtAnyTime_throwsOrHasEachName() throws Exception {
@@ -147,7 +147,7 @@ class DirectoryPagesTest {
         }
     }
 
-    /** As by a server that knows continuation tokens only. */
+    /** Like a server that supports only continuation tokens. */
     @Test
     void read_storeIgnoresStartAfter_hasEachNameOnce() throws Exception {
         List<String> names = putMany(50 * PAGE);

@@ -94,7 +94,7 @@ class FlatTreeTest {
         }
     }
 
-    /** No page is newer than its entries, nor than the absence of further entries at its end. */
+    /** No page is newer than its entries, or than the absence of further entries at its end. */
     private static void checkAsOf(KeyTables model, FlatTree.DatedPage dated, ListRequest asked) {
         assertThat(model.pageTimes).contains(dated.asOf());
         for (StoredObject object : dated.page().objects()) {

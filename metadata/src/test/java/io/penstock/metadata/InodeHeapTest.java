@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cost of a name that the kernel knows: at most 280 bytes of heap, its name of 13 characters included. */
+/** The cost of a name that the kernel knows: at most 280 bytes of heap, including a name of 13 characters. */
 @Timeout(60)
 class InodeHeapTest {
     private static final int FILES = 200_000;
@@ -24,7 +24,7 @@ class InodeHeapTest {
 
         double each = (usedHeap() - before) / (double) FILES;
         assertThat(table.size()).isEqualTo(FILES);
-        assertThat(each).isBetween(100.0, 280.0); // under 100 it would not have been measured
+        assertThat(each).isBetween(100.0, 280.0); // less than 100 would mean that it was not measured
     }
 
     @Test
@@ -58,7 +58,7 @@ class InodeHeapTest {
         }
     }
 
-    /** The used heap after collecting until no more is freed. */
+    /** The used heap, after garbage collections until no more is freed. */
     static long usedHeap() {
         long used = Long.MAX_VALUE;
         while (true) {

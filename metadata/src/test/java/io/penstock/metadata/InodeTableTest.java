@@ -174,7 +174,7 @@ class InodeTableTest {
         assertThat(table.find(sub, "late")).isNull();
     }
 
-    /** It may be open: the inode of a lookup that came in between is the one to go. */
+    /** The moved inode may be open, so the inode of the late lookup must go. */
     @Test
     void move_directoryWhileWhatHasMovedIsLookedUpByItsOldName_leavesThatItsName() {
         Directory old = new Directory("a/old/");
@@ -185,7 +185,7 @@ class InodeTableTest {
         List<Inode> again = new ArrayList<>();
 
         table.move(old, moved, _ -> {
-            if (table.find(moved, "first") == null) { // one of these is not found before that has moved
+            if (table.find(moved, "first") == null) { // before "first" has moved, one of these is not found
                 late.add(table.acquire(old, "late" + late.size(), FILE));
             } else if (again.isEmpty()) {
                 again.add(table.acquire(old, "first", FILE));

@@ -47,7 +47,7 @@ class KeySpaceTest {
             assertThat(split).isNotNull();
             tried.add(split.key());
         }
-        // Their orders of magnitude, not their values, lie evenly.
+        // Their orders of magnitude, not their values, are evenly distributed.
         assertThat(tried.stream().map(KeySpaceTest::zeros).distinct()).hasSizeGreaterThanOrEqualTo(4);
     }
 

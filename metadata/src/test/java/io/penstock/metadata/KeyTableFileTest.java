@@ -36,13 +36,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A table read from a file equals the written one, and an incomplete file is never taken for a complete one. */
+/** A table read from a file equals the written one, and an incomplete file is never accepted. */
 @Timeout(120)
 class KeyTableFileTest {
     private static final String OWNER = "minio.example.com:9000/data imgs/";
     private static final long MILLI = Duration.ofMillis(1).toNanos();
 
-    /** Random tables have pages of about then; nano clocks may overflow. */
+    /** Pages of random tables have times close to this one; nano clocks may overflow. */
     private static final long NANOS = Long.MAX_VALUE + 5_000;
 
     @TempDir
@@ -105,7 +105,7 @@ class KeyTableFileTest {
         });
     }
 
-    /** How old pages must have become. */
+    /** The expected increase of the pages' ages. */
     private record Ages(Clocks before, Clocks after, Duration between) {
         void check(long written, long opened) {
             long expected = before.age(written) + between.toNanos();
@@ -237,14 +237,14 @@ class KeyTableFileTest {
         });
     }
 
-    /** Every byte counts, so none may differ. */
+    /** Checksums cover every byte, so any may change. */
     private static byte[] damaged(RandomGenerator random, byte[] whole) {
         byte[] bytes = whole.clone();
         int at = random.nextInt(bytes.length);
         switch (random.nextInt(5)) {
             case 0 -> bytes = Arrays.copyOf(bytes, at);
             case 1 -> bytes = Arrays.copyOf(bytes, bytes.length + random.nextInt(1, 5_000));
-            case 2 -> { // some of it was never written
+            case 2 -> { // a part was never written
                 Arrays.fill(bytes, at, Math.min(bytes.length, at + random.nextInt(1, 5_000)), (byte) 0);
                 bytes[at] = (byte) (whole[at] + 1);
             }
@@ -473,7 +473,7 @@ class KeyTableFileTest {
         assertThatThrownBy(() -> cursor.seek(key(LARGE - 1))).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Whatever they do: the first read of a chunk, or writing it to a file. */
+    /** Both for the first read of a chunk and for writing it to a file. */
     @Test
     void close_whileOthersReadAndWrite_endsThemCleanly() throws Exception {
         writeLarge();
@@ -502,7 +502,7 @@ class KeyTableFileTest {
         void run() throws IOException;
     }
 
-    /** Begins to do it again and again, until that fails. */
+    /** Repeats the action until it fails. */
     private static Thread thread(List<Throwable> ends, CountDownLatch begun, Action action) {
         return Thread.ofPlatform().start(() -> {
             begun.countDown();
@@ -524,7 +524,7 @@ class KeyTableFileTest {
         return "imgs/%05d/%09d.jpg".formatted(i / 1_000, i);
     }
 
-    /** Of some chunks. */
+    /** A table of several chunks. */
     private static KeyTable large() {
         RandomGenerator random = Seeded.random(1);
         KeyTableBuilder builder = new KeyTableBuilder();

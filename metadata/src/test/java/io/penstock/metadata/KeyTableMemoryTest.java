@@ -15,12 +15,12 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cost of an object: at most 64 bytes of memory in all, its key of 40 to 60 characters included. */
+/** The cost of an object: at most 64 bytes of memory in total, including its key of 40 to 60 characters. */
 @Timeout(60)
 class KeyTableMemoryTest {
     private static final HexFormat HEX = HexFormat.of();
 
-    /** Each with a builder and a page of its own for a thousand, more than there would be. */
+    /** Each range has its builder and a page for each thousand objects, more than in practice. */
     private static final int RANGES = 20;
 
     private final RandomGenerator random = Seeded.random(1);
@@ -39,7 +39,7 @@ class KeyTableMemoryTest {
         List<String> folders = LongStream.range(0, 200)
                 .mapToObj(i -> "laion/images/" + digits(i, 3) + "/")
                 .toList();
-        // Ascending, as random hashes sorted would be.
+        // Ascending, like sorted random hashes.
         check(folders, 1_000, i -> HEX.toHexDigits(i << 54 | random.nextLong() >>> 10) + hex(random, 8) + ".webp", 64);
     }
 
@@ -55,7 +55,7 @@ class KeyTableMemoryTest {
             long heap = InodeHeapTest.usedHeap() - before;
             long objects = (long) folders.size() * files;
             assertThat(table.size()).isEqualTo(objects);
-            // The table counts its known heap itself: it is counted twice here, which errs on the safe side.
+            // The table's count includes its known heap, which is counted twice here: that errs on the safe side.
             assertThat((double) (table.bytes() + heap) / objects).isBetween(20.0, (double) most);
             assertThat((double) heap / objects).isLessThan(2);
         }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Objects in any order against a sorted map of them. */
+/** Compares a table of objects added in any order with a sorted map of them. */
 @Timeout(60)
 class KeyTableSorterTest {
     private static final long AS_OF = 7;
@@ -42,7 +42,7 @@ class KeyTableSorterTest {
         });
     }
 
-    /** In their order, in none, or in pieces that lie in each other's way or not; some keys more than once. */
+    /** Ordered, unordered, or in pieces that may overlap; some keys more than once. */
     private static List<StoredObject> objects(RandomGenerator random) {
         List<StoredObject> objects = new ArrayList<>();
         for (String key : RandomKeys.set(random, 300)) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A table against the sorted list of the same objects. */
+/** Compares a table with the sorted list of the same objects. */
 @Timeout(60)
 class KeyTableTest {
     private static final String HASH = "0123456789abcdef0123456789abcdef";
@@ -255,7 +255,7 @@ class KeyTableTest {
         KeyTableBuilder joined = builder("a");
         KeyTableBuilder closed = builder("b");
         try (KeyTable table = KeyTable.join(List.of(joined))) {
-            joined.close(); // frees nothing of the table's
+            joined.close(); // frees no memory of the table
             closed.close();
             closed.close();
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.random.RandomGenerator;
 
-/** Makes tables of objects, by random builders and pages, and knows the page of each object. */
+/** Creates tables of objects, with random builders and pages, and knows the page of each object. */
 final class KeyTables {
     /** In order. */
     final List<StoredObject> objects;
@@ -27,7 +27,7 @@ final class KeyTables {
         this.objects = List.copyOf(inOrder);
     }
 
-    /** Any object, near to others in its time and its storage class, or not. */
+    /** A random object, with a time and storage class close to those of others, or not. */
     static StoredObject object(RandomGenerator random, String key) {
         String hash = "%016x%016x".formatted(random.nextLong(), random.nextLong() >>> random.nextInt(64));
         String etag = switch (random.nextInt(12)) {
@@ -88,7 +88,7 @@ final class KeyTables {
         return pageTimes.get(pages.get(object));
     }
 
-    /** The oldest of the pages that say that nothing lies between the object and the one before it. */
+    /** The oldest request time of the pages that show nothing between the object and the one before it. */
     long asOfGap(int object) {
         int from = object == 0 ? 0 : pages.get(object - 1);
         int to = object == objects.size() ? pageTimes.size() - 1 : pages.get(object);

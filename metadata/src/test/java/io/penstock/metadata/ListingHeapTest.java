@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The heap of listings: never more than the maximum number of entries takes, whether in few directories or in many. */
+/** The heap of listings: never more than the maximum number of entries takes, both in few directories and in many. */
 @Timeout(60)
 class ListingHeapTest {
     private static final int MOST_LISTED = 15_000;
@@ -25,7 +25,7 @@ class ListingHeapTest {
 
     private final ManualClock clock = new ManualClock();
 
-    /** Makes up a page of files for each directory. */
+    /** Generates a page of files for each directory. */
     private final class MadeUp extends ForwardingObjectStore {
         private final int files;
 
@@ -55,7 +55,7 @@ class ListingHeapTest {
         try (Tree tree = list(files, LISTED)) {
             long taken = InodeHeapTest.usedHeap() - before;
             assertThat((double) taken / MOST_LISTED).isBetween(100.0, (double) MetadataConfig.ENTRY_BYTES);
-            assertThat(tree.root().prefix()).isEmpty(); // is not collected before
+            assertThat(tree.root().prefix()).isEmpty(); // keeps the tree from being collected earlier
         }
     }
 

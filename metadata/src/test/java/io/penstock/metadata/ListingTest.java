@@ -69,7 +69,7 @@ class ListingTest {
             Listing listing = tree.list(tree.root());
 
             assertThat(listing.await(PAGE - 2)).isTrue();
-            gate.awaitHeld(1); // the next page is being fetched already
+            gate.awaitHeld(1); // the next page is already being fetched
             assertThat(listing.has(PAGE - 1)).isFalse();
             gate.open();
             assertThat(listing.await(PAGE - 1)).isTrue();
@@ -86,7 +86,7 @@ class ListingTest {
 
         assertThat(store.drain()).hasSize(2);
 
-        assertThat(Listings.names(listing)).hasSize(20 * PAGE); // and it goes on where it was left
+        assertThat(Listings.names(listing)).hasSize(20 * PAGE); // it continues where it stopped
         assertThat(store.drain()).hasSize(18);
     }
 
@@ -218,7 +218,7 @@ class ListingTest {
         }
     }
 
-    /** The last of a page is not an entry before the next page says that it is no directory. */
+    /** A page's last object is not an entry until the next page shows that it is not a directory. */
     @ParameterizedTest
     @ValueSource(ints = {2 * PAGE + 500, 3 * PAGE - 1})
     void lookup_askedDuringAListingButBeforeItsPage_leavesWhatThatSays(int index) throws Exception {
@@ -359,7 +359,7 @@ class ListingTest {
         return threads.submit(() -> tree.lookup(tree.root(), name));
     }
 
-    /** Another node changes the object, and a moment passes. */
+    /** Changes the object as another node, and advances the clock a little. */
     private Answer change(String name, boolean delete) throws Exception {
         Answer answer = Absent.ABSENT;
         if (delete) {
@@ -375,7 +375,7 @@ class ListingTest {
         return call instanceof Call.List(ListRequest request) && request.continuationToken() != null;
     }
 
-    /** Waits until so many entries have arrived, which no reader has requested. */
+    /** Waits until this many entries have arrived that no reader requested. */
     private static void quiesce(Listing listing, int entries) throws InterruptedException {
         while (!listing.has(entries - 1)) {
             Thread.sleep(1);

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs tasks on one thread, in an order that the test chooses. So requests overlap as in reality, and each run is the
+ * Runs tasks on one thread, in an order that the test chooses. So requests overlap as in practice, but each run is the
  * same.
  */
 final class LockStep implements Executor {
@@ -21,7 +21,7 @@ final class LockStep implements Executor {
     }
 
     /**
-     * Completes all requests in flight, and then those that they led to.
+     * Completes all requests in flight, then those that they caused.
      *
      * @return the number of rounds
      */
@@ -35,7 +35,7 @@ final class LockStep implements Executor {
         return rounds;
     }
 
-    /** Completes one of the requests in flight, until none is left. */
+    /** Completes the requests in flight one by one, until none is left. */
     void inAnyOrder(CompletableFuture<?> listing, RandomGenerator random, Runnable meanwhile) throws Exception {
         awaitFirst(listing);
         List<Runnable> tasks = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys that are legal in S3 and awkward as paths: none crashes, and none hides its neighbours. */
+/** Keys that are legal in S3 and awkward as paths: none causes a crash, and none hides its neighbours. */
 @Timeout(60)
 class OddKeysTest {
     private final ManualClock clock = new ManualClock();
@@ -41,7 +41,7 @@ class OddKeysTest {
         assertThat(tree.lookup(root, "d")).isEqualTo(new Directory("d/"));
     }
 
-    /** A mount of {@code d/} has the objects with which it probes the store there. */
+    /** A mount of {@code d/} has the objects that probe the store in it. */
     @Test
     void ownName_isHiddenAndItsNeighboursAreNot() throws Exception {
         bucket.put("d/a", "");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A change of this mount shows at once, whatever is cached, in flight, or in the store. */
+/** A change of this mount is visible immediately, regardless of what is cached, in flight, or in the store. */
 @Timeout(60)
 class OwnChangesTest {
     private static final Duration TTL = Duration.ofSeconds(60);
@@ -49,7 +49,7 @@ class OwnChangesTest {
         }
     }
 
-    /** Once armed, makes a page of a listing and holds it until the test releases it. */
+    /** Once armed, gets a page of a listing and holds it until the test releases it. */
     private static final class LateAnswers extends ForwardingObjectStore {
         final CountDownLatch made = new CountDownLatch(1);
         final CountDownLatch letGo = new CountDownLatch(1);

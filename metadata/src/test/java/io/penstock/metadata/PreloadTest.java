@@ -70,7 +70,7 @@ class PreloadTest {
         }
     }
 
-    /** The pages of a listing of the whole bucket are made, and do not arrive. */
+    /** The pages of a listing of the whole bucket are produced, but do not arrive. */
     private Gate holdWholeListing() {
         return delays.holdAnswer(call -> call instanceof Call.List(ListRequest request)
                 && request.delimiter().isEmpty()
@@ -99,7 +99,7 @@ class PreloadTest {
         }
     }
 
-    /** As once a mount is unmounted, while its uploads go on. */
+    /** As at the end of a mount whose uploads continue. */
     @Test
     void endPreload_whileItLists_endsThatAndNamesAreAskedForOneByOne() throws Exception {
         bucket.put("dir/file", "1");
@@ -271,7 +271,7 @@ class PreloadTest {
             assertThat(Listings.names(tree.list(tree.root()))).containsExactly("dir");
             assertThat(store.drain()).isEmpty();
 
-            clock.advance(TTL.multipliedBy(20)); // and no listing has come
+            clock.advance(TTL.multipliedBy(20)); // and no listing has arrived
             assertThat(isPreloaded(tree)).isFalse();
         }
     }
@@ -375,7 +375,7 @@ class PreloadTest {
         }
     }
 
-    /** As by the commits of files that a crash has left, which begin before the mount does. */
+    /** As by commits of files left by a crash, which begin before the mount does. */
     @Test
     void index_ofWhatWasChangedHereBeforeItIsRead_doesNotUndoThat() throws Exception {
         List<StoredObject> objects =
@@ -473,7 +473,7 @@ class PreloadTest {
             gate.awaitHeld(1); // it is listed again, in the background
             bucket.put("new", "1");
             gate.open();
-            clock.advance(TTL); // for which the listing of the folder is valid
+            clock.advance(TTL); // the listing of the folder is valid until now
             while (!(second.lookup(second.root(), "new") instanceof FileEntry)) {
                 Thread.sleep(1);
             }
@@ -552,7 +552,7 @@ class PreloadTest {
             tree.preload();
             gate.awaitHeld(1);
             clock.advance(Duration.ofSeconds(1));
-            bucket.delete("dir/gone"); // elsewhere
+            bucket.delete("dir/gone"); // by another node
             assertThat(tree.lookup(new Directory("dir/"), "gone")).isEqualTo(Absent.ABSENT);
             gate.open();
             awaitPreloaded(tree);
@@ -580,7 +580,7 @@ class PreloadTest {
             tree.preload();
             gate.awaitHeld(1);
             clock.advance(Duration.ofSeconds(1));
-            bucket.put("changed/made", "1"); // elsewhere
+            bucket.put("changed/made", "1"); // by another node
             bucket.delete("changed/gone");
             bucket.put("large/0000-made", "1");
             assertThat(Listings.names(tree.list(changed))).containsExactly("made", "stays");
@@ -706,7 +706,7 @@ class PreloadTest {
             keys.delete(key);
             tree.changed(directory, key.substring(slash), Absent.ABSENT);
         }
-        // The key below it hides the file, which shows once that key is gone.
+        // The key below it hides the file, which is visible once that key is removed.
         tree.invalidate(directory, key.substring(slash));
     }
 

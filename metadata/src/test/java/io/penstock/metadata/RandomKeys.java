@@ -8,7 +8,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 
-/** Keys as buckets have them at their worst. */
+/** Keys like those of the worst buckets. */
 final class RandomKeys {
     /** The order in which S3 lists. */
     static final Comparator<String> ORDER =
@@ -44,7 +44,7 @@ final class RandomKeys {
 
     private RandomKeys() {}
 
-    /** At most so many, in order. */
+    /** At most this many, in order. */
     static NavigableSet<String> set(RandomGenerator random, int most) {
         NavigableSet<String> keys = new TreeSet<>(ORDER);
         int count = random.nextInt(most + 1);

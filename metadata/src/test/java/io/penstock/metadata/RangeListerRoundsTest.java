@@ -19,9 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * How many rounds a listing of 100 pages takes with 16 requests at once, where one round completes all requests in
- * flight. One page after another takes 100; it would be 7 if all ranges were known before; it is about 10, as the
- * requests begin with one.
+ * The number of rounds that a listing of 100 pages takes with 16 concurrent requests; one round completes all requests
+ * in flight. One page after another takes 100; with all ranges known in advance it would be 7; it is about 10, because
+ * there is one request at first.
  */
 @Timeout(60)
 class RangeListerRoundsTest {

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Every key is listed exactly once, whatever the keys, the splits, the order of the responses and the store. */
+/** Every key is listed exactly once, for any keys, splits, order of responses and store. */
 @Timeout(120)
 class RangeListerTest {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -205,7 +205,7 @@ class RangeListerTest {
         FaultyObjectStore faulty =
                 new FaultyObjectStore(new SmallPages(bucketOf(KeySets.UUIDS.keys(2_000, random)), 20));
         DelayingObjectStore store = new DelayingObjectStore(faulty);
-        // The ranges are listed; the probes for more of them are held, and never released.
+        // The ranges are listed; probes for more ranges are held, and never released.
         Gate probes = store.hold(call -> isProbe(call));
         faulty.next(call -> !isProbe(call) && isNth(call, 3), Fault.fail(ObjectStoreException.AccessDenied::new));
 

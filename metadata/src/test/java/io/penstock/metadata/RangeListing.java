@@ -24,7 +24,7 @@ final class RangeListing {
 
     private RangeListing() {}
 
-    /** A range: keys and common prefixes in the order in which they came. */
+    /** A range: keys and common prefixes in the order of arrival. */
     static final class Collected {
         final List<String> names = new ArrayList<>();
         private final AtomicInteger threads = new AtomicInteger();
@@ -55,7 +55,7 @@ final class RangeListing {
                 });
     }
 
-    /** Lists on a thread of its own. */
+    /** Lists on a separate thread. */
     static CompletableFuture<List<String>> start(RangeLister<Collected> lister) {
         CompletableFuture<List<String>> result = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> {
@@ -94,13 +94,13 @@ final class RangeListing {
         return List.copyOf(shown);
     }
 
-    /** The most requests that a listing of so many names may take. */
+    /** The maximum number of requests for a listing of this many names. */
     static int mostRequests(int names, int pageSize, int concurrency) {
         int pages = Math.max(1, (names + pageSize - 1) / pageSize);
         return pages == 1 ? 1 : pages + pages / 8 + 3 * concurrency + 8;
     }
 
-    /** Its pages are small. */
+    /** A store with small pages. */
     static final class SmallPages extends ForwardingObjectStore {
         private final int size;
 

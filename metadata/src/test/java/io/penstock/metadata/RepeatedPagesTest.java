@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Stores and proxies that send pages of a listing again, in every loop that follows a token. */
+/** Stores and proxies that repeat pages of a listing, in every loop that follows a token. */
 @Timeout(60)
 final class RepeatedPagesTest {
     private static final Duration TTL = Duration.ofMinutes(10);
@@ -30,11 +30,11 @@ final class RepeatedPagesTest {
 
     /** How the store repeats itself. */
     enum Repetition {
-        /** A cache on the way leaves the token out of its keys. */
+        /** A cache in front of the store ignores the token. */
         SAME_PAGE,
         /** The same page, with another token each time. */
         SAME_PAGE_NEW_TOKEN,
-        /** Nothing but tokens, which go in a circle. */
+        /** Only tokens without content, in a circle. */
         EMPTY_PAGES_IN_A_CIRCLE
     }
 
@@ -130,7 +130,7 @@ final class RepeatedPagesTest {
         assertThat(store.listings).hasValueLessThan(40);
     }
 
-    /** As some stores list: they send a common prefix again, and pages with nothing. */
+    /** Some stores list like this: they repeat a common prefix, and send empty pages. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 10})
     void next_rightStore_hasAllPages(int size) throws Exception {

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 import java.util.zip.CRC32C;
 
-/** Changes the bytes of a {@link KeyTableFile} so that its checksums hold. */
+/** Changes the bytes of a {@link KeyTableFile} but keeps its checksums correct. */
 final class SnapshotBytes {
     private static final int INDEX_SUM = 12;
     private static final int INDEX_AT = 16;
@@ -17,7 +17,7 @@ final class SnapshotBytes {
         return (int) ByteBuffer.wrap(file).getLong(INDEX_AT);
     }
 
-    /** With a few other numbers in its index, or in its head. */
+    /** With a few changed numbers in its index, or in its head. */
     static byte[] forged(RandomGenerator random, byte[] file) {
         byte[] forged = file.clone();
         ByteBuffer bytes = ByteBuffer.wrap(forged);

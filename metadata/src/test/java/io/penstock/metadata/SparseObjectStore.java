@@ -7,7 +7,7 @@ import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import java.util.List;
 
-/** Puts an empty page before each page of a listing, as S3 may after many deletes. */
+/** Inserts an empty page before each page of a listing, as S3 may after many deletes. */
 final class SparseObjectStore extends ForwardingObjectStore {
     private static final String EMPTY = "after-empty:";
 

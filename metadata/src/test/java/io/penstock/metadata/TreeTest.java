@@ -282,7 +282,7 @@ class TreeTest {
         assertThat(tree.lookup(d, "a")).isEqualTo(Absent.ABSENT);
         assertThat(store.drain()).isEmpty();
 
-        clock.advance(NEGATIVE_TTL); // the listing is too old to prove an absence, the response before it is older
+        clock.advance(NEGATIVE_TTL); // the listing is too old to prove an absence, and the response before it is older
         assertThat(tree.lookup(d, "a")).isEqualTo(Absent.ABSENT);
         assertThat(store.drain()).hasSize(2);
     }
@@ -394,7 +394,7 @@ class TreeTest {
                 .hasSize(3);
     }
 
-    /** Looks up so many absent names that the directory is listed, and waits for the listing. */
+    /** Looks up enough absent names to start a listing of the directory, and waits for it. */
     private void askForManyAbsentNames(Directory directory) throws Exception {
         for (int i = 0; i < Tree.ASKED_BEFORE_LISTING; i++) {
             assertThat(tree.lookup(directory, "absent" + i)).isEqualTo(Absent.ABSENT);

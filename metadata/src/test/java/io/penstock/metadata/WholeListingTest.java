@@ -22,7 +22,7 @@ class WholeListingTest {
     private final ManualClock clock = new ManualClock();
     private final InMemoryObjectStore bucket = new InMemoryObjectStore("bucket", clock, InMemoryObjectStore.Order.UTF8);
 
-    /** The end of a range after its last key is known from a probe, which may be older than the pages before it. */
+    /** That no key follows a range's last key is known from a probe, which may be older than the pages before it. */
     @Test
     void list_keyMadeBehindAProbeThatFoundNothing_isNotSaidToBeAbsentSince() throws Exception {
         for (int i = 0; i < 30_000; i++) {
@@ -37,7 +37,7 @@ class WholeListingTest {
                 ListPage page = super.list(request);
                 String after = request.startAfter();
                 if (after != null && page.objects().isEmpty() && made.compareAndSet(null, after + "new")) {
-                    bucket.put(after + "new", "1"); // elsewhere, after this probe
+                    bucket.put(after + "new", "1"); // by another node, after this probe
                     madeAt.set(clock.nanoTime());
                 }
                 return page;

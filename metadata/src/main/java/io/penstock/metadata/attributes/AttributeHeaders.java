@@ -23,13 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The attributes of files as user metadata of objects. Written are the keys of AWS DataSync and File Gateway
- * ({@code file-permissions} and the like), and our own for what those lack. Read are these, and where they are missing
- * those of s3fs and rclone ({@code mode}, with the kind of the file, {@code uid}, {@code gid}, {@code mtime}). A value that cannot be read counts as
- * missing. docs/SEMANTICS.md has the table.
+ * The attributes of files as user metadata of objects. The keys written are those of AWS DataSync and File Gateway
+ * ({@code file-permissions} and the like), and Penstock's for what those lack. They are also read; where they are
+ * missing, those of s3fs and rclone are read ({@code mode}, with the kind of the file, {@code uid}, {@code gid},
+ * {@code mtime}). A value that cannot be read is ignored. docs/SEMANTICS.md has the table.
  */
 public final class AttributeHeaders {
-    /** The most bytes of attributes that all user metadata of an object holds, beside the id of an operation. */
+    /** The maximum size of an object's attributes: its user metadata, without the id of an operation. Bytes. */
     public static final int MOST_BYTES = ObjectProperties.MOST_METADATA_BYTES - OperationId.BYTES;
 
     private static final Logger LOG = LoggerFactory.getLogger(AttributeHeaders.class);
@@ -55,7 +55,7 @@ public final class AttributeHeaders {
 
     private static final int PERMISSION_BITS = 07777;
 
-    /** A number of more digits is no time, and may take very long to compute with. */
+    /** A number with more digits is not a time, and may take very long to process. */
     private static final int MOST_DIGITS = 40;
 
     private static final int S_IFDIR = 0040000;
@@ -65,7 +65,7 @@ public final class AttributeHeaders {
 
     private AttributeHeaders() {}
 
-    /** The headers that make an object keep these, and, with empty values, those that it must not have. */
+    /** The headers that make an object keep these attributes, with empty values for those that it must not have. */
     public static SortedMap<String, String> of(ObjectAttributes attributes) {
         SortedMap<String, String> headers = new TreeMap<>();
         headers.put(PERMISSIONS, text(attributes.permissions(), bits -> "0%03o".formatted(bits)));
@@ -81,7 +81,7 @@ public final class AttributeHeaders {
         return headers;
     }
 
-    /** Marks a directory's own object: objects in the directory may have kept attributes. */
+    /** The header of a marker whose directory has objects that may have kept attributes. */
     static Map<String, String> below() {
         return Map.of(BELOW, "yes");
     }
@@ -95,7 +95,7 @@ public final class AttributeHeaders {
         return properties.headers().keySet().stream().anyMatch(KEPT::contains);
     }
 
-    /** What these headers keep, written here or by another program. */
+    /** The attributes in these headers, written here or by another program. */
     public static ObjectAttributes read(SortedMap<String, String> headers) {
         if (headers.tailMap(USER_METADATA).isEmpty()) {
             return ObjectAttributes.NONE;
@@ -163,7 +163,7 @@ public final class AttributeHeaders {
         return new BigDecimal(text);
     }
 
-    /** s3fs writes st_mode in decimal digits, rclone in octal ones: only one of them has the type of a file. */
+    /** s3fs writes st_mode in decimal digits, rclone in octal ones: only one reading gives a valid file type. */
     private static int ofMode(String text) {
         int decimal = Integer.parseInt(text);
         boolean isDecimal =
@@ -171,7 +171,7 @@ public final class AttributeHeaders {
         return isDecimal ? decimal : Integer.parseInt(text, OCTAL);
     }
 
-    /** Whether the object's content is the target of a symbolic link, as s3fs has it. */
+    /** Whether the object's content is the target of a symbolic link, as s3fs stores it. */
     static boolean isTargetContent(SortedMap<String, String> headers) {
         Integer mode = value(headers, S3FS_MODE, AttributeHeaders::ofMode);
         return mode != null && FileKind.of(mode & FileKind.TYPE_BITS) == FileKind.SYMLINK;
@@ -193,14 +193,14 @@ public final class AttributeHeaders {
     }
 
     /**
-     * Whether this is the name of an extended attribute that an object may keep. Of others programs like cp would make
-     * capabilities and ACLs of local files, or would take them for facts that Penstock tells.
+     * Whether this is the name of an extended attribute that an object may keep. From any other name, programs like cp
+     * would create capabilities and ACLs on local files, or attributes that look like Penstock's.
      */
     public static boolean isOfUsers(String name) {
         return name.startsWith("user.") && !name.startsWith("user.penstock.") && name.indexOf('\0') < 0;
     }
 
-    /** {@code name=value} by name, with commas between them: the name encoded as in an address, the value in Base64. */
+    /** {@code name=value} by name, separated by commas: the name URL-encoded, the value in Base64. */
     private static String extended(Map<String, byte[]> attributes) {
         StringBuilder text = new StringBuilder();
         attributes.forEach((name, value) -> text.append(text.isEmpty() ? "" : ",")

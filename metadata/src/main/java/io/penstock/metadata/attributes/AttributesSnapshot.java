@@ -27,8 +27,8 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * The settled attributes of objects on disk, for the next mount. Each belongs to a version, so that the file needs no care when
- * something changes. It is replaced as a whole:
+ * The settled attributes of objects on disk, for the next mount. Each belongs to a version, so changes need not touch
+ * the file. It is replaced as a whole:
  *
  * <pre>
  *   magic, version, owner, number of objects
@@ -36,7 +36,7 @@ import java.util.zip.CheckedOutputStream;
  *   CRC32C of all that
  * </pre>
  *
- * <p>Safe for use by several threads, but for one {@link #write} at a time.
+ * <p>Safe for use by several threads, but only one may {@link #write} at a time.
  */
 public final class AttributesSnapshot {
     /** "PENSATTR". */
@@ -55,7 +55,7 @@ public final class AttributesSnapshot {
         this.owner = owner;
     }
 
-    /** Replaces the file. If this throws, the former one is unchanged, unless only the folder could not be synced. */
+    /** Replaces the file. If this throws, the former file is unchanged, unless only the sync of the folder failed. */
     void write(Collection<KnownAttributes.Settled> all) throws IOException {
         FileReplacement.write(file, channel -> write(all, channel));
     }
@@ -91,10 +91,10 @@ public final class AttributesSnapshot {
     }
 
     /**
-     * What the last mount has left.
+     * The attributes that the last mount left.
      *
-     * @return nothing if that was of another owner, or of another version of this program
-     * @throws java.nio.file.NoSuchFileException if it has left nothing
+     * @return nothing if they belong to another owner or program version
+     * @throws java.nio.file.NoSuchFileException if there is no file
      * @throws IOException if the file is damaged, or cannot be read
      */
     List<KnownAttributes.Settled> read() throws IOException {

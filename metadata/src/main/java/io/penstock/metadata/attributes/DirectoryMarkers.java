@@ -37,12 +37,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The objects that mark directories, {@code dir/}. They keep the directory's own attributes, and say whether any object
- * in the directory may have some: only then is an object asked for its attributes. So a bucket without kept
+ * The objects that mark directories, {@code dir/}. They keep the directory's attributes, and record whether any object
+ * in the directory may have some: otherwise no HEAD is sent for an object's attributes. So a bucket without kept
  * attributes costs at most one HEAD a directory, and none where a listing shows that there is no marker.
  *
- * <p>Answers are cached for the time to live of names. Questions and changes share what is remembered of a marker: hence the
- * length. Safe for use by any number of threads.
+ * <p>Answers are cached for the time to live of names. The class is long because requests and changes share the cached
+ * state of a marker. Safe for use by any number of threads.
  */
 public final class DirectoryMarkers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryMarkers.class);
@@ -50,31 +50,31 @@ public final class DirectoryMarkers implements AutoCloseable {
     /** Some 300 bytes each. */
     private static final int MOST_CACHED = 100_000;
 
-    /** Other nodes that change the same marker at the same time make an attempt fail. */
+    /** An attempt fails if another node changes the same marker at the same time. */
     private static final int ATTEMPTS = 4;
 
-    /** For which the store is waited for where it need not be. */
+    /** How long to wait for the store where its answer is not essential. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** Of calls that make one attempt each, which the timeouts of the connection end. */
+    /** For calls with a single attempt, which the connection's timeouts end. */
     private static final Duration NO_LIMIT = Duration.ofNanos(Long.MAX_VALUE);
 
     private final ObjectStore store;
     private final Tree tree;
     private final LongSupplier nanoClock;
 
-    /** One thread at a time changes a directory's marker. A turn is there for as long as a thread has it, or waits for it. */
+    /** One thread at a time changes a directory's marker. A lock exists while a thread holds it or waits for it. */
     private final Cache<String, ReentrantLock> turns =
             Caffeine.newBuilder().weakValues().executor(Runnable::run).build();
 
-    /** Kept beyond their time: the last known marker is better than none while the store is away. */
+    /** Kept after they expire: the last known marker is better than none while the store is away. */
     private final Cache<String, Dated> markers;
 
     private final ConcurrentMap<String, CompletableFuture<Dated>> asked = new ConcurrentHashMap<>();
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
     /**
-     * What a directory's marker says.
+     * The state of a directory's marker.
      *
      * @param isBelow whether objects in the directory may have kept attributes
      */
@@ -84,7 +84,7 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     /**
      * @param asOf when the store was asked, on the clock: nanoseconds
-     * @param isDoubted whether the store may have another by now, as after a change that has failed
+     * @param isDoubted whether the store may have another marker by now, for example after a failed change
      */
     private record Dated(Marker marker, long asOf, boolean isDoubted) {}
 
@@ -99,7 +99,7 @@ public final class DirectoryMarkers implements AutoCloseable {
                 .build();
     }
 
-    /** How long an answer is believed: nanoseconds. */
+    /** How long an answer is valid, in nanoseconds. */
     public long validNanos() {
         return tree.limits().ttlNanos();
     }
@@ -109,12 +109,12 @@ public final class DirectoryMarkers implements AutoCloseable {
         return nanoClock.getAsLong();
     }
 
-    /** Whether an answer is still believed. */
+    /** Whether an answer is still valid. */
     boolean isValid(long asOf) {
         return nanoTime() - asOf < validNanos();
     }
 
-    /** The marker if it is known; null if the store would have to be asked. */
+    /** The marker if it is known; null if that takes a request to the store. */
     @Nullable
     Marker now(Directory directory) {
         Dated known = markers.getIfPresent(directory.prefix());
@@ -131,7 +131,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         return Marker.NONE;
     }
 
-    /** The marker as it was known last, however long ago. */
+    /** The last known marker, however old. */
     Marker last(Directory directory) {
         Marker now = now(directory);
         if (now != null) {
@@ -141,7 +141,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         return known == null ? Marker.NONE : known.marker;
     }
 
-    /** The same; null if nothing is known of it that could stand in for the store. */
+    /** The last known marker; null if nothing is known that could replace the store's answer. */
     private @Nullable Marker lastKnown(Directory directory) {
         Dated known = markers.getIfPresent(directory.prefix());
         if (known == null || (known.isDoubted && known.marker.equals(Marker.NONE))) {
@@ -151,8 +151,8 @@ public final class DirectoryMarkers implements AutoCloseable {
     }
 
     /**
-     * While the store is away, the marker that was known last. If none was, the failure: what is private must not show as if
-     * nothing were kept.
+     * The marker. While the store is away, the last known one; without one the request fails: private objects must not
+     * look as if they had no attributes.
      */
     Marker of(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker known = now(directory);
@@ -171,7 +171,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** The same; the last known one after a second, as a program may enter a mount while the store is away. */
+    /** Like {@link #of}, but the last known one after a second: a program may enter a mount while the store is away. */
     Marker soon(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker last = lastKnown(directory);
         if (last == null || now(directory) != null) {
@@ -185,19 +185,19 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** The marker that was asked for later counts. */
+    /** Keeps the marker from the later request. */
     private void remember(String prefix, Dated marker) {
         markers.asMap().merge(prefix, marker, (known, found) -> found.asOf - known.asOf >= 0 ? found : known);
     }
 
-    /** The store may have another marker by now, as after a change that has failed: it is asked before that is believed again. */
+    /** The store may have another marker by now, for example after a failed change. The known one is invalid. */
     public void doubt(Directory directory) {
         Marker before = last(directory);
         markers.put(directory.prefix(), new Dated(before, nanoClock.getAsLong(), true));
-        asked.remove(directory.prefix()); // that was asked before
+        asked.remove(directory.prefix()); // that request was earlier
     }
 
-    /** Has the store asked, if it has to be: a caller will want the marker soon. */
+    /** Asks the store in the background, if necessary: a caller will soon need the marker. */
     void expect(Directory directory) {
         if (now(directory) == null && !executor.isShutdown()) {
             var _ = ask(directory);
@@ -236,8 +236,9 @@ public final class DirectoryMarkers implements AutoCloseable {
     }
 
     /**
-     * What is believed of a marker that the store denies: what was known last. If nothing was, it is missing, which the store
-     * does not say for want of s3:ListBucket; unless the credentials, which may have expired, do not list the directory either.
+     * The marker if the store denies access to it: the last known one. If there is none, it is considered missing,
+     * which a store without s3:ListBucket does not report. Fails if the directory cannot be listed either: credentials
+     * may have expired.
      */
     private Marker denied(Directory directory) throws ObjectStoreException, InterruptedException {
         Marker last = lastKnown(directory);
@@ -248,7 +249,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         return Marker.NONE;
     }
 
-    /** The marker's object, and remembers what it says, as others may have changed it. Null if there is none. */
+    /** The marker's object, whose state is cached, because others may have changed it. Null if there is none. */
     private @Nullable ObjectDescription description(Directory directory)
             throws ObjectStoreException, InterruptedException {
         try {
@@ -268,7 +269,7 @@ public final class DirectoryMarkers implements AutoCloseable {
                 AttributeHeaders.isBelow(description.headers()), AttributeHeaders.read(description.headers()));
     }
 
-    /** A directory was made here, with these attributes. */
+    /** A directory was created here, with these attributes. */
     public void made(Directory directory, ObjectAttributes attributes) {
         changed(directory, new Marker(false, attributes));
     }
@@ -278,7 +279,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         changed(directory, Marker.NONE);
     }
 
-    /** A directory was given the name of another here: its marker, if that is known, counts from now on. */
+    /** A directory was renamed here: its marker, if known, is that of the new name from now on. */
     void moved(Directory from, Directory to) {
         Marker marker = lastKnown(from);
         if (marker != null) {
@@ -286,7 +287,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** Nothing is known any more of the directory, and of those below it. */
+    /** Forgets everything known about the directory and those below it. */
     public void forgetAll(Directory directory) {
         markers.asMap().keySet().removeIf(directory::contains);
         asked.keySet().removeIf(directory::contains);
@@ -294,22 +295,22 @@ public final class DirectoryMarkers implements AutoCloseable {
 
     private void changed(Directory directory, Marker marker) {
         tree.markerChanged(directory);
-        asked.remove(directory.prefix()); // that was asked before
+        asked.remove(directory.prefix()); // that request was earlier
         remember(directory.prefix(), new Dated(marker, nanoClock.getAsLong(), false));
     }
 
     /**
-     * Sees to it that objects in the directory are asked for their attributes, here and on other nodes. The caller has a
+     * Ensures that attributes of objects in the directory are requested, here and on other nodes. The caller has a
      * deadline.
      *
-     * @throws ObjectStoreException.AccessDenied if the store takes no marker, as {@link ObjectStoreException.Refused}: here
-     *     the directory counts as marked, and the store is not asked again within the time to live, unless it has never said
-     *     what the marker is
+     * @throws ObjectStoreException.AccessDenied if the store takes no marker, like
+     *     {@link ObjectStoreException.Refused}: then the directory is treated as marked within the time to live, unless
+     *     its marker was never known
      */
     void markBelow(Directory directory) throws ObjectStoreException, InterruptedException {
         if (!isMarked(directory)) {
             inTurn(directory, () -> {
-                if (!isMarked(directory)) { // by the thread before
+                if (!isMarked(directory)) { // by another thread before
                     markNow(directory);
                 }
             });
@@ -326,7 +327,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             rewrite(directory, before -> before.isBelow() ? Map.of() : AttributeHeaders.below());
         } catch (ObjectStoreException.AccessDenied | ObjectStoreException.Refused e) {
             Dated known = markers.getIfPresent(directory.prefix());
-            if (known != null) { // otherwise the directory's own attributes would show as if there were none
+            if (known != null) { // otherwise the directory would appear to have no attributes
                 Marker asIfMarked = new Marker(true, known.marker.attributes());
                 remember(directory.prefix(), new Dated(asIfMarked, nanoClock.getAsLong(), false));
             }
@@ -334,7 +335,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** Changes the directory's own attributes. */
+    /** Changes the directory's attributes. */
     public void change(Directory directory, UnaryOperator<ObjectAttributes> change)
             throws ObjectStoreException, InterruptedException {
         Directory parent = directory.parent();
@@ -355,8 +356,8 @@ public final class DirectoryMarkers implements AutoCloseable {
     }
 
     /**
-     * Empty objects have one ETag, so that no condition of the store holds two changes apart. The wait for the turn is part of
-     * the call's time: the changes before it may all wait for a store that takes none.
+     * All empty objects have the same ETag, so no condition of the store distinguishes two changes. The wait for the
+     * lock is part of the call's time: the changes before it may all wait for a store that takes none.
      */
     private void inTurn(Directory directory, Change change) throws ObjectStoreException, InterruptedException {
         Deadline deadline = requireNonNull(Deadline.current(), "no deadline");
@@ -371,7 +372,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         }
     }
 
-    /** Headers to be changed, by what the marker says; none if it stays as it is. */
+    /** The headers to change, given the marker; none to leave it unchanged. */
     private interface Rewriting {
         Map<String, String> headers(Marker before);
     }
@@ -411,7 +412,7 @@ public final class DirectoryMarkers implements AutoCloseable {
                         AttributeHeaders.isBelow(properties.headers()), AttributeHeaders.read(properties.headers())));
     }
 
-    /** @param before the object that is there; null if there is none */
+    /** @param before the existing object; null if there is none */
     private void write(String key, @Nullable ObjectDescription before, ObjectProperties properties)
             throws ObjectStoreException, InterruptedException {
         if (before == null) {

@@ -2,18 +2,18 @@ package io.penstock.metadata.attributes;
 
 import org.jspecify.annotations.Nullable;
 
-/** What an object stands for. All but regular files are empty objects. */
+/** What an object represents. All except regular files are empty objects. */
 public enum FileKind {
     REGULAR(0100000),
     SYMLINK(0120000),
     FIFO(0010000),
     SOCKET(0140000),
-    /** A device that transfers characters; it opens nothing, as every mount is nodev. */
+    /** A character device; it opens nothing, because every mount is nodev. */
     CHARACTER(0020000),
-    /** A device that transfers blocks; likewise. */
+    /** A block device; likewise. */
     BLOCK(0060000);
 
-    /** The bits of st_mode that tell the type: stat(2), S_IFMT. */
+    /** The bits of st_mode that give the type: stat(2), S_IFMT. */
     public static final int TYPE_BITS = 0170000;
 
     private final int typeBits;
@@ -22,7 +22,7 @@ public enum FileKind {
         this.typeBits = typeBits;
     }
 
-    /** The kind by the type bits of st_mode; none of them stand for a regular file, as mknod(2) has it. */
+    /** The kind by the type bits of st_mode; no bits mean a regular file, as in mknod(2). */
     public static @Nullable FileKind of(int typeBits) {
         if (typeBits == 0) {
             return REGULAR;

@@ -31,25 +31,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The attributes that objects keep, by version. An object is asked by a HEAD, once for all callers that want to know at the
- * same time, and only where its directory's marker says that there may be some; anew after the time to live of names where the
- * answer was {@linkplain KnownAttributes racy}. Safe for use by any number of threads.
+ * The attributes that objects keep, by version. A HEAD requests them, once for all concurrent callers, and only where
+ * the directory's marker says that there may be some. It is repeated after the time to live of names if the answer was
+ * {@linkplain KnownAttributes racy}. Safe for use by any number of threads.
  *
- * <p>The ways to ask, to wait and to remember share one table: hence its length.
+ * <p>The class is long because requests, waits and cached answers share one table.
  */
 public final class KeptAttributes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KeptAttributes.class);
 
-    /** One that is dropped costs a HEAD. */
+    /** An entry that is dropped costs a HEAD. */
     private static final int MOST_CACHED = 400_000;
 
     /** Bytes: PATH_MAX without its zero. */
     private static final int LONGEST_TARGET = 4095;
 
-    /** Of heap, for each. */
+    /** Heap for each entry. */
     private static final int CACHED_BYTES = 500;
 
-    /** Objects that are asked at once. */
+    /** Maximum number of concurrent HEADs. */
     private static final int CONCURRENCY = 64;
 
     private final ObjectStore store;
@@ -63,22 +63,22 @@ public final class KeptAttributes implements AutoCloseable {
     private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore turns = new Semaphore(CONCURRENCY);
 
-    /** Null if nothing is left for the next mount. */
+    /** Null if nothing is kept for the next mount. */
     private final @Nullable AttributesSnapshot snapshot;
 
     /** Whether the snapshot was read: before, it may have more than is known. */
     private volatile boolean isLoaded;
 
-    /** Whether the snapshot lacks something that is settled. */
+    /** Whether the snapshot lacks settled attributes. */
     private volatile boolean isToSave;
 
-    /** Which objects are asked. */
+    /** Which objects' attributes are requested. */
     public enum Keeping {
-        /** None, and none is written. */
+        /** None, and none are written. */
         IGNORE,
-        /** Those in directories that are marked. */
+        /** Those in marked directories. */
         KEEP,
-        /** All: other programs, which mark nothing, may have kept attributes. */
+        /** All: other programs, which set no markers, may have kept attributes. */
         ALL
     }
 
@@ -96,7 +96,7 @@ public final class KeptAttributes implements AutoCloseable {
         return Math.min(MOST_CACHED, heapBytes / 8 / CACHED_BYTES);
     }
 
-    /** Begins with the attributes that the last mount knew, read in the background: until then the store is asked. */
+    /** Begins with the attributes that the last mount knew, read in the background. Until then the store is asked. */
     public void load() {
         if (snapshot != null) {
             executor.execute(() -> load(snapshot));
@@ -111,14 +111,14 @@ public final class KeptAttributes implements AutoCloseable {
         } catch (NoSuchFileException e) {
             // the first mount
         } catch (ClosedByInterruptException e) {
-            return; // the mount has ended: the file stays as it is
+            return; // the mount has ended: the file stays unchanged
         } catch (IOException e) {
             LOG.warn("What the last mount knew of files' attributes is not used: {}", e.getMessage());
         }
         isLoaded = true;
     }
 
-    /** Whether {@link #load} is done. */
+    /** Whether {@link #load} is complete. */
     boolean isLoaded() {
         return isLoaded;
     }
@@ -134,7 +134,7 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
-    /** Of a mount that keeps and shows none. */
+    /** For a mount that neither keeps nor shows attributes. */
     public static KeptAttributes none(ObjectStore store, Tree tree) {
         return new KeptAttributes(store, new DirectoryMarkers(store, tree, System::nanoTime), Keeping.IGNORE, null);
     }
@@ -149,9 +149,9 @@ public final class KeptAttributes implements AutoCloseable {
     }
 
     /**
-     * The attributes if they are known; null if the store would have to be asked.
+     * The attributes if they are known; null if that takes a request to the store.
      *
-     * @param parent where the node is; null for the root
+     * @param parent the directory of the node; null for the root
      */
     public @Nullable ObjectAttributes now(@Nullable Directory parent, Node node) {
         return switch (node) {
@@ -165,7 +165,7 @@ public final class KeptAttributes implements AutoCloseable {
         };
     }
 
-    /** {@link #now(Directory, Node)} of a file of this version. */
+    /** {@link #now(Directory, Node)} for a file of this version. */
     public @Nullable ObjectAttributes now(@Nullable Directory parent, ObjectVersion version) {
         KnownAttributes last = keeping == Keeping.IGNORE ? null : last(version);
         if (last != null && holds(last)) {
@@ -176,10 +176,7 @@ public final class KeptAttributes implements AutoCloseable {
         return none == null || last == null ? none : last.attributes();
     }
 
-    /**
-     * The attributes of objects in a directory where there are none; null if there may be some, or if that is not
-     * known.
-     */
+    /** The attributes of objects in a directory without any; null if there may be some, or if that is unknown. */
     private @Nullable ObjectAttributes noneIn(@Nullable Directory parent) {
         if (keeping == Keeping.IGNORE) {
             return ObjectAttributes.NONE;
@@ -192,7 +189,7 @@ public final class KeptAttributes implements AutoCloseable {
         return parent == null || keeping == Keeping.ALL || markers.now(parent) != null;
     }
 
-    /** The attributes of this version as they were known last; null if they never were. */
+    /** The last known attributes of this version; null if they were never known. */
     public @Nullable ObjectAttributes of(ObjectVersion version) {
         KnownAttributes last = last(version);
         return last == null ? null : last.attributes();
@@ -203,7 +200,7 @@ public final class KeptAttributes implements AutoCloseable {
         return last != null && last.isOf(version) ? last : null;
     }
 
-    /** Whether the store need not be asked again. */
+    /** Whether these are valid without another request. */
     private boolean holds(KnownAttributes last) {
         return switch (last) {
             case KnownAttributes.Settled _ -> true;
@@ -211,7 +208,7 @@ public final class KeptAttributes implements AutoCloseable {
         };
     }
 
-    /** The attributes, of the store if need be. */
+    /** The attributes, requested from the store if necessary. */
     public ObjectAttributes of(@Nullable Directory parent, Node node)
             throws ObjectStoreException, InterruptedException {
         ObjectAttributes now = now(parent, node);
@@ -230,7 +227,7 @@ public final class KeptAttributes implements AutoCloseable {
         };
     }
 
-    /** {@link #of(Directory, Node)} of a file of this version: while the store does not say, as they were known last. */
+    /** {@link #of(Directory, Node)} for a file of this version. If the store does not answer, the last known ones. */
     public ObjectAttributes of(@Nullable Directory parent, ObjectVersion version)
             throws ObjectStoreException, InterruptedException {
         return keeping == Keeping.IGNORE
@@ -262,26 +259,26 @@ public final class KeptAttributes implements AutoCloseable {
         return parent == null || keeping == Keeping.ALL || markers.of(parent).isBelow();
     }
 
-    /** The attributes that the object has at the store now, whatever is known: for a caller about to change them. */
+    /** The attributes that the store has now, regardless of those known: for a caller about to change them. */
     public ObjectAttributes ask(String key) throws ObjectStoreException, InterruptedException {
         return keeping == Keeping.IGNORE ? ObjectAttributes.NONE : read(store.describe(key));
     }
 
-    /** The set-group-id bit and the group of a directory, as they were known last. */
+    /** The last known set-group-id bit and group of a directory. */
     public ObjectAttributes last(Directory directory) {
         return keeping == Keeping.IGNORE
                 ? ObjectAttributes.NONE
                 : markers.last(directory).attributes();
     }
 
-    /** A name in the directory is being looked up: has its marker asked for at the same time. */
+    /** A name in the directory is being looked up: requests its marker at the same time. */
     public void expect(Directory directory) {
         if (keeping == Keeping.KEEP) {
             markers.expect(directory);
         }
     }
 
-    /** Has the store asked for those that are not known, for a reader of the directory that comes to them next. */
+    /** Requests unknown attributes in the background, for a reader of the directory that needs them next. */
     public void expect(Directory directory, List<Node> nodes) throws ObjectStoreException, InterruptedException {
         if (keeping == Keeping.IGNORE
                 || (keeping == Keeping.KEEP && !markers.of(directory).isBelow())) {
@@ -324,7 +321,7 @@ public final class KeptAttributes implements AutoCloseable {
             ObjectDescription there = store.describe(version.key());
             ObjectAttributes all = read(there);
             ObjectAttributes attributes = version.size() == 0 || isLinkOfS3fs(there) ? all : all.ofFile();
-            // Of a newer version they are as good as any: the name is about to be looked up again.
+            // Those of a newer version are equally good: the name is about to be looked up again.
             return KnownAttributes.isSettled(there.object().version().lastModified(), there.date())
                     ? new KnownAttributes.Settled(version, attributes)
                     : new KnownAttributes.Racy(version, attributes, asOf);
@@ -367,46 +364,46 @@ public final class KeptAttributes implements AutoCloseable {
         }
     }
 
-    /** Whether these were set here, of this version or of a later one, while the store was asked. */
+    /** Whether these were set here, for this version or a later one, while the store was asked. */
     private boolean isSetSince(KnownAttributes current, KnownAttributes found) {
         return current.isOf(found.version())
                 ? holds(current)
                 : current.version().lastModified().isAfter(found.version().lastModified());
     }
 
-    /** This version was made here, with these attributes: another node may change them within the same second. */
+    /** This version was created here, with these attributes. Another node may change them within the same second. */
     public void set(ObjectVersion version, ObjectAttributes attributes) {
         if (keeping != Keeping.IGNORE) {
             known.put(version.key(), new KnownAttributes.Racy(version, attributes, markers.nanoTime()));
         }
     }
 
-    /** A change of this object has failed, and may have been made for all that: it is asked before anything is shown again. */
+    /** A change of this object failed, but may have taken effect: its cached attributes are no longer valid. */
     public void doubt(String key) {
-        asked.remove(key); // that was asked before
+        asked.remove(key); // that request was earlier
         known.invalidate(key);
     }
 
-    /** Asks for the directory's marker, if it is not known. */
+    /** Requests the directory's marker, if it is not known. */
     public void learn(Directory directory) throws ObjectStoreException, InterruptedException {
         if (keeping != Keeping.IGNORE) {
             var _ = markers.of(directory);
         }
     }
 
-    /** A directory has the name of another, whose marker may still be there: its own counts, as it is known. */
+    /** A directory has the name of another, whose marker may still be cached: its own, if known, replaces that. */
     public void moved(Directory from, Directory to) {
         markers.moved(from, to);
     }
 
     /** Forgets the attributes of the directory and of everything below it. */
     public void forgetAll(Directory directory) {
-        asked.keySet().removeIf(directory::contains); // that was asked before
+        asked.keySet().removeIf(directory::contains); // that request was earlier
         known.asMap().keySet().removeIf(directory::contains);
         markers.forgetAll(directory);
     }
 
-    /** Interrupts running requests, and leaves the known attributes for the next mount. The store stays open. */
+    /** Interrupts running requests, and keeps the known attributes for the next mount. The store stays open. */
     @Override
     public void close() {
         executor.shutdownNow();

@@ -6,14 +6,14 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * The attributes of one version, as far as they are known. A change of attributes alone leaves an object's ETag and size as they
- * are, and its time counts in whole seconds. So several changes within one second are one version, and what was learned during
- * that second may be any of them: it is <em>racy</em>, as in git's index.
+ * The known attributes of one version. A change of attributes alone leaves an object's ETag and size unchanged, and its
+ * time is in whole seconds. So several changes within one second are one version, and an answer from that second may
+ * show any of them: it is <em>racy</em>, as in git's index.
  */
 sealed interface KnownAttributes {
     /**
-     * After an object's time, by the store's clock. One second is that of the time itself, in which the object may have been
-     * changed again. The other is for the time between the store's look at the object and the date of its response, and for
+     * After an object's time, by the store's clock. One second is that of the time itself, in which the object may have
+     * changed again. The other covers the time between the store's look at the object and the date of its response, and
      * servers of one store whose clocks differ.
      */
     Duration SETTLED = Duration.ofSeconds(2);
@@ -22,23 +22,23 @@ sealed interface KnownAttributes {
 
     ObjectAttributes attributes();
 
-    /** These count for the version for good. */
+    /** These are permanently valid for the version. */
     record Settled(ObjectVersion version, ObjectAttributes attributes) implements KnownAttributes {}
 
     /**
-     * The version may have others by now.
+     * The version may have other attributes by now.
      *
-     * @param asOf when they were asked for, or set here, on the clock: nanoseconds
+     * @param asOf when they were requested, or set here, on the clock: nanoseconds
      */
     record Racy(ObjectVersion version, ObjectAttributes attributes, long asOf) implements KnownAttributes {}
 
-    /** Whether nothing changes any more that has this time, once a store's response has this date. */
+    /** Whether a version with this time can no longer change, once a store's response has this date. */
     static boolean isSettled(Instant lastModified, Instant date) {
         return !date.isBefore(lastModified.plus(SETTLED));
     }
 
     default boolean isOf(ObjectVersion other) {
-        // Another node that changes attributes changes nothing but the time.
+        // Another node's change of attributes changes nothing else except the time.
         ObjectVersion version = version();
         return version.hasIdentityOf(other)
                 && version.size() == other.size()

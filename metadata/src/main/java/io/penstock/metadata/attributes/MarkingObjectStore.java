@@ -21,18 +21,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Marks a directory before the first object with kept attributes gets into it, sent by a commit, a rename, or one of
- * the next mount. All other calls are passed on: copies of whole directories bring their markers along.
+ * Marks a directory before it gets its first object with kept attributes, from a commit, a rename, or recovery by the
+ * next mount. All other calls are passed on: copies of whole directories include their markers.
  */
 public final class MarkingObjectStore extends ForwardingObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(MarkingObjectStore.class);
 
     private final DirectoryMarkers markers;
 
-    /** Beyond this number a warning may be logged once more. */
+    /** Beyond this number a warning may be repeated. */
     private static final int MOST_WARNED = 10_000;
 
-    /** Prefixes of directories that a warning was logged for. */
+    /** Prefixes of directories for which a warning was logged. */
     private final Set<String> warned = Collections.newSetFromMap(Caffeine.newBuilder()
             .maximumSize(MOST_WARNED)
             .executor(Runnable::run)
@@ -45,7 +45,7 @@ public final class MarkingObjectStore extends ForwardingObjectStore {
         this.markers = markers;
     }
 
-    /** Marks the directory first, if need be. One deadline is for both. */
+    /** Marks the directory first, if necessary. Both share one deadline. */
     private <T, E extends Exception> T marked(String key, ObjectProperties properties, Deadline.Work<T, E> write)
             throws ObjectStoreException, InterruptedException, E {
         Directory parent = AttributeHeaders.areKept(properties) ? Directory.of(key) : null;
@@ -58,7 +58,7 @@ public final class MarkingObjectStore extends ForwardingObjectStore {
         });
     }
 
-    /** A store that takes no marker takes objects all the same: their attributes show where all are asked. */
+    /** A store that takes no marker still takes objects: their attributes are shown if those of all are requested. */
     private void mark(Directory directory) throws ObjectStoreException, InterruptedException {
         try {
             markers.markBelow(directory);

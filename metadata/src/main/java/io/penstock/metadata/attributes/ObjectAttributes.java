@@ -7,13 +7,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kept attributes of a file or directory. A null is as the mount's settings, or the object's own time, have it.
+ * The kept attributes of a file or directory. A null means the value of the mount's settings, or the object's time.
  * Immutable.
  *
  * @param permissions the lower twelve bits of st_mode
  * @param target of a symbolic link; null for everything else
  * @param device the number of a device, st_rdev; 0 for everything else
- * @param extended by the names that xattr(7) has for users, with {@code user.}
+ * @param extended by their xattr(7) names, including {@code user.}
  */
 public record ObjectAttributes(
         FileKind kind,
@@ -33,7 +33,7 @@ public record ObjectAttributes(
         extended = Collections.unmodifiableSortedMap(new TreeMap<>(extended));
     }
 
-    /** Of a new file or directory; null for attributes that are as the settings have them. */
+    /** For a new file or directory; null for attributes that follow the settings. */
     public static ObjectAttributes ofNew(
             FileKind kind, @Nullable Integer permissions, @Nullable Integer uid, @Nullable Integer gid) {
         return kind == FileKind.REGULAR && permissions == null && uid == null && gid == null
@@ -41,7 +41,7 @@ public record ObjectAttributes(
                 : new ObjectAttributes(kind, permissions, uid, gid, null, null, null, 0, Collections.emptySortedMap());
     }
 
-    /** The same of an object with content: only an empty object is anything but a regular file. */
+    /** The same for an object with content: only an empty object can be anything but a regular file. */
     public ObjectAttributes ofFile() {
         return new ObjectAttributes(FileKind.REGULAR, permissions, uid, gid, modified, accessed, null, 0, extended);
     }
@@ -59,7 +59,7 @@ public record ObjectAttributes(
         return new ObjectAttributes(kind, bits, uid, gid, modified, accessed, target, device, extended);
     }
 
-    /** @param user,group null to leave it as it is */
+    /** @param user,group null to leave it unchanged */
     public ObjectAttributes withOwner(@Nullable Integer user, @Nullable Integer group) {
         return new ObjectAttributes(
                 kind,

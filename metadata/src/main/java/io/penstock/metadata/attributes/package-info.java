@@ -1,4 +1,4 @@
-/** What files and directories have beside names and bytes: mode, owner, times and the like, kept as user metadata. */
+/** Attributes of files and directories, such as mode, owner and times, kept as user metadata. */
 @NullMarked
 package io.penstock.metadata.attributes;
 

@@ -25,7 +25,7 @@ class AttributeHeadersTest {
         }
     }
 
-    /** As an object has them: an empty value stands for no header. */
+    /** In the form that an object keeps: an empty value means no header. */
     private static SortedMap<String, String> stored(ObjectAttributes attributes) {
         return ObjectProperties.ofNew("key")
                 .with(AttributeHeaders.of(attributes))
@@ -68,7 +68,7 @@ class AttributeHeadersTest {
                 .isEqualTo(ObjectAttributes.NONE);
     }
 
-    /** A journal has them as they are given to the object: with empty values for what that must not have. */
+    /** A journal has them in the form given to the object: with empty values for those that it must not have. */
     @Test
     void read_emptyValues_countAsMissing() {
         ObjectAttributes attributes = ObjectAttributes.NONE.withPermissions(0600);
@@ -108,7 +108,7 @@ class AttributeHeadersTest {
         assertThat(rclone.modified()).isEqualTo(Instant.ofEpochSecond(1_595_002_920, 123_456_789));
     }
 
-    /** cp -a would make a program with capabilities of it; and what Penstock itself tells cannot be kept. */
+    /** cp -a would give programs capabilities, and what Penstock itself reports cannot be kept. */
     @Test
     void read_extendedAttributesThatNoUserMaySet_areLeftOut() {
         ObjectAttributes read = AttributeHeaders.read(new TreeMap<>(Map.of(

@@ -73,7 +73,7 @@ final class AttributesSnapshotTest {
             }
             Files.write(file(), bad);
             try {
-                assertThat(snapshot().read()).isEmpty(); // the head tells of another owner
+                assertThat(snapshot().read()).isEmpty(); // the head names another owner
             } catch (IOException e) {
                 assertThat(e.getMessage()).contains(file().toString());
             }
@@ -92,7 +92,7 @@ final class AttributesSnapshotTest {
         assertThat(mount(put("a", ObjectAttributes.NONE.withPermissions(0640)))).isEqualTo(1);
     }
 
-    /** Another node's change of attributes leaves ETag and size as they are, and within the second the time too. */
+    /** Another node's change of attributes leaves ETag and size unchanged, and within the same second also the time. */
     @Test
     void nextMount_askedWithinTheSecondOfAChange_isAskedAnew() throws Exception {
         ObjectVersion version = put("a", ObjectAttributes.NONE.withPermissions(0600));
@@ -107,7 +107,7 @@ final class AttributesSnapshotTest {
         assertThat(mount(version)).isZero();
     }
 
-    /** Asks for the object's attributes. Returns how often the store was asked. */
+    /** Asks for the object's attributes. Returns the number of requests to the store. */
     private int mount(ObjectVersion version) throws Exception {
         RecordingObjectStore store = new RecordingObjectStore(bucket);
         ObjectAttributes expected =

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When directories are marked, and how long an answer about a marker counts. */
+/** When directories are marked, and how long an answer about a marker is valid. */
 @Timeout(60)
 class DirectoryMarkersTest {
     private static final Duration TTL = Duration.ofSeconds(60);
@@ -171,7 +171,7 @@ class DirectoryMarkersTest {
         assertThatThrownBy(() -> mark(D)).isInstanceOf(ObjectStoreException.AccessDenied.class);
     }
 
-    /** Credentials that have expired look like this. */
+    /** As with expired credentials. */
     @Test
     void markBelow_theLookIsDeniedToo_leavesWhatIsKnown() throws Exception {
         bucket.put("d/", Content.of(new byte[0]), properties("d/", ObjectAttributes.NONE.withPermissions(0700)));
@@ -198,7 +198,7 @@ class DirectoryMarkersTest {
         assertThat(markers.of(D).attributes().permissions()).isEqualTo(0700);
     }
 
-    /** Credentials that have expired look like this. */
+    /** As with expired credentials. */
     @Test
     void of_deniedLater_isWhatItWas() throws Exception {
         mark(D);
@@ -317,7 +317,7 @@ class DirectoryMarkersTest {
         void run() throws Exception;
     }
 
-    /** A program that the store has answered before the change, and that sees the answer after it. */
+    /** A program whose response the store sent before the change, but that receives it afterwards. */
     private Program<ObjectAttributes> askedBefore(KeptAttributes kept, ObjectVersion version, Change change)
             throws Exception {
         try (Gate gate = delays.holdAnswer(call -> call.equals(new Call.Describe("d/a")))) {
