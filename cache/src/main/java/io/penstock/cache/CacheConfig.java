@@ -7,12 +7,12 @@ import java.nio.file.Path;
 /**
  * Bounds of a page cache.
  *
- * @param directory the cache folder, on NVMe; made with mode 0700 if it is not there
- * @param sizeBytes most bytes on disk; at least one page
- * @param minFreeBytes bytes that stay free on the folder's file system, whatever {@code sizeBytes} allows; 0 or more
- * @param memoryBytes most bytes of pages in memory (in flight, being written to disk, or kept because there is room);
- *     at least two pages: one that arrives while another is on its way to disk. Whole pages of it are used. It is
- *     direct memory, so the JVM's {@code -XX:MaxDirectMemorySize} must allow it
+ * @param directory the cache folder, on NVMe; created with mode 0700 if it does not exist
+ * @param sizeBytes maximum bytes on disk; at least one page
+ * @param minFreeBytes bytes to leave free on the folder's file system, whatever {@code sizeBytes} allows; 0 or more
+ * @param memoryBytes maximum bytes of pages in memory (in flight, being written to disk, or kept because there is
+ *     room), rounded down to whole pages; at least two pages, so that one can arrive while another is being written. It
+ *     is direct memory, so the JVM's {@code -XX:MaxDirectMemorySize} must allow it
  * @param audience the users that may read the folder's content
  */
 public record CacheConfig(Path directory, long sizeBytes, long minFreeBytes, long memoryBytes, Audience audience) {

@@ -3,22 +3,22 @@ package io.penstock.cache;
 import io.penstock.cache.disk.Counters;
 
 /**
- * Counters since the cache was opened, and its present size. A page is counted once for each read that touches it.
+ * Counters since the cache was opened, and its current size. Each read counts every page that it touches once.
  *
- * @param memoryHits page reads answered from memory
- * @param diskHits page reads answered from NVMe
+ * @param memoryHits page reads served from memory
+ * @param diskHits page reads served from NVMe
  * @param waits page reads that waited for a page in flight
  * @param misses page reads that found the page Missing
- * @param memoryReadBytes bytes that readers had from memory
- * @param diskReadBytes bytes that readers had from NVMe
- * @param waitedReadBytes bytes that readers had of pages in flight, after they had waited for them
- * @param waitNanos nanoseconds that readers waited for pages in flight, those that they had found Missing included
+ * @param memoryReadBytes bytes that readers got from memory
+ * @param diskReadBytes bytes that readers got from NVMe
+ * @param waitedReadBytes bytes that readers got from pages in flight, after waiting
+ * @param waitNanos nanoseconds that readers waited for pages in flight, including those they had found Missing
  * @param diskNanos nanoseconds that readers waited for NVMe
  * @param filledPages pages that became Ready
  * @param failedFills pages whose fill failed or was cancelled
- * @param evictedPages pages given up for space
- * @param corruptPages pages whose checksum did not hold
- * @param diskErrors reads and writes of the cache folder that failed; none of them failed a read
+ * @param evictedPages pages evicted to make space
+ * @param corruptPages pages whose checksum did not match
+ * @param diskErrors failed reads and writes of the cache folder; none of them made a reader's call fail
  * @param unstoredPages pages that were not written to NVMe because it was full, slow or sick
  * @param memoryBytes bytes of pages in memory now
  * @param diskBytes bytes of pages on NVMe now

@@ -17,9 +17,7 @@ public final class CachedObject implements AutoCloseable {
     /** Returned by {@link #read} and {@link #readNow} instead of a byte count when the page is Missing. */
     public static final int MISSING = -1;
 
-    /**
-     * Returned by {@link #readNow} instead of a byte count when the bytes are not in memory but may be had by waiting.
-     */
+    /** Returned by {@link #readNow} instead of a byte count when the read would have to wait for the bytes. */
     public static final int WOULD_WAIT = -2;
 
     private final ObjectPages pages;
@@ -33,9 +31,9 @@ public final class CachedObject implements AutoCloseable {
     public enum Storing {
         /** The page is on disk. */
         STORED,
-        /** It is being fetched or written, or waits for that. */
+        /** It is being fetched or written, or is queued for one of these. */
         UNDER_WAY,
-        /** It was in memory only, and is written once more: to be looked at again. */
+        /** It was in memory only, and is queued for writing again: call again later. */
         TRIED,
         /** It is neither on disk nor in memory. */
         MISSING
@@ -58,47 +56,46 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * A snapshot: it may be another by the time that it is returned.
+     * A snapshot: it may be out of date when it is returned.
      *
-     * @param page from 0 to the number of the object's last page
+     * @param page from 0 to the index of the object's last page
      */
     public PageState state(long page) {
         return pages.state(checkPage(page, pages.pageCount() - 1L));
     }
 
-    /** Whether a read of the page would wait for nothing, as it is in memory: a snapshot as {@link #state} is. */
+    /** Whether the page is in memory, so that reading it would not wait. A snapshot, as {@link #state} is. */
     public boolean isInMemory(long page) {
         PageFrame frame = pages.frame(checkPage(page, pages.pageCount() - 1L));
         return frame != null && frame.isComplete();
     }
 
     /**
-     * Claims the first run of Missing pages within {@code [fromPage, toPage)}: turns them Inflight, for the caller alone
-     * to fill. Every claim must be filled or failed. The run ends early at a page that is not Missing or for which there
-     * is no memory, and at the end of the object.
+     * Claims the first run of Missing pages within {@code [fromPage, toPage)}: they become Inflight, and the caller
+     * must fill or fail them. The run ends early at a page that is not Missing or for which there is no memory, and at
+     * the end of the object.
      *
-     * @return null if no page in it is Missing, or if memory is short; {@link Urgency#DEMAND} waits for memory instead
+     * @return null if no page in it is Missing, or if memory is short; {@link Urgency#DEMAND} waits for memory
      */
     public @Nullable Fill claim(long fromPage, long toPage, Urgency urgency) throws InterruptedException {
         long end = Math.min(toPage, pages.pageCount());
         return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
-    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} at random, all of it into the buffer. */
+    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} for random reads, all copied into the buffer. */
     public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
         return read(position, to, false, null);
     }
 
     /**
      * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits while the
-     * page is Inflight, but only until the bytes asked for have arrived.
+     * page is Inflight, but only until the requested bytes have arrived.
      *
-     * @param sequential whether the bytes after these will be wanted too: then whole pages are read from disk, and some
+     * @param sequential whether the following bytes will be needed too: then reads whole pages from disk, and some
      *     ahead
-     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer, whose position goes
-     *     over them
+     * @param loans if not null, large reads are lent instead of copied into the buffer; its position advances anyway
      * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
-     * @throws FillFailedException if the fill that was waited for failed
+     * @throws FillFailedException if this read waited for a fill that failed
      */
     public int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
             throws FillFailedException, InterruptedException {
@@ -107,61 +104,61 @@ public final class CachedObject implements AutoCloseable {
     }
 
     /**
-     * {@link #read(long, ByteBuffer)} for another node. Bytes from disk are compared with their checksums, by whole
-     * pages, as a disk may return other bytes than were written: a page that is not right is {@link #MISSING} from then
-     * on.
+     * Like {@link #read(long, ByteBuffer)}, on behalf of another node. Pages from disk are read whole and compared with
+     * their checksums, because a disk may return other bytes than were written. A page that does not match is
+     * {@link #MISSING} from then on.
      */
     public int readChecked(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
         return reads.read(checkPosition(position), to, FromDisk.CHECKED, null);
     }
 
-    /** {@link #readNow(long, ByteBuffer, LentBytes)}, all of it into the buffer. */
+    /** Like {@link #readNow(long, ByteBuffer, LentBytes)}, with all bytes copied into the buffer. */
     public int readNow(long position, ByteBuffer to) {
         return readNow(position, to, null);
     }
 
-    /** Like {@link #read}, but never waits, not for the disk either: {@link #WOULD_WAIT} instead. */
+    /** Like {@link #read}, but never waits, not even for the disk: returns {@link #WOULD_WAIT} instead. */
     public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         return reads.readNow(checkPosition(position), to, loans);
     }
 
-    /** Bytes in a page of it: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
+    /** Bytes per page: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
     public int pageSize() {
         return pages.geometry().size();
     }
 
-    /** Whether the page is on disk; has it written if it is in memory only. Never waits. */
+    /** Whether the page is on disk. If it is in memory only, has it written. Never waits. */
     public Storing store(long page) {
         return pages.store(checkPage(page, pages.pageCount() - 1L));
     }
 
-    /** Notes how it was read, for its next open, also after a restart if pages of it are stored then. */
+    /** Records how it was read, for its next open; survives a restart if pages of it are stored then. */
     public void setReadShape(ReadShape shape) {
         store.setReadShape(pages, shape);
     }
 
-    /** The shape that {@link #setReadShape} noted last. */
+    /** The shape last set by {@link #setReadShape}. */
     public ReadShape readShape() {
         return pages.readShape();
     }
 
-    /** Whether all pages are stored on disk: a snapshot, made without touching it. */
+    /** Whether all pages are stored on disk: a snapshot, taken without touching the disk. */
     public boolean isWhole() {
         return store.isWhole(pages);
     }
 
     /**
-     * The file that holds the whole object, for a reader outside the cache; it may touch the disk.
+     * The file that holds the whole object, for a reader outside the cache. May touch the disk.
      *
-     * @param verified only if every page was written by this process or has been checked since it started. Where that
-     *     is all that is missing, the pages are checked in the background, so that a later call succeeds
-     * @return null if there is no such file now; else to be closed, which this object's close does not do
+     * @param verified whether every page must have been written by this process or checked since it started. If only
+     *     checks are missing, they run in the background, so that a later call succeeds
+     * @return null if there is no such file now; else the caller must close it, as closing this object does not
      */
     public @Nullable WholeFile wholeFile(boolean verified) {
         return wholeFiles.lend(pages, verified);
     }
 
-    /** Fills that were claimed go on and may be ended after it. Closing again does nothing. */
+    /** Claimed fills continue and may end after this. Closing again does nothing. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -6,26 +6,26 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A claimed run of pages on its way from Missing to Ready. Filled in order by one thread at a time; each page turns
- * Ready as its last byte arrives, and readers wake as the bytes they wait for arrive.
+ * A claimed run of pages on its way from Missing to Ready. Filled in order by one thread at a time. Each page becomes
+ * Ready when its last byte arrives, and readers wake as soon as the bytes they wait for are there.
  *
- * <p>Every fill ends: by its last byte, or by {@link #fail}. A thread that has to end one must not wait in
- * {@link CachedObject#claim} before that.
+ * <p>Every fill ends: by its last byte, or by {@link #fail}. A thread that must end a fill must not wait in
+ * {@link CachedObject#claim} before it has.
  */
 public final class Fill {
     private final ObjectPages object;
     private final List<PageFrame> frames;
 
-    /** Frames before it are complete. Written by the one thread that fills; others only look ahead of it. */
+    /** Index of the first incomplete frame. Written by the one thread that fills; others only look from there on. */
     private volatile int current;
 
     private final Urgency urgency;
     private final long memoryNanos;
 
-    /** Whether and how far its pages are written: decided at the first. Confined to the thread that fills. */
+    /** Limit for writing the fill's pages to disk, decided at the first page. Confined to the thread that fills. */
     private long mostUnwritten;
 
-    /** @param memoryNanos that the claim has waited for memory */
+    /** @param memoryNanos how long the claim waited for memory */
     Fill(ObjectPages object, List<PageFrame> frames, Urgency urgency, long memoryNanos) {
         this.object = object;
         this.frames = List.copyOf(frames);
@@ -33,12 +33,12 @@ public final class Fill {
         this.memoryNanos = memoryNanos;
     }
 
-    /** How long the claim has waited for memory: nanoseconds; 0 if there was some. */
+    /** How long the claim waited for memory, in nanoseconds; 0 if there was some. */
     public long memoryNanos() {
         return memoryNanos;
     }
 
-    /** The bytes to fetch: whole pages, the object's last one cut at its size. */
+    /** The bytes to fetch: whole pages, except that the object's last page ends with the object. */
     public ByteRange range() {
         PageGeometry geometry = object.geometry();
         long start = geometry.start(frames.getFirst().page());
@@ -46,17 +46,13 @@ public final class Fill {
         return new ByteRange(start, geometry.start(last.page()) + last.length() - start);
     }
 
-    /**
-     * The memory to put the next bytes in: the rest of the current page.
-     *
-     * @throws IllegalStateException if the fill has ended
-     */
+    /** The memory for the next bytes: the rest of the current page. */
     public ByteBuffer buffer() {
         return currentFrame().rest();
     }
 
     /**
-     * Tells that so many more bytes lie in the buffer last handed out.
+     * Reports that this many more bytes are in the buffer that {@link #buffer} last returned.
      *
      * @param bytes from 0 to the remaining bytes of that buffer
      */
@@ -74,9 +70,8 @@ public final class Fill {
     }
 
     /**
-     * Turns the pages that are not Ready yet back to Missing and wakes their readers with the cause. Does nothing once
-     * the fill has ended. To be called once no thread writes into a buffer of this fill any more: its memory is
-     * another page's next.
+     * Turns the pages that are not yet Ready back to Missing and wakes their readers with the cause. Does nothing once
+     * the fill has ended. Call it only once no thread writes to this fill's buffers: another page may get the memory.
      */
     public void fail(Exception cause) {
         for (int i = current; i < frames.size(); i++) {
@@ -85,7 +80,7 @@ public final class Fill {
         }
     }
 
-    /** Whether a reader waits for a page of this fill that is not Ready yet. May be asked by any thread. */
+    /** Whether a reader waits for a page of this fill that is not yet Ready. Any thread may call this. */
     public boolean awaited() {
         for (int i = current; i < frames.size(); i++) {
             if (frames.get(i).isAwaited()) {

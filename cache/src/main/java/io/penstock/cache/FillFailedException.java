@@ -1,6 +1,6 @@
 package io.penstock.cache;
 
-/** The fill that a reader waited for failed; the cause is that given to {@link Fill#fail}. */
+/** The fill that a reader waited for has failed. The cause is the one passed to {@link Fill#fail}. */
 public final class FillFailedException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -25,8 +25,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Rebuilds the objects of a cache folder from its index log. Used by one thread, before any other thread uses the
- * cache.
+ * Rebuilds the objects of a cache folder from its index log. Used by one thread, before other threads use the cache.
  */
 final class IndexReplay implements Consumer<IndexRecord> {
     private final Shared shared;
@@ -35,7 +34,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
     /** By the name of their data file. */
     private final Map<Long, ObjectPages> objects = new LinkedHashMap<>();
 
-    /** @param packs gets the small objects */
+    /** @param packs receives the small objects */
     IndexReplay(Shared shared, PackTable packs) {
         this.shared = shared;
         this.packs = packs;
@@ -110,12 +109,12 @@ final class IndexReplay implements Consumer<IndexRecord> {
             pack.stored().found(page, 0);
         }
         Extent extent = pack.stored().extentForWriting(first);
-        if (last < extent.firstPage() + extent.pages()) { // else extents were larger then, as the cache was
+        if (last < extent.firstPage() + extent.pages()) { // else the cache was larger then, and so were its extents
             packs.put(new PackedPage(id, extent, position, length, checksum, false));
         }
     }
 
-    /** Those that have pages, in the order in which they came; of two files of one object, the later. */
+    /** The objects that have pages, in order of their records; of two files of one object, the later. */
     Collection<ObjectPages> objects() {
         Map<ObjectId, ObjectPages> found = new LinkedHashMap<>();
         for (ObjectPages object : objects.values()) {

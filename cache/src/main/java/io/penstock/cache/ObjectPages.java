@@ -16,10 +16,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one object version: those in memory as frames, beside those on disk, and claims of those that are Missing.
+ * The pages of one object version: frames in memory, in addition to extents on disk, and claims of Missing pages.
  *
- * <p>A page is claimed by putting a frame where none is, and then looking again whether it is on disk: a page is marked
- * as stored before its frame goes, so that no claim can slip between.
+ * <p>A claim adds a frame where there is none, and then checks again whether the page is on disk. A page is marked as
+ * stored before its frame goes, so no claim can slip in between.
  */
 final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     private final Shared shared;
@@ -72,16 +72,16 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
                 return extended(first, to, urgency, waited);
             }
             if (urgency != Urgency.DEMAND && state(page) == PageState.MISSING) {
-                return null; // for want of memory
+                return null; // memory is short
             }
         }
         return null;
     }
 
     /**
-     * The claim comes first, so that of many readers of a page only one waits for memory.
+     * The claim comes first, so that only one of a page's many readers waits for memory.
      *
-     * @return for how long, in nanoseconds; 0 if there was some
+     * @return how long it waited, in nanoseconds; 0 if there was memory
      */
     long waitForMemory(PageFrame frame) throws InterruptedException {
         boolean granted = false;
@@ -147,14 +147,14 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (!addFrame(frame)) {
             return null;
         }
-        if (shared.store().has(this, page)) { // stored, and its frame evicted, since the first look
+        if (shared.store().has(this, page)) { // stored since the first look, and its frame evicted
             abandon(frame);
             return null;
         }
         return frame;
     }
 
-    /** Takes the frame away as if it had never been there. */
+    /** Removes the frame as if it had never existed. */
     void abandon(PageFrame frame) {
         boolean current = removeFrame(frame);
         frame.cancel();
@@ -176,7 +176,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
 
     // ---- calls by a fill
 
-    /** As {@link WriteBehind#mostUnwritten} decides for all pages of the fill. */
+    /** {@link WriteBehind#mostUnwritten}, for all pages of the fill. */
     long mostUnwritten(PageFrame first, Urgency urgency) {
         return shared.writeBehind().mostUnwritten(first, urgency);
     }
@@ -196,7 +196,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         }
     }
 
-    /** Has a page of which there is only the copy in memory written to disk: {@link CachedObject#store}. */
+    /** Has a page that is only in memory written to disk: see {@link CachedObject#store}. */
     Storing store(int page) {
         PageFrame frame = frame(page);
         if (shared.store().has(this, page)) {
@@ -225,7 +225,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         return map == null ? null : map.get(page);
     }
 
-    /** Makes the frame current, unless its page has one. For callers that have a reference to this object. */
+    /** Makes the frame current, unless its page has one. The caller must hold a reference to this object. */
     boolean addFrame(PageFrame frame) {
         ConcurrentHashMap<Integer, PageFrame> map = frames;
         if (map == null) {
@@ -274,7 +274,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         }
     }
 
-    /** Gives back the reference of {@link ObjectTable#retain}. */
+    /** Drops the reference taken by {@link ObjectTable#retain}. */
     void release() {
         shared.table().release(this);
     }

@@ -38,21 +38,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The page cache of one mount: pages in memory and on NVMe. Puts the parts together, and has a method for each request of the
- * mount: hence its length. Safe for use by any number of threads.
+ * The page cache of one mount: pages in memory and on NVMe. Long, because it wires the parts together and has a method
+ * for each of the mount's requests. Safe for use by any number of threads.
  *
- * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: pages that it does not give are Missing.
+ * <p>A sick, full or slow disk makes reads slower, never wrong and never an error: its pages are then Missing.
  */
 public final class PageCache implements AutoCloseable {
-    /** Bytes in a page; an object's last page ends with the object. */
+    /** Bytes per page; an object's last page ends with the object. */
     public static final int PAGE_SIZE = PageGeometry.PAGE_SIZE;
 
-    /** Bytes in a sector, of which there are 16 in a page. */
+    /** Bytes per sector; a page has 16 sectors. */
     public static final int SECTOR_SIZE = PageGeometry.SECTOR_SIZE;
 
     private static final Logger log = LoggerFactory.getLogger(PageCache.class);
 
-    /** Space is {@link DiskSpace}'s matter: a write that fails for want of it is one more failure. */
+    /** Never counts as full: {@link DiskSpace} manages the space, so a write that finds none has simply failed. */
     private static final DiskHealth.Disk CACHE_DISK =
             new DiskHealth.Disk("The cache's disk", 3, "Going on without it", () -> false);
 
@@ -108,16 +108,15 @@ public final class PageCache implements AutoCloseable {
     /**
      * Opens the cache folder and takes over the pages that earlier runs left Ready in it.
      *
-     * @throws IOException with a message fit for the user if the folder cannot be used, or another process uses it
+     * @throws IOException with a message for the user if the folder is unusable or in use by another process
      */
     public static PageCache open(CacheConfig config) throws IOException {
         return open(config, Environment.local(config));
     }
 
     /**
-     * The parts that a test replaces: the data files, the clock, the size of an extent, how many of them there may be,
-     * where memory comes from, and how often to look at how much is free on the disk, beside the looks when something
-     * is written.
+     * What tests replace: the data files, the clock, the pages per extent, the maximum number of extents, the source of
+     * memory, and the interval at which the free disk space is measured in addition to the checks at writes.
      */
     record Environment(
             FilesFactory files,
@@ -138,7 +137,7 @@ public final class PageCache implements AutoCloseable {
             return new Environment(ObjectFiles::in, System::nanoTime, pagesPerExtent(config.sizeBytes()));
         }
 
-        /** {@link Extent#MAX_PAGES}, but fewer in a small cache: with some 256 extents the eviction policy has a choice. */
+        /** {@link Extent#MAX_PAGES}, but fewer in a small cache: some 256 extents give the eviction policy a choice. */
         private static int pagesPerExtent(long cacheBytes) {
             long share = Math.clamp(cacheBytes / PAGE_SIZE / 256, 1, Extent.MAX_PAGES);
             return (int) Long.highestOneBit(share);
@@ -170,17 +169,17 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * The pages of one object version, shared by all callers that have it open. Close it when done.
+     * The pages of one object version, shared by all callers that have it open. The caller closes it.
      *
-     * @param namespace keeps keys of different buckets apart: endpoint and bucket
+     * @param namespace separates keys of different buckets: endpoint and bucket
      */
     public CachedObject open(String namespace, ObjectVersion version) {
         return open(ObjectId.of(namespace, version), version, PageGeometry.PAGES);
     }
 
     /**
-     * The same version in sectors: its pages are of {@link #SECTOR_SIZE}. Bytes of a version that are cached in pages are
-     * not in its sectors, and the other way round; the caller decides where a byte is fetched to.
+     * The same version in sectors: its pages have {@link #SECTOR_SIZE} bytes. Bytes that are cached in a version's
+     * pages are not in its sectors, and vice versa; the caller decides where to fetch a byte.
      *
      * @param pages the version, {@linkplain #open opened}
      */
@@ -193,7 +192,7 @@ public final class PageCache implements AutoCloseable {
         return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
     }
 
-    /** Whether the disk has no room for any page, as less is free there than the configured bytes. */
+    /** Whether the disk has no room for any page, because less than the configured minimum is free there. */
     public boolean keepsNothing() {
         return space.keepsNothing();
     }
@@ -210,8 +209,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Gives up the pages and sectors of a version that is no longer wanted; those in flight are left to their fills.
-     * Their space comes free in the background. Waits while too many tasks of the disk are not done.
+     * Drops the pages and sectors of a version that is no longer wanted; those in flight are left to their fills. Their
+     * disk space is freed in the background. Waits while too many disk tasks are pending.
      */
     public void invalidate(String namespace, ObjectVersion version) throws InterruptedException {
         tasks.awaitFew();
@@ -229,8 +228,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Stores a small object that is on disk once more, from there. If it is pinned by now, it lies beside others that are
-     * pinned (ADR 30). Any other version stays as it is. Waits for the disk.
+     * Stores a small object that is on disk again, from its copy there. If it is pinned by now, it moves next to other
+     * pinned objects (ADR 30). Any other version stays as it is. Waits for the disk.
      */
     public void storeAgain(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
@@ -247,33 +246,32 @@ public final class PageCache implements AutoCloseable {
         return pins;
     }
 
-    /** Where the bytes of a version are. Never waits, not for the disk either. */
+    /** Where the bytes of a version are. Never waits, not even for the disk. */
     public Residency residency(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
         return Residency.of(version.size(), store, id, table.find(id), table.find(id.ofSectors()));
     }
 
-    /** How a version was read, as {@link CachedObject#readShape} has it, without opening it. */
+    /** How a version was read, as {@link CachedObject#readShape}, but without opening it. */
     public ReadShape readShape(String namespace, ObjectVersion version) {
         ObjectPages pages = table.find(ObjectId.of(namespace, version));
         return pages == null ? ReadShape.UNKNOWN : pages.readShape();
     }
 
-    /** Whether such objects have a file of their own, to be lent or {@linkplain #adopt adopted}: not if smaller than a page. */
+    /** Whether an object of this size has its own file, to be lent or {@linkplain #adopt adopted}: a page or more. */
     public static boolean hasOwnFile(long objectBytes) {
         return !PageGeometry.isSmall(objectBytes);
     }
 
     /**
-     * Takes over a file that was written with pages of a version that is new: from now on they are Ready, as far as there
-     * is space for them.
+     * Takes over a file that holds pages of a new version: from now on those for which there is space are Ready.
      *
      * @param file with each page at its offset, as long as the object; on the cache folder's file system. It is gone
-     *     if it was taken over
-     * @param pages those that it holds as a whole. It should take no space for others, which the cache would not know
-     * @param checksums CRC32C of each, by page number
-     * @return false if it was not, because there are pages of this version already, the disk is not well, or it {@linkplain
-     *     #hasOwnFile takes none}
+     *     after a takeover
+     * @param pages the pages that the file holds completely. Others should take no space, as the cache does not count
+     *     it
+     * @param checksums CRC32C of each page, by page number
+     * @return false if not: the version has pages already, the disk is sick, or {@linkplain #hasOwnFile none is used}
      */
     public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
         ObjectId id = ObjectId.of(namespace, version);
@@ -286,9 +284,9 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Has the size, the space to leave free and the memory of {@code config} from now on. Pages beyond lower bounds
-     * are evicted soon after, except those in use; memory goes back to the system when the JVM next collects all of its
-     * garbage. Folder and audience stay as they are.
+     * Applies the size, the minimum free space and the memory of {@code config}. Pages beyond lower bounds are evicted
+     * soon after, except those in use. Memory returns to the system at the JVM's next full garbage collection. Folder
+     * and audience stay as they are.
      */
     public void adjust(CacheConfig config) {
         memory.setBudget(config.memoryBytes());
@@ -301,34 +299,34 @@ public final class PageCache implements AutoCloseable {
     }
 
     /**
-     * Bytes of memory that pages may take: some are read, some are on their way in or to the disk. Becomes less where the
-     * JVM grants less than was asked for, and changes with {@link #adjust}, so ask each time.
+     * Bytes of memory for pages, including those in flight to or from the disk. Shrinks where the JVM grants less than
+     * requested, and changes with {@link #adjust}, so do not cache the value.
      */
     public long memoryBytes() {
         return memory.budgetBytes();
     }
 
-    /** Whether so many bytes could be claimed as {@link Urgency#LATER} now, or as many as there may ever be. */
+    /** Whether this many bytes, or the maximum if that is less, could be claimed as {@link Urgency#LATER} now. */
     public boolean hasMemoryFor(long bytes) {
         return memory.hasForReadahead(bytes);
     }
 
-    /** Whether pages are written to the disk: it is not sick, or is to be tried again. */
+    /** Whether pages are written to the disk: it is not sick, or it is time to try it again. */
     public boolean takesPages() {
         return writes.areAllowed();
     }
 
-    /** Bytes that may be added and stay until they are read: free ones, and those that the policy has for new pages. */
+    /** Bytes that can be added and stay until they are read: free space, and the policy's share for new pages. */
     public long roomBytes() {
         return health.isWell() ? space.roomBytes() : 0;
     }
 
-    /** For tests: waits until all that was to be written or freed by now is. */
+    /** For tests: waits until all pending writes and frees are done. */
     void awaitWritten() throws InterruptedException {
         upkeep.awaitIdle();
     }
 
-    /** For tests: objects that are open or have pages. */
+    /** For tests: the number of objects that are open or have pages. */
     int objects() {
         return table.size();
     }
@@ -338,7 +336,7 @@ public final class PageCache implements AutoCloseable {
         return memory.busyBytes();
     }
 
-    /** Waits, for a bounded time, until complete pages are on disk, and unlocks the folder. */
+    /** Waits, for a bounded time, until complete pages are on disk, then unlocks the folder. */
     @Override
     public void close() {
         wholeFiles.close();

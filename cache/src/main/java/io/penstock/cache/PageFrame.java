@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  *            bytes arrive, in order         last byte
  *   ARRIVING ─────┬────▶ ARRIVING ───────────────────────▶ COMPLETE
  *                 ├──▶ FAILED      waiting readers get the cause
- *                 └──▶ CANCELLED   waiting readers look again at where the page is
+ *                 └──▶ CANCELLED   waiting readers look up the page again
  * </pre>
  *
- * <p>References are counted: one for being {@linkplain Owner#frame current}, one for the thread that fills it and
- * then writes it to disk, one for each reader in that time. The memory goes back with the last; so a reader that has a
- * reference always finishes its copy, also of a page that has failed after the bytes that it wants.
+ * <p>References are counted: one for being {@linkplain Owner#frame current}, one for the thread that fills it and then
+ * writes it to disk, and one for each active reader. The last one releases the memory. So a reader with a reference
+ * always finishes its copy, even if the page fails after the bytes that it needs.
  */
 final class PageFrame implements LentBytes.Loan {
     enum Origin {
@@ -31,19 +31,19 @@ final class PageFrame implements LentBytes.Loan {
         DISK
     }
 
-    /** The object that it is a page of. */
+    /** The object that the page belongs to. */
     interface Owner {
         /** The current frame of the page; null if it is not in memory. */
         @Nullable
         PageFrame frame(int page);
 
-        /** True if the frame was current: the reference that this stood for is the caller's to drop. */
+        /** True if the frame was current: the caller must then drop the reference that this represented. */
         boolean removeFrame(PageFrame frame);
 
-        /** A reader has just registered with one of its frames. */
+        /** A reader has just begun to wait for one of the object's frames. */
         void readerWaits();
 
-        /** It has waited for so long. */
+        /** A reader has finished waiting. */
         void readerWaited(long nanos);
 
         PageMemory memory();
@@ -56,7 +56,7 @@ final class PageFrame implements LentBytes.Loan {
         CANCELLED
     }
 
-    /** A reader and the bytes that it waits for, counted from the page's start. */
+    /** A waiting reader, and the number of bytes from the page's start that it needs. */
     private record Waiter(Thread thread, int bytes) {}
 
     private final Owner owner;
@@ -65,27 +65,27 @@ final class PageFrame implements LentBytes.Loan {
     private final Origin origin;
     private final AtomicInteger references = new AtomicInteger(2);
 
-    /** Set once, before the first byte arrives; read after {@link #arrived} has been. */
+    /** Set once, before the first byte arrives; read only after {@link #arrived}. */
     private @Nullable Chunk chunk;
 
-    /** Bytes there, from the page's start. Written by the one thread that fills. */
+    /** Bytes present, from the page's start. Written by the one thread that fills. */
     private volatile int arrived;
 
     private volatile Stage stage = Stage.ARRIVING;
 
-    /** Readers that wait. */
+    /** Waiting readers. */
     private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
 
-    /** Set before {@link #stage} turns FAILED. */
+    /** Set before {@link #stage} becomes FAILED. */
     private @Nullable Exception failure;
 
-    /** Racy on purpose: a lost update evicts a page somewhat too early or too late. */
+    /** Racy on purpose: a lost update only evicts a page a little too early or too late. */
     private int bytesRead;
 
     /** Racy on purpose, like {@link #bytesRead}. */
     private boolean read;
 
-    /** Whether it waits to be written to disk. */
+    /** Whether it is queued for writing to disk. */
     private volatile boolean unwritten;
 
     PageFrame(Owner owner, int page, int length, Origin origin) {
@@ -135,12 +135,12 @@ final class PageFrame implements LentBytes.Loan {
         return chunk().memory().slice(arrived, length - arrived);
     }
 
-    /** All of the page's bytes. */
+    /** All bytes of the page. */
     ByteBuffer bytes() {
         return chunk().memory().slice(0, length);
     }
 
-    /** So many more bytes have arrived. */
+    /** This many more bytes have arrived. */
     void arrived(int bytes) {
         if (bytes < 0 || bytes > length - arrived) {
             throw new IllegalArgumentException(bytes + " bytes in a buffer of " + (length - arrived));
@@ -165,8 +165,8 @@ final class PageFrame implements LentBytes.Loan {
     }
 
     /**
-     * Wakes the readers that have what they wait for. Unparked, not notified: a virtual thread that is notified has to
-     * wait for a thread of the JVM that hands it on.
+     * Wakes the readers whose bytes have arrived. Uses unpark, not notify: a notified virtual thread must first wait
+     * for a JVM thread that passes the notification on.
      */
     private void wake() {
         for (Waiter each : waiters) {
@@ -189,13 +189,13 @@ final class PageFrame implements LentBytes.Loan {
     }
 
     /**
-     * Waits until the page's first {@code bytes} bytes are there.
+     * Waits until the page's first {@code bytes} bytes have arrived.
      *
      * @return false if the page was cancelled
      */
     boolean await(int bytes) throws FillFailedException, InterruptedException {
         Waiter self = new Waiter(Thread.currentThread(), bytes);
-        waiters.add(self); // before it looks at what wake() looks at after it was written
+        waiters.add(self); // before it checks what wake() reads after writing it
         owner.readerWaits();
         long begun = System.nanoTime();
         try {
@@ -215,7 +215,7 @@ final class PageFrame implements LentBytes.Loan {
         return has(bytes);
     }
 
-    /** Copies as many bytes as the buffer takes; they have arrived. */
+    /** Copies as many bytes as fit in the buffer; they must have arrived. */
     int copy(int offset, ByteBuffer to) {
         int count = Math.min(to.remaining(), length - offset);
         ByteBuffer memory = chunk().memory();
@@ -225,7 +225,7 @@ final class PageFrame implements LentBytes.Loan {
         return count;
     }
 
-    /** The same, but lends the bytes if they are many. The loan is a reference of its own. */
+    /** The same, but lends the bytes if there are many. The loan has its own reference. */
     int lend(int offset, ByteBuffer to, LentBytes loans) {
         int count = Math.min(to.remaining(), length - offset);
         if (!loans.takes(count)) {
@@ -251,7 +251,7 @@ final class PageFrame implements LentBytes.Loan {
         }
     }
 
-    /** Whether a reader has most likely had all of it, so that it will hardly come back. */
+    /** Whether a reader has probably read all of it and will hardly come back. */
     boolean isSpent() {
         return bytesRead >= length;
     }
@@ -262,12 +262,12 @@ final class PageFrame implements LentBytes.Loan {
         return was;
     }
 
-    /** False if the memory is gone or going; then the page is not current either. */
+    /** False if the memory has been or is being released; then the page is not current either. */
     boolean tryRetain() {
         return references.getAndUpdate(count -> count > 0 ? count + 1 : count) > 0;
     }
 
-    /** For a caller that has a reference already. */
+    /** The caller must hold a reference already. */
     void retain() {
         references.incrementAndGet();
     }
@@ -279,7 +279,7 @@ final class PageFrame implements LentBytes.Loan {
         }
     }
 
-    /** Removes the page from memory, for all later readers; and returns the memory that this leaves unused. */
+    /** Removes the page from memory for all later readers, and returns the memory if nothing uses it any more. */
     @Nullable
     Chunk evict() {
         return owner.removeFrame(this) ? dropReference() : null;

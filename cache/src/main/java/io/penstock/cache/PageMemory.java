@@ -12,34 +12,34 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of all pages: one budget, taken lazily from the system, and given back only if the budget shrinks.
+ * The memory of all pages: one budget, allocated lazily, and returned to the system only if the budget shrinks.
  *
- * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read; then it is
- * <em>kept</em> until another page needs it, and evicted oldest first, but pages that were read to the end before all
- * others: the kernel has those now. A kept page that was read since it was last looked at gets a second chance.
+ * <p>Memory is <em>busy</em> while its page is filled, waits to be written to disk, or is read. Then it is
+ * <em>kept</em> until another page needs it. Pages that were read to the end are evicted first, because the kernel has
+ * them now; then the oldest. A kept page that was read since it was last examined gets a second chance.
  *
- * <p>Demand is served in the order in which it came, and nothing overtakes it. Readahead gets memory only while no
- * caller waits and no more than three quarters of the budget are busy.
+ * <p>Demand is served in order of arrival, and nothing overtakes it. Readahead gets memory only while no caller waits
+ * and at most three quarters of the budget are busy.
  *
- * <p>Why this cannot deadlock: a thread that waits here holds no memory, and a holder of busy memory waits for
- * something else than memory: a fill for the object store, write-behind for the disk (with three quarters of the budget
- * at most, and never with a part of each slab), a reader for its copy. So all busy memory comes back, and the first in the
- * queue gets it. The one duty of callers: a thread that must finish a {@link Fill} itself must not wait here before that.
+ * <p>Why this cannot deadlock: a thread that waits here holds no memory, and holders of busy memory wait for something
+ * else: a fill for the object store, write-behind for the disk (with three quarters of the budget at most, and never
+ * with part of every slab), a reader for its copy. So all busy memory comes back, and the first in the queue gets it.
+ * Callers have one duty: a thread that must finish a {@link Fill} must not wait here first.
  */
 final class PageMemory {
-    /** Bounds the work under the lock where every kept frame was just read. */
+    /** Bounds the work under the lock if every kept frame has just been read. */
     private static final int CHANCES = 16;
 
-    /** Innermost but for the maps of {@link ObjectTable}. */
+    /** Innermost lock, except for the maps of {@link ObjectTable}. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Guarded by the lock, but for its budget. */
+    /** Guarded by the lock, except for its budget. */
     private final Slabs slabs;
 
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
-    /** Frames that may be evicted, oldest first. */
+    /** Evictable frames, oldest first. */
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> kept = new LinkedHashSet<>();
 
@@ -47,7 +47,7 @@ final class PageMemory {
     @GuardedBy("lock")
     private final LinkedHashSet<PageFrame> spent = new LinkedHashSet<>();
 
-    /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
+    /** @param newSlabs throws {@link UsedUpException} if there is no more memory */
     PageMemory(long bytes, Supplier<Slab> newSlabs) {
         this.slabs = new Slabs(bytes, newSlabs);
     }
@@ -65,7 +65,7 @@ final class PageMemory {
         }
     }
 
-    /** Memory for a page of so many bytes, for a reader; waits its turn. */
+    /** Memory for a reader's page of this many bytes; waits its turn. */
     Chunk acquire(int bytes) throws InterruptedException {
         int size = Slab.sizeFor(bytes);
         lock.lockInterruptibly();
@@ -111,7 +111,7 @@ final class PageMemory {
         }
     }
 
-    /** Has another budget from now on: a smaller one is reached as busy memory becomes free. */
+    /** Changes the budget. A smaller one is reached as busy memory is freed. */
     void setBudget(long bytes) {
         lock.lock();
         try {
@@ -126,12 +126,12 @@ final class PageMemory {
         }
     }
 
-    /** May change: to be asked each time. */
+    /** May change, so callers must not cache it. */
     long budgetBytes() {
         return slabs.budgetBytes();
     }
 
-    /** Whether readahead of so many bytes, or of all that readahead may have, would get memory now. */
+    /** Whether readahead of this many bytes, or of its maximum if less, would get memory now. */
     boolean hasForReadahead(long bytes) {
         lock.lock();
         try {
@@ -150,7 +150,7 @@ final class PageMemory {
         };
     }
 
-    /** How much of a budget may be busy before readahead gives way, in bytes. */
+    /** How many bytes of a budget may be busy before readahead gives way. */
     static long readaheadLimit(long budget) {
         return budget / 4 * 3;
     }
@@ -165,7 +165,7 @@ final class PageMemory {
         }
     }
 
-    /** The frame's page is complete and either on disk or not worth keeping for it: give it up when memory is needed. */
+    /** The frame's page is complete and is on disk or will not be written: its memory may be evicted when needed. */
     void keep(PageFrame frame) {
         lock.lock();
         try {
@@ -191,7 +191,7 @@ final class PageMemory {
         }
     }
 
-    /** Gives the frame up at once, whether or not it is kept. */
+    /** Drops the frame immediately, whether or not it is kept. */
     void discard(PageFrame frame) {
         lock.lock();
         try {
@@ -215,7 +215,7 @@ final class PageMemory {
         }
     }
 
-    /** Bytes that cannot be had back at once. */
+    /** Bytes that cannot be reclaimed immediately. */
     long busyBytes() {
         lock.lock();
         try {
@@ -237,7 +237,7 @@ final class PageMemory {
         }
     }
 
-    /** Free memory if there is some, else new memory if the budget allows it, else that of kept frames. */
+    /** Free memory if there is some, else new memory if the budget allows, else that of kept frames. */
     @GuardedBy("lock")
     private @Nullable Chunk allocate(int size) {
         while (true) {
@@ -267,7 +267,7 @@ final class PageMemory {
         }
     }
 
-    /** The oldest kept frame, but passes over up to {@link #CHANCES} that were read since this last looked at them. */
+    /** The oldest kept frame, skipping up to {@link #CHANCES} that were read since this method last saw them. */
     @GuardedBy("lock")
     private @Nullable PageFrame pollKept() {
         for (int chances = CHANCES; !kept.isEmpty(); chances--) {

@@ -9,15 +9,15 @@ import io.penstock.core.LentBytes;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads of one object's pages, from memory and from disk. Has no state of its own. */
+/** Reads of one object's pages, from memory and from disk. Stateless. */
 final class PageReads {
-    /** The kernel's smallest readahead; a reader of less at a time in sequence is content with that of the kernel. */
+    /** The kernel's smallest readahead, which is enough for sequential reads smaller than this. */
     private static final int READAHEAD_BYTES = 128 << 10;
 
-    /** Enough for one stream to keep an NVMe busy. */
+    /** Enough for one stream to keep an NVMe drive busy. */
     private static final int PAGES_AHEAD = 3;
 
-    /** Instead of a number of bytes: the page is not any more where it was. */
+    /** Instead of a byte count: the page is no longer where it was. */
     private static final int LOOK_AGAIN = 0;
 
     private final ObjectPages pages;
@@ -30,17 +30,17 @@ final class PageReads {
         this.counters = counters;
     }
 
-    /** Which bytes are read of a page that is on disk only. */
+    /** Which bytes to read from a page that is only on disk. */
     enum FromDisk {
-        /** The bytes that are asked for; the whole page if it was not checked since the process started. */
+        /** The requested bytes; the whole page if it has not been checked since the process started. */
         ASKED,
-        /** Where many bytes are asked for, the whole page, and some pages ahead. */
+        /** For large reads the whole page, and some pages ahead. */
         SEQUENTIAL,
-        /** The whole page, which is compared with its checksum. */
+        /** The whole page, compared with its checksum. */
         CHECKED
     }
 
-    /** @param loans takes the place of large copies; settled before anything is waited for */
+    /** @param loans replaces large copies; settled before any wait */
     int read(long position, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
             throws FillFailedException, InterruptedException {
         if (position >= pages.size() || !to.hasRemaining()) {
@@ -124,7 +124,7 @@ final class PageReads {
             long _ = pages.waitForMemory(frame);
             return load(stored, frame, offset, to, loans);
         }
-        // A whole page costs a fifth of the CPU per byte that small reads cost, as it goes past the page cache (ADR 3).
+        // Loading whole pages takes a fifth of the CPU per byte of small reads: it bypasses the kernel's cache (ADR 3).
         if (how == FromDisk.SEQUENTIAL && to.remaining() >= READAHEAD_BYTES) {
             PageFrame frame = tryFrame(page);
             if (frame != null) {
@@ -138,7 +138,7 @@ final class PageReads {
         return count;
     }
 
-    /** A frame to read a stored page into, if there is memory to spare and no other thread reads it. */
+    /** A frame for loading a stored page, if there is memory to spare and no other thread loads it. */
     private @Nullable PageFrame tryFrame(int page) {
         Chunk chunk =
                 pages.frame(page) == null ? pages.memory().tryAcquire(pages.pageLength(page), Urgency.READAHEAD) : null;
@@ -154,7 +154,7 @@ final class PageReads {
         return frame;
     }
 
-    /** With the pages after it, which are requested first. */
+    /** Loads this page and those after it; the later ones are requested first. */
     private int loadAndMore(StoredPage stored, PageFrame frame, int offset, ByteBuffer to, @Nullable LentBytes loans)
             throws InterruptedException {
         boolean asked = false;
@@ -169,7 +169,7 @@ final class PageReads {
         return load(stored, frame, offset, to, loans);
     }
 
-    /** Loads the stored ones of the pages that the kernel would read ahead if it saw these reads. */
+    /** Loads those of the following pages that are stored, as the kernel would do if it saw these reads. */
     private void loadAhead(int page) {
         for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
             StoredPage stored = store.find(pages, next);
@@ -199,12 +199,12 @@ final class PageReads {
         try {
             return store.turns().run(() -> load(stored, frame));
         } catch (InterruptedException e) {
-            pages.abandon(frame); // it was not its turn yet
+            pages.abandon(frame); // its turn had not come yet
             throw e;
         }
     }
 
-    /** Whatever happens, the frame must not stay without its bytes: its readers would wait for ever. */
+    /** The frame must never stay without its bytes, whatever happens: its readers would wait forever. */
     private boolean load(StoredPage stored, PageFrame frame) {
         boolean loaded = false;
         try {

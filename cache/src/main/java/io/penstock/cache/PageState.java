@@ -6,12 +6,12 @@ package io.penstock.cache;
  * <pre>
  *              claim                    last byte arrived
  *   MISSING ──────────▶ INFLIGHT ───────────────────────────▶ READY
- *      ▲                   │ fill failed or cancelled           │ evicted, invalidated, checksum did not hold
+ *      ▲                   │ fill failed or cancelled           │ evicted, invalidated, checksum did not match
  *      └───────────────────┴────────────────────────────────────┘
  * </pre>
  */
 public enum PageState {
-    /** Neither here nor being fetched. */
+    /** Not in the cache and not being fetched. */
     MISSING,
     /** Claimed by exactly one {@link Fill}. */
     INFLIGHT,

@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of an object version are: a snapshot, made without touching the disk.
+ * Where the bytes of an object version are: a snapshot, taken without touching the disk.
  *
- * @param runs from the first byte to the last, each of pages that are alike
- * @param sectorBytes on disk of pages that are {@link Place#SECTORS}
+ * @param runs from the first byte to the last; the pages of a run are in the same place
+ * @param sectorBytes bytes on disk of pages that are {@link Place#SECTORS}
  */
 public record Residency(List<Run> runs, long sectorBytes) {
-    /** @param end after the last byte */
+    /** @param end the position after the last byte */
     public record Run(long offset, long end, Place place) {
         public long length() {
             return end - offset;
@@ -24,16 +24,16 @@ public record Residency(List<Run> runs, long sectorBytes) {
     /** Where a page is. */
     public enum Place {
         MISSING,
-        /** A GET brings it. */
+        /** A GET is fetching it. */
         INFLIGHT,
         MEMORY,
         DISK,
         MEMORY_AND_DISK,
-        /** Some of its sectors are here, as random reads have asked for them. */
+        /** Some of its sectors are here, because random reads requested them. */
         SECTORS
     }
 
-    /** Bytes that are on disk. */
+    /** Bytes on disk. */
     public long diskBytes() {
         return bytes(Place.DISK) + bytes(Place.MEMORY_AND_DISK) + sectorBytes;
     }
@@ -43,7 +43,7 @@ public record Residency(List<Run> runs, long sectorBytes) {
         return bytes(Place.MEMORY) + bytes(Place.MEMORY_AND_DISK);
     }
 
-    /** The part of the bytes that is on disk or in memory, from 0 to 1; 1 of an empty object. */
+    /** The fraction of the bytes that is on disk or in memory, from 0 to 1; 1 for an empty object. */
     public double share() {
         long size = runs.isEmpty() ? 0 : runs.getLast().end();
         long here = diskBytes() + bytes(Place.MEMORY);
@@ -57,7 +57,7 @@ public record Residency(List<Run> runs, long sectorBytes) {
                 .sum();
     }
 
-    /** Of an object of which nothing but the stored pages is known here. */
+    /** Without {@code pages} or {@code sectors}, nothing is here, except that a small object may be in a pack. */
     static Residency of(
             long size, PageStore store, ObjectId id, @Nullable ObjectPages pages, @Nullable ObjectPages sectors) {
         List<Run> runs = new ArrayList<>();

@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One page's worth of direct memory, handed out whole or in aligned halves, quarters, … down to 16 KiB, so that a page
- * of a small object does not hold a whole page's memory. Guarded by {@link PageMemory}'s lock.
+ * One page's worth of direct memory, handed out whole or in aligned halves, quarters, … down to 16 KiB, so that a small
+ * object does not take a whole page's memory. Guarded by {@link PageMemory}'s lock.
  */
 final class Slab {
-    /** The smallest chunk; 64 of them make a page, one bit each of a long. */
+    /** The smallest chunk; a page has 64 of them, one for each bit of a long. */
     static final int LEAF_SIZE = PageGeometry.PAGE_SIZE / Long.SIZE;
 
     private final ByteBuffer memory =
@@ -20,10 +20,10 @@ final class Slab {
 
     private final long address = MemorySegment.ofBuffer(memory).address();
 
-    /** One bit per leaf that is not handed out. */
+    /** One bit per leaf; set if the leaf is free. */
     private long free = -1;
 
-    /** Chunks whose page is busy: handed out, and not kept. */
+    /** Chunks with a busy page: handed out, and not kept. */
     private int busy;
 
     /**
@@ -31,7 +31,7 @@ final class Slab {
      *
      * @param leaves the bits of its leaves
      * @param memory its bytes: aligned, position 0, limit its size
-     * @param address of the first of them
+     * @param address the memory's native address
      */
     record Chunk(Slab slab, long leaves, ByteBuffer memory, long address) {
         int size() {
@@ -39,12 +39,12 @@ final class Slab {
         }
     }
 
-    /** How much memory a page of so many bytes takes: the next power of two, at least a leaf. */
+    /** The memory for a page of this many bytes: the next power of two, at least a leaf. */
     static int sizeFor(int bytes) {
         return Math.max(LEAF_SIZE, Integer.highestOneBit(Math.max(1, bytes - 1)) << 1);
     }
 
-    /** @param size as {@link #sizeFor} gives it */
+    /** @param size as returned by {@link #sizeFor} */
     @Nullable
     Chunk allocate(int size) {
         int count = size / LEAF_SIZE;
@@ -71,7 +71,7 @@ final class Slab {
         busy += chunks;
     }
 
-    /** Whether all of its memory can be had at once: it is free, or that of kept pages. */
+    /** Whether all of its memory can be reclaimed immediately: it is free, or belongs to kept pages. */
     boolean isIdle() {
         return busy == 0;
     }

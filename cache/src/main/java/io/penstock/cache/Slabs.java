@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The slabs of a {@link PageMemory}: taken from the system one at a time, up to a budget. Guarded by its lock, but for
+ * The slabs of a {@link PageMemory}: allocated one at a time, up to a budget. Guarded by its lock, except for
  * {@link #budgetBytes}.
  */
 final class Slabs {
@@ -30,18 +30,18 @@ final class Slabs {
 
     private int count;
 
-    /** Shrinks where the JVM grants less. Written under the lock. */
+    /** Shrinks if the JVM grants less. Written under the lock. */
     private volatile int max;
 
     private long handedOutBytes;
 
-    /** Of those handed out. */
+    /** Part of {@link #handedOutBytes}. */
     private long keptBytes;
 
-    /** Slabs of the count that are {@linkplain Slab#isIdle idle}. */
+    /** Slabs in {@link #count} that are {@linkplain Slab#isIdle idle}. */
     private int idle;
 
-    /** @param newSlabs throws {@link UsedUpException} where there is no more memory */
+    /** @param newSlabs throws {@link UsedUpException} if there is no more memory */
     Slabs(long budgetBytes, Supplier<Slab> newSlabs) {
         this.max = slabs(budgetBytes);
         this.newSlabs = newSlabs;
@@ -51,7 +51,7 @@ final class Slabs {
         return Math.toIntExact(bytes / PageGeometry.PAGE_SIZE);
     }
 
-    /** From now on. Slabs above a lower budget go as soon as all their memory is free. */
+    /** Changes the budget. If it shrinks, excess slabs go as soon as all their memory is free. */
     void setBudget(long bytes) {
         max = slabs(bytes);
         while (count > max && !whole.isEmpty()) {
@@ -60,7 +60,7 @@ final class Slabs {
         }
     }
 
-    /** May change: to be asked each time. */
+    /** May change, so callers must not cache it. */
     long budgetBytes() {
         return (long) max * PageGeometry.PAGE_SIZE;
     }
@@ -74,13 +74,13 @@ final class Slabs {
         return handedOutBytes - keptBytes;
     }
 
-    /** The chunk's page was busy and is kept from now on. */
+    /** The chunk's page was busy and is now kept. */
     void keep(Chunk chunk) {
         keptBytes += chunk.size();
         addBusy(chunk.slab(), -1);
     }
 
-    /** It was kept and is so no longer. */
+    /** The chunk's page was kept and is now busy. */
     void unkeep(Chunk chunk) {
         keptBytes -= chunk.size();
         addBusy(chunk.slab(), 1);
@@ -92,12 +92,12 @@ final class Slabs {
         idle += slab.isIdle() ? 1 : 0;
     }
 
-    /** Whether giving up kept pages may help: a whole slab is not to be had while each has a busy page. */
+    /** Whether evicting kept pages may help: no whole slab can be freed while every slab has a busy page. */
     boolean mayFit(int size) {
         return size < PageGeometry.PAGE_SIZE || idle > 0 || count < max;
     }
 
-    /** Free memory if there is some, else new memory if the budget allows it. */
+    /** Free memory if there is some, else new memory if the budget allows. */
     @Nullable
     Chunk allocate(int size) {
         if (handedOutBytes + size > budgetBytes()) {
@@ -139,7 +139,7 @@ final class Slabs {
             count++;
             idle++;
             return slab;
-        } catch (UsedUpException e) { // goes on with what there is
+        } catch (UsedUpException e) { // continues with what it has
             if (count < 2) {
                 throw e;
             }
@@ -153,13 +153,13 @@ final class Slabs {
         }
     }
 
-    /** One that is whole goes back to the system. */
+    /** A whole slab returns to the system. */
     private void drop() {
         count--;
         idle--;
     }
 
-    /** Of a busy page. */
+    /** The chunk of a busy page. */
     void free(Chunk chunk) {
         Slab slab = chunk.slab();
         addBusy(slab, -1);

@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Has complete pages written to disk, in the background, on a few threads of its own. A page that cannot be
- * written stays in memory as long as there is room, and is Missing after that. Safe for use by any number of threads.
+ * Writes complete pages to disk in the background, on a few threads. A page that cannot be written stays in memory
+ * while there is room, and is then Missing. Safe for use by any number of threads.
  */
 final class WriteBehind {
     private final PageMemory memory;
@@ -23,7 +23,7 @@ final class WriteBehind {
     private final ObjectTable<?> table;
     private final Counters counters;
 
-    /** How many pages in a slab wait for the disk. */
+    /** The number of pages in each slab that wait for the disk. */
     @GuardedBy("this")
     private final Map<Slab, Integer> unwritten = new HashMap<>();
 
@@ -39,12 +39,12 @@ final class WriteBehind {
     }
 
     /**
-     * How much may wait for the disk with each page of a fill, in bytes; 0 if none of them is to be written. Decided once for
-     * all of them, so that pages on disk lie in long runs, and a later read needs few GETs for those between.
+     * How many bytes may wait for the disk when a page of the fill is added; 0 if none of its pages will be written.
+     * Decided once per fill, so that pages on disk form long runs, and a later read needs few GETs for the gaps.
      *
-     * <p>Where the disk is slower than the store, readers go on at the store's pace: their fills are written while less than half
-     * of the memory waits, and until an eighth more does. Pages that are to be read from disk come at its pace: as much of
-     * them waits as may be busy before they give way.
+     * <p>If the disk is slower than the store, readers continue at the store's speed: a fill is written if less than
+     * half of the memory waits, and until an eighth more does. Pages that will be read from disk come at the disk's
+     * speed: as much of them waits as may be busy before they give way.
      *
      * @param first page of the fill, which is complete
      */
@@ -57,9 +57,9 @@ final class WriteBehind {
     }
 
     /**
-     * Has a complete page written, and from then on keeps it in memory only while there is room.
+     * Queues a complete page for writing, after which it stays in memory only while there is room.
      *
-     * @param mostUnwritten as {@link #mostUnwritten} gives it: if more waits with this page, it stays in memory only
+     * @param mostUnwritten from {@link #mostUnwritten}: if more would wait with this page, it stays in memory only
      */
     void write(ObjectExtents object, PageFrame frame, long mostUnwritten) {
         frame.setUnwritten(true);
@@ -93,13 +93,13 @@ final class WriteBehind {
         return begins;
     }
 
-    /** In an eighth of the slabs nothing waits for the disk: else a small page in each would have all large ones wait for it. */
+    /** An eighth of the slabs has no page waiting; else a small page in each could make all large ones wait. */
     private int mostSlabs() {
         int slabs = (int) (memory.budgetBytes() / PageGeometry.PAGE_SIZE);
         return Math.max(1, slabs - Math.ceilDiv(slabs, 8));
     }
 
-    /** Whether any page would stay in memory only, as too many wait for the disk. */
+    /** Whether another page would stay in memory only, because too many wait for the disk. */
     synchronized boolean isFull() {
         return unwrittenBytes + PageGeometry.PAGE_SIZE > PageMemory.readaheadLimit(memory.budgetBytes())
                 || unwritten.size() >= mostSlabs();

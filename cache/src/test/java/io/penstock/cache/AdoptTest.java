@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that somebody else has written and the cache takes over. */
+/** Files written elsewhere that the cache takes over. */
 @Timeout(60)
 final class AdoptTest {
     private static final TestObject OBJECT = new TestObject("written", 5L * PAGE_SIZE + 12_345);
@@ -213,7 +213,7 @@ final class AdoptTest {
             cache.awaitWritten();
             assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo(12L * PAGE_SIZE);
             assertThat(large.readablePages(cache)).isNotEmpty();
-            other.readablePages(cache); // compares
+            other.readablePages(cache); // compares each
         }
         try (PageCache cache = open(12)) {
             assertThat(large.readablePages(cache)).isNotEmpty();

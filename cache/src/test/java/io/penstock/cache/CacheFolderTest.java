@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which folders become cache folders, and that those of others are left as they are. */
+/** Which folders become cache folders, and that folders of others remain untouched. */
 @Timeout(60)
 final class CacheFolderTest {
     private static final TestObject OBJECT = new TestObject("object", 3L * PAGE_SIZE);
@@ -47,7 +47,7 @@ final class CacheFolderTest {
         return PageCache.open(new CacheConfig(folder, 64L * PAGE_SIZE, 0, 8L * PAGE_SIZE, audience));
     }
 
-    /** What there is, with mode and content. */
+    /** All files and folders, with mode and content. */
     private Map<String, String> everything() throws IOException {
         Map<String, String> all = new TreeMap<>();
         try (Stream<Path> below = Files.walk(directory)) {

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cache whose process, or whose machine, ends without a word. */
+/** A cache whose process or machine stops without warning. */
 @Timeout(120)
 final class CrashTest {
     private static final long SEED = 20_260_102;
 
-    /** More than fits, so that pages are evicted while the process is killed. */
+    /** More than fits, so that pages are being evicted when the process is killed. */
     private static final List<TestObject> OBJECTS = IntStream.range(0, 40)
             .mapToObj(i -> new TestObject("object-" + i, i % 2 == 0 ? 3L * PAGE_SIZE + 777L * i : 9_999L * i))
             .toList();
@@ -38,7 +38,7 @@ final class CrashTest {
         return PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 2));
     }
 
-    /** The process to be killed: fills pages at random, for ever. */
+    /** The process that is killed: fills random pages forever. */
     static final class Victim {
         private Victim() {}
 
@@ -105,8 +105,8 @@ final class CrashTest {
     }
 
     /**
-     * What a power cut does to files that were not synced: any block may have its old content, here zeros, a file may be
-     * short, and the index may end anywhere, also in zeros.
+     * The effect of a power cut on unsynced files: any block may have its old content, here zeros, a file may be short,
+     * and the index may end anywhere, possibly in zeros.
      */
     private void loseUnsynced(Random random) throws IOException {
         try (Stream<Path> all = Files.walk(directory.resolve("objects"))) {

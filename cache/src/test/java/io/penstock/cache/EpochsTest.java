@@ -19,23 +19,23 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How much of a data set that is read again and again comes from the cache: recorded epochs against a store whose fetched
- * pages are counted, and a disk without bytes.
+ * How much of a data set that is read repeatedly comes from the cache: recorded epochs against a store that counts
+ * fetched pages, and a disk without bytes.
  */
 @Timeout(120)
 final class EpochsTest {
     private static final long SEED = 20_260_102;
 
-    /** Pages in an extent, and in an object. */
+    /** Pages per extent, and per object. */
     private static final int EXTENT_PAGES = 8;
 
-    /** What the cache has room for. */
+    /** The capacity of the cache. */
     private static final int EXTENTS = 128;
 
-    /** Of a small object. */
+    /** The size of a small object. */
     private static final int SAMPLE_BYTES = 400_000 / 4096 * 4096;
 
-    /** What the kernel asks for at a time. */
+    /** The size of the kernel's requests. */
     private static final int READ_BYTES = 128 << 10;
 
     @TempDir
@@ -55,7 +55,7 @@ final class EpochsTest {
                 .toList();
     }
 
-    /** Of small objects, which lie in packs. */
+    /** Small objects, which are stored in packs. */
     private static List<TestObject> samples(String name, double timesTheCache) {
         int inAnExtent = EXTENT_PAGES * PAGE_SIZE / SAMPLE_BYTES;
         return IntStream.range(0, (int) (timesTheCache * EXTENTS * inAnExtent))
@@ -63,7 +63,7 @@ final class EpochsTest {
                 .toList();
     }
 
-    /** Reads each object from its start to its end. The share of the pages that were not fetched. */
+    /** Reads each object from start to end. Returns the fraction of pages that were not fetched. */
     private double readAll(PageCache cache, List<TestObject> objects) throws Exception {
         int fetched = 0;
         for (TestObject object : objects) {
@@ -72,14 +72,14 @@ final class EpochsTest {
                     fetched += readPage(open, page, object);
                 }
             }
-            cache.awaitWritten(); // else it depended on the machine what waits in memory
+            cache.awaitWritten(); // else the machine's speed would decide what waits in memory
         }
         return 1
                 - fetched
                         / (double) objects.stream().mapToInt(TestObject::pages).sum();
     }
 
-    /** The number of pages fetched for it. */
+    /** Returns the number of pages fetched for it. */
     private int readPage(CachedObject open, int page, TestObject object) throws Exception {
         int fetched = 0;
         int length = (int) Math.min(PAGE_SIZE, object.size() - (long) page * PAGE_SIZE);
@@ -92,7 +92,7 @@ final class EpochsTest {
         return fetched;
     }
 
-    /** The hit rates of the epochs from the third on. */
+    /** The hit rates from the third epoch on. */
     private List<Double> laterEpochs(List<TestObject> objects, boolean shuffled) throws Exception {
         List<TestObject> order = new ArrayList<>(objects);
         Random random = new Random(SEED);
@@ -115,7 +115,7 @@ final class EpochsTest {
         assertThat(rates).allSatisfy(rate -> assertThat(rate).isGreaterThanOrEqualTo(least));
     }
 
-    /** Of data sets that are read in the same order again and again, Belady's policy keeps all that fits, but for one. */
+    /** If data sets are read repeatedly in the same order, Belady's policy keeps all that fits except one extent. */
     @ParameterizedTest
     @ValueSource(doubles = {0.5, 1.2, 2, 5})
     void epochs_inOrder_comeFromTheCacheForNineTenthsOfTheOptimum(double timesTheCache) throws Exception {
@@ -124,7 +124,7 @@ final class EpochsTest {
         assertEach(laterEpochs(objects, false), 0.9 * optimum);
     }
 
-    /** Without knowledge of the next order no policy is expected to do better than to keep as much as fits. */
+    /** Without knowledge of the next order, no policy is expected to do better than to keep as much as fits. */
     @ParameterizedTest
     @ValueSource(doubles = {0.5, 1.2, 2, 5})
     void epochs_shuffled_comeFromTheCacheForNearlyWhatFits(double timesTheCache) throws Exception {
@@ -159,7 +159,7 @@ final class EpochsTest {
         }
     }
 
-    /** Small objects are stored in extents of which nothing is known; what is known is where they lay before. */
+    /** Small objects are stored in extents without a history; only their previous extents have one. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void epochs_ofAnotherDataSetThatFits_comeFromTheCacheFromTheFourthOn(boolean small) throws Exception {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** More pages than there is room for. */
+/** More pages than fit. */
 @Timeout(60)
 final class EvictionTest {
     private static final long SEED = 20_260_101;
@@ -172,7 +172,7 @@ final class EvictionTest {
         }
     }
 
-    /** Each takes heap, however little it holds. */
+    /** Each extent takes heap, however little it stores. */
     @Test
     void fill_ofMoreExtentsThanThereMayBe_keepsTheLast() throws Exception {
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 8L * PAGE_SIZE);
@@ -218,11 +218,11 @@ final class EvictionTest {
             cache.invalidate(TestObject.NAMESPACE, old.version()); // which takes effect after the last use
 
             CountDownLatch otherWrites = files.stall();
-            other.fillAll(cache); // and so none of the threads that write is free
+            other.fillAll(cache); // so none of the writing threads is free
             awaitDiskPages(cache, pages -> pages == 19);
             wanted.fillAll(cache);
             lastUse.countDown();
-            awaitDiskPages(cache, pages -> pages != 19); // the first page wanted has come to its turn
+            awaitDiskPages(cache, pages -> pages != 19); // the first wanted page gets its turn
             otherWrites.countDown();
             cache.awaitWritten();
 

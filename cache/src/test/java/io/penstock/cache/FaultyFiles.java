@@ -20,17 +20,17 @@ final class FaultyFiles {
         NONE,
         /** Every transfer fails. */
         DEAD,
-        /** What is there can be read; nothing can be written. */
+        /** Existing content can be read; nothing can be written. */
         READ_ONLY,
-        /** There is no space, and {@link DataFolder#usableBytes} says so. */
+        /** There is no space, as {@link DataFolder#usableBytes} reports. */
         FULL,
-        /** Transfers fail as nobody foresaw. */
+        /** Transfers fail in an unforeseen way. */
         UNFORESEEN,
-        /** Nothing can be removed, nor can a hole be punched. */
+        /** Nothing can be removed, and no hole can be punched. */
         UNREMOVABLE,
-        /** Files go as a whole only. */
+        /** Only whole files can be freed. */
         NO_HOLES,
-        /** How much is free cannot be told. */
+        /** The free space cannot be measured. */
         UNMEASURED
     }
 
@@ -48,12 +48,12 @@ final class FaultyFiles {
         fault = next;
     }
 
-    /** Done by whoever finds that a file is not there, before that is answered. */
+    /** Runs on any thread that finds a file missing, before the call returns. */
     void whenMissing(Runnable action) {
         onMissing = action;
     }
 
-    /** Done by whoever reads a page, before. */
+    /** Runs on any thread that reads a page, before the read. */
     void whenRead(Runnable action) {
         onRead = action;
     }
@@ -63,7 +63,7 @@ final class FaultyFiles {
         return directReads.sum();
     }
 
-    /** Writes from now on hang until {@link #resume}, or until this is counted down. */
+    /** From now on, writes hang until {@link #resume} or until the latch is counted down. */
     CountDownLatch stall() {
         CountDownLatch resumption = new CountDownLatch(1);
         writesMayGoOn = resumption;

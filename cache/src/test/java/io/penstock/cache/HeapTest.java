@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The promise of at most 16 bytes of heap per page on disk, measured on a cache of 256 GiB that is all bookkeeping. */
+/** The promise of at most 16 bytes of heap per page on disk, measured on a cache of 256 GiB without data. */
 @Timeout(60)
 final class HeapTest {
     private static final int PAGES = 1 << 18;
@@ -33,7 +33,7 @@ final class HeapTest {
     @Test
     void open_withManyPages_takesAtMost16BytesOfHeapForEach() throws Exception {
         CacheConfig config = new CacheConfig(directory, (long) PAGES * PageCache.PAGE_SIZE, 0, 4L << 20);
-        PageCache.open(config).close(); // makes the folder
+        PageCache.open(config).close(); // creates the folder
         writeIndex();
         PageCache.open(config).close(); // loads the classes
         writeIndex();
@@ -42,14 +42,14 @@ final class HeapTest {
             assertThat(cache.statistics().diskBytes()).isEqualTo((long) PAGES * PageCache.PAGE_SIZE);
             cache.awaitWritten();
             double perPage = (usedHeap() - before) / (double) PAGES;
-            assertThat(perPage).isBetween(4.0, 16.0); // under 4, the checksum, it would not have been measured
+            assertThat(perPage).isBetween(4.0, 16.0); // below 4, the checksum's size, the measurement would be wrong
         }
     }
 
     @Test
     void open_withManySmallObjects_takesAtMost140BytesOfHeapForEach() throws Exception {
         CacheConfig config = new CacheConfig(directory, 64L << 30, 0, 4L << 20);
-        PageCache.open(config).close(); // makes the folder
+        PageCache.open(config).close(); // creates the folder
         writePacks();
         PageCache.open(config).close(); // loads the classes
         writePacks();
@@ -97,7 +97,7 @@ final class HeapTest {
         }
     }
 
-    /** What is left after collecting until nothing more goes. */
+    /** The heap that remains when garbage collection frees nothing more. */
     private static long usedHeap() {
         long used = Long.MAX_VALUE;
         while (true) {

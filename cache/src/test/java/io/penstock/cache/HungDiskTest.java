@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A disk whose reads or writes do not end. */
+/** A disk on which reads or writes never end. */
 @Timeout(60)
 final class HungDiskTest {
     private static final TestObject OBJECT = new TestObject("object", 64L * PAGE_SIZE);
@@ -30,7 +30,7 @@ final class HungDiskTest {
 
     private final FaultyFiles files = new FaultyFiles();
 
-    /** Of as many readers as there are pages, more than there are processors. */
+    /** There are as many readers as pages, and more than processors. */
     @Test
     void read_whileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
         assumeThat(Runtime.getRuntime().availableProcessors()).isBetween(2, OBJECT.pages());
@@ -43,7 +43,7 @@ final class HungDiskTest {
         }
     }
 
-    /** Into the heap, so that the reads are not direct. */
+    /** Reads into the heap, so that they are not direct. */
     @Test
     void read_ofSmallObjectsWhileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
         List<TestObject> objects = IntStream.range(0, 80)
@@ -59,7 +59,7 @@ final class HungDiskTest {
         }
     }
 
-    /** As {@code penstock evict} does with all of a bucket. */
+    /** As {@code penstock evict} does for a whole bucket. */
     @Test
     void invalidate_ofVeryManyWhileWritesHang_waits() throws Exception {
         List<TestObject> objects = IntStream.range(0, 2 * DiskTasks.MOST_WAITING)
@@ -72,7 +72,7 @@ final class HungDiskTest {
             }
             files.stall();
             TestObject written = new TestObject("written", 8L * PAGE_SIZE);
-            written.fillAll(cache); // by more writes than there are threads
+            written.fillAll(cache); // with more writes than threads
             Thread dropping = Thread.ofPlatform()
                     .daemon()
                     .start(() -> objects.forEach(object -> {
@@ -152,7 +152,7 @@ final class HungDiskTest {
         return FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
-    /** Holds the carrier, as a read of a disk does. */
+    /** Blocks the carrier, as a disk read does. */
     private void waitForByte() {
         try (FileChannel pipe = open(directory.resolve("pipe"))) {
             pipe.read(ByteBuffer.allocateDirect(1));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How the index stays short and right. */
+/** How the index stays short and correct. */
 @Timeout(60)
 final class IndexTest {
     private static final long LONG = 5L << 20;
@@ -107,7 +107,7 @@ final class IndexTest {
             object.store(cache);
 
             assertThat(Files.size(path)).isLessThan(LONG / 100);
-            assertThat(replayed()).hasSizeBetween(2, 4); // while it is mounted, as after a kill
+            assertThat(replayed()).hasSizeBetween(2, 4); // while the cache is open, as after a kill
         }
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 8L * PAGE_SIZE))) {
             assertThat(object.readablePages(cache)).hasSize(3);
@@ -139,7 +139,7 @@ final class IndexTest {
         cache.awaitWritten();
     }
 
-    /** With records of objects that are gone. */
+    /** Fills it with records of removed objects. */
     private void fill(RecordLog<IndexRecord> index) throws IOException {
         for (long file = 10; Files.size(path) < LONG; file++) {
             for (int i = 0; i < 1000; i++) {

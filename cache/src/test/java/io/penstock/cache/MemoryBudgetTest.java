@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who gets memory when there is not enough. */
+/** Who gets memory when it is short. */
 @Timeout(60)
 final class MemoryBudgetTest {
     private static final int MEMORY_PAGES = 8;

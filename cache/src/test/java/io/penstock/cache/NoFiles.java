@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Data files that have a length but no bytes: for tests of what is stored where so much of it matters. */
+/** Data files with a length but no bytes, for tests of what a large cache stores. */
 final class NoFiles implements DataFolder {
-    /** By name. */
+    /** Lengths by name. */
     private final Map<String, Long> lengths = new ConcurrentHashMap<>();
 
     @Override
@@ -94,12 +94,12 @@ final class NoFiles implements DataFolder {
 
         @Override
         public void punch(long position, long bytes) {
-            // there is nothing to free
+            // nothing to free
         }
 
         @Override
         public void force() {
-            // there is nothing to lose
+            // nothing to lose
         }
 
         @Override
@@ -114,7 +114,7 @@ final class NoFiles implements DataFolder {
 
         @Override
         public void close() {
-            // there is nothing open
+            // nothing is open
         }
     }
 }

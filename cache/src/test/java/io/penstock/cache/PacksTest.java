@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class PacksTest {
     private static final long SEED = 20_261_125;
 
-    /** In extents of so many pages, and so that some objects lie across pages. */
+    /** Pages per extent: few, so that some objects cross page boundaries. */
     private static final int EXTENT_PAGES = 4;
 
     private static final int DISK_PAGES = 24;
@@ -81,7 +81,7 @@ final class PacksTest {
         }
     }
 
-    /** Where the object lies in the only pack. */
+    /** The object's position in the only pack. */
     private long positionOf(TestObject object) throws IOException {
         byte[] start = object.content(0, 64).array();
         try (FileChannel pack = FileChannel.open(dataFiles().getFirst())) {
@@ -194,7 +194,7 @@ final class PacksTest {
             assertThat(left).hasSizeGreaterThan((DISK_PAGES - 2 * EXTENT_PAGES) * PAGE_SIZE / 94_208);
         }
         try (PageCache cache = open()) {
-            // In memory were some of what is not on the disk.
+            // Some of what the disk has lost was in memory.
             assertThat(left).containsAll(readable(cache, objects));
             assertThat(cache.statistics().corruptPages()).isZero();
             storeAll(cache, objects);
@@ -235,7 +235,7 @@ final class PacksTest {
         }
         try (PageCache cache = open()) {
             assertThat(readable(cache, objects)).isEqualTo(others);
-            assertThat(cache.statistics().corruptPages()).isZero(); // it is known
+            assertThat(cache.statistics().corruptPages()).isZero(); // the damage is known
             damaged.store(cache);
         }
         try (PageCache cache = open()) {
@@ -258,7 +258,7 @@ final class PacksTest {
         }
     }
 
-    /** It is open still, and serves until a read opens it once more, or until the next start. */
+    /** The file is still open, and serves until a read reopens it or until the next start. */
     @Test
     void store_onceSomebodyHasRemovedTheFile_losesNothingButTheCache() throws Exception {
         List<TestObject> objects = objects("a", 40);
@@ -267,7 +267,7 @@ final class PacksTest {
             Files.delete(dataFiles().getFirst());
             storeAll(cache, objects.subList(10, 40));
             assertThat(cache.statistics().diskErrors()).isZero();
-            assertThat(objects).containsAll(readable(cache, objects)); // until a read finds that the file is gone
+            assertThat(objects).containsAll(readable(cache, objects)); // until a read finds the file missing
         }
         try (PageCache cache = open()) {
             assertThat(readable(cache, objects)).isEmpty();
@@ -287,7 +287,7 @@ final class PacksTest {
             try (FileChannel file = FileChannel.open(dataFiles().getFirst(), StandardOpenOption.WRITE)) {
                 file.truncate(5000);
             }
-            TestObject first = objects.get(5); // read first: then it is known
+            TestObject first = objects.get(5); // read first, which reveals the damage
             assertThat(readable(cache, List.of(first))).isEmpty();
             for (int epoch = 0; epoch < 2; epoch++) {
                 storeAll(cache, objects);
@@ -383,7 +383,7 @@ final class PacksTest {
         }
     }
 
-    /** Each takes heap, however little it holds. */
+    /** Each object takes heap, however small it is. */
     @Test
     void store_ofMoreThanTheHeapHasRoomFor_evicts() throws Exception {
         List<TestObject> objects = IntStream.range(0, 3000)

@@ -271,7 +271,7 @@ final class PageCacheTest {
         assertThatThrownBy(fill::buffer).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Until so many reads wait for bytes in flight. */
+    /** Waits until this many reads wait for bytes in flight. */
     private void awaitReaders(int count) {
         while (cache.statistics().waits() < count) {
             Thread.onSpinWait();

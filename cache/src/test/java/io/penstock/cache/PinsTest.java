@@ -58,7 +58,7 @@ final class PinsTest {
         }
     }
 
-    /** Reads twice as much as the cache holds, three times, so that all that can be evicted is. */
+    /** Reads twice the size of the cache, three times, so that everything evictable is evicted. */
     private static void scan(PageCache cache, String name) throws Exception {
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 2 * DISK_PAGES / 8; i++) {
@@ -123,7 +123,7 @@ final class PinsTest {
         }
     }
 
-    /** What lies with a pinned small file cannot be evicted; if that were all of the cache, nothing new could be stored. */
+    /** What lies next to a pinned small file cannot be evicted; if all did, nothing new could be stored. */
     @Test
     void pin_oneSmallFileOfEachExtentOfAFullCache_leavesOneToEvict() throws Exception {
         int half = PAGE_SIZE / 2;
@@ -330,7 +330,7 @@ final class PinsTest {
         }
     }
 
-    /** As it does while it writes its log anew. */
+    /** As it does while it compacts its log. */
     @Test
     void close_whileAnotherThreadPins_doesNotWaitForIt() throws Exception {
         try (PageCache cache = open()) {

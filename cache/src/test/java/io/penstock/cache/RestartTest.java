@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a cache folder holds for the next process. */
+/** What the next process finds in a cache folder. */
 @Timeout(60)
 final class RestartTest {
     private static final TestObject LARGE = new TestObject("large", 5L * PAGE_SIZE + 12_345);
@@ -52,7 +52,7 @@ final class RestartTest {
             assertThat(statistics.diskReadBytes()).isEqualTo(LARGE.size() + SMALL.size());
             assertThat(statistics.memoryReadBytes()).isZero();
             assertThat(statistics.misses()).isZero();
-            assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + PAGE_SIZE); // one of a pack
+            assertThat(statistics.diskBytes()).isEqualTo(5L * PAGE_SIZE + 16_384 + PAGE_SIZE); // one page of a pack
         }
     }
 
@@ -170,7 +170,7 @@ final class RestartTest {
             object.store(cache);
             long memory = cache.statistics().memoryHits();
             try (CachedObject open = object.open(cache)) {
-                for (int page = 0; page < 8; page++) { // the oldest, and so not in memory
+                for (int page = 0; page < 8; page++) { // the oldest, so not in memory
                     for (int i = 0; i < 4; i++) {
                         long position = (long) page * PAGE_SIZE + i * 200_000L;
                         assertThat(object.readAndCheck(open, position, 4096)).isEqualTo(4096);
@@ -192,7 +192,7 @@ final class RestartTest {
             ByteBuffer aligned =
                     ByteBuffer.allocateDirect(request + DirectIo.ALIGNMENT).alignedSlice(DirectIo.ALIGNMENT);
             try (CachedObject open = object.open(cache)) {
-                for (int i = 0; i < 32; i++) { // pages that are not in memory, from their start and within them
+                for (int i = 0; i < 32; i++) { // pages that are not in memory, from their start and from within
                     long position = (long) (i * 7 % 32) * request;
                     assertThat(object.readAndCheck(open, position, request)).isEqualTo(request);
                     assertThat(open.read(position, aligned.clear().limit(request)))
@@ -216,7 +216,7 @@ final class RestartTest {
     void folder_andFiles_arePrivate() throws Exception {
         fillAndClose();
         try (Stream<Path> all = Files.walk(directory)) {
-            assertThat(all.filter(path -> !path.endsWith(WorkingFolder.MARKER))) // which says nothing of the content
+            assertThat(all.filter(path -> !path.endsWith(WorkingFolder.MARKER))) // reveals nothing about the content
                     .allSatisfy(path -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
                             .isEqualTo(Files.isDirectory(path) ? "rwx------" : "rw-------"));
         }
@@ -243,7 +243,7 @@ final class RestartTest {
         TestObject object = new TestObject("flipped", 40L * PAGE_SIZE);
         try (PageCache cache = open()) {
             SMALL.store(cache);
-            object.store(cache); // its last 32 pages are what is in memory now
+            object.store(cache); // its last 32 pages are in memory now
             for (Path file : dataFiles()) {
                 flipBit(file, 100);
             }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where the JVM grants less memory than the budget. */
+/** A JVM that grants less memory than the budget. */
 @Timeout(60)
 final class ScarceMemoryTest {
     private static final TestObject OBJECT = new TestObject("object", 20L * PAGE_SIZE);
@@ -26,7 +26,7 @@ final class ScarceMemoryTest {
 
     private final FaultyFiles files = new FaultyFiles();
 
-    /** Pages of memory that are still granted. */
+    /** Pages of memory that can still be granted. */
     private final AtomicInteger granted = new AtomicInteger();
 
     private PageCache open(int memoryPages) throws IOException {

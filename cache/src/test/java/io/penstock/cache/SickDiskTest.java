@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever the disk does, readers get right bytes or are told that a page is Missing. */
+/** Whatever the disk does, readers get correct bytes or learn that a page is Missing. */
 @Timeout(60)
 final class SickDiskTest {
     private static final TestObject OBJECT = new TestObject("object", 12L * PAGE_SIZE + 99);
@@ -42,14 +42,14 @@ final class SickDiskTest {
         return PageCache.open(config, new Environment(files::on, now::get, 4));
     }
 
-    /** Reads the whole object, fetching what is Missing. */
+    /** Reads the whole object and fetches Missing pages. */
     private static void readAll(PageCache cache, TestObject object) throws Exception {
         try (CachedObject open = object.open(cache)) {
             for (long position = 0; position < object.size(); ) {
                 int count = object.readAndCheck(open, position, PAGE_SIZE);
                 if (count == CachedObject.MISSING) {
                     Fill fill = open.claim(position / PAGE_SIZE, position / PAGE_SIZE + 1, Urgency.DEMAND);
-                    if (fill != null) { // else the disk came back between
+                    if (fill != null) { // else the disk recovered meanwhile
                         object.fill(fill, PAGE_SIZE);
                     }
                 } else {
@@ -59,7 +59,7 @@ final class SickDiskTest {
         }
     }
 
-    /** The slower of two threads that find no file finds one, with pages in it, when its turn to make it comes. */
+    /** Of two threads that find no file, the slower finds one, with pages in it, when it may create it. */
     @Test
     void fill_ofTwoPagesWhoseWritersBothFindNoFile_keepsBoth() throws Exception {
         TestObject first = new TestObject("object 1", PAGE_SIZE);
@@ -68,13 +68,13 @@ final class SickDiskTest {
         try (PageCache cache = open(64, 32)) {
             first.store(cache);
             cache.awaitWritten();
-            long withAPage = 2 * Files.size(index) - Long.BYTES; // its head is there once
+            long withAPage = 2 * Files.size(index) - Long.BYTES; // the header is there only once
             AtomicInteger finders = new AtomicInteger();
             files.whenMissing(() -> {
                 switch (finders.incrementAndGet()) {
                     case 1 -> await(() -> finders.get() > 1);
                     case 2 -> await(() -> Files.size(index) >= withAPage);
-                    default -> {} // the first looks again before it makes one
+                    default -> {} // the first looks again before it creates one
                 }
             });
             second.fillAll(cache);
@@ -124,7 +124,7 @@ final class SickDiskTest {
                     .as("not asked while it is sick")
                     .hasSizeLessThan(before);
             now.addAndGet(TimeUnit.MINUTES.toNanos(1));
-            readAll(cache, OBJECT); // the first page written finds that it works
+            readAll(cache, OBJECT); // the first page written proves that it works
             cache.awaitWritten();
             readAll(cache, OBJECT);
             assertThat(OBJECT.readablePages(cache)).hasSizeGreaterThanOrEqualTo(before / 2);
@@ -178,7 +178,7 @@ final class SickDiskTest {
 
             files.set(Fault.NONE);
             assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
-            files.set(Fault.UNFORESEEN); // pages that have been verified are read in another way
+            files.set(Fault.UNFORESEEN); // verified pages are read in another way
             assertThatThrownBy(() -> OBJECT.readAndCheck(object, 0, PAGE_SIZE, true))
                     .hasMessage("made up");
 
@@ -200,7 +200,7 @@ final class SickDiskTest {
 
             files.set(Fault.NONE);
             now.addAndGet(TimeUnit.MINUTES.toNanos(1));
-            TestObject other = new TestObject("other", 20L * PAGE_SIZE); // enough for another look
+            TestObject other = new TestObject("other", 20L * PAGE_SIZE); // enough for another check
             other.store(cache);
 
             assertThat(cache.statistics().diskBytes()).isEqualTo(other.size());
@@ -212,7 +212,7 @@ final class SickDiskTest {
         TestObject object = new TestObject("object", 6L * PAGE_SIZE);
         try (PageCache cache = open(64, 2)) {
             cache.awaitWritten();
-            new TestObject("before", 15L * PAGE_SIZE).store(cache); // the next page has it looked at
+            new TestObject("before", 15L * PAGE_SIZE).store(cache); // the next page triggers a check
             long before = cache.statistics().diskBytes();
             files.set(Fault.UNMEASURED);
             object.store(cache);
@@ -233,13 +233,13 @@ final class SickDiskTest {
         TestObject after = new TestObject("after", 4L * PAGE_SIZE);
         try (PageCache cache = open(64, 2)) {
             cache.awaitWritten();
-            before.store(cache); // the next page has it looked at
+            before.store(cache); // the next page triggers a check
             files.set(Fault.UNMEASURED);
             new TestObject("object", PAGE_SIZE).store(cache);
             assertThat(cache.statistics().unstoredPages()).isOne();
 
             files.set(Fault.NONE);
-            after.store(cache); // has all that came before leave memory
+            after.store(cache); // evicts everything older from memory
             cache.invalidate(TestObject.NAMESPACE, before.version());
             cache.invalidate(TestObject.NAMESPACE, after.version());
             cache.awaitWritten();
@@ -288,7 +288,7 @@ final class SickDiskTest {
         }
     }
 
-    /** Were each page decided by itself, stored pages would lie scattered, and cost a GET for each gap later. */
+    /** If it were decided for each page, stored pages would be scattered, and each gap would cost a GET later. */
     @Test
     void fill_besideASlowDisk_isStoredOrNotFromItsFirstPageOn() throws Exception {
         TestObject object = new TestObject("object", 32L * PAGE_SIZE);
@@ -324,7 +324,7 @@ final class SickDiskTest {
             files.stall();
             List<Fill> small = claimSmall(cache, 8 * 8);
             for (int i = 0; i < small.size(); i++) {
-                if (i % 8 == 0) { // one in each slab
+                if (i % 8 == 0) { // one per slab
                     fillSmall(small.get(i), i);
                 } else {
                     small.get(i).fail(new IOException("over"));
@@ -366,7 +366,7 @@ final class SickDiskTest {
         }
     }
 
-    /** Eight of them fill a slab. */
+    /** Eight of them fit in a slab. */
     private static TestObject small(int i) {
         return new TestObject("small " + i, 100_000);
     }
@@ -451,7 +451,7 @@ final class SickDiskTest {
         try (Tmpfs mounted = Tmpfs.mount(directory.resolve("full"), "8m")) {
             CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 0, 8L * PAGE_SIZE);
             try (PageCache cache = PageCache.open(config)) {
-                Files.write(mounted.path().resolve("other"), new byte[7 << 20]); // somebody else's
+                Files.write(mounted.path().resolve("other"), new byte[7 << 20]); // another program's
                 readAll(cache, OBJECT);
                 cache.awaitWritten();
                 readAll(cache, OBJECT);
@@ -459,7 +459,7 @@ final class SickDiskTest {
         }
     }
 
-    /** The next record of the index needs a block, and there is none. */
+    /** The next index record needs a block, and none is free. */
     @Test
     void diskFilledByOthersToItsLastBlock_whileNothingIsWritten_shrinksTheCache() throws Exception {
         try (Tmpfs mounted = Tmpfs.mount(directory.resolve("filled"), "16m")) {
@@ -469,10 +469,10 @@ final class SickDiskTest {
             try (PageCache cache = PageCache.open(config, often)) {
                 new TestObject("large", 4L * PAGE_SIZE).store(cache);
                 Path index = config.directory().resolve("index.log");
-                for (int i = 0; 4096 - Files.size(index) % 4096 >= 17; i++) { // what the shortest record takes
+                for (int i = 0; 4096 - Files.size(index) % 4096 >= 17; i++) { // the size of the shortest record
                     new TestObject("small-" + i, 4096).store(cache);
                 }
-                cache.awaitWritten(); // else that takes what is to be filled
+                cache.awaitWritten(); // else it would take space that fill must take
                 long before = cache.statistics().diskBytes();
                 fill(mounted.path().resolve("other"));
                 await(() -> Files.getFileStore(mounted.path()).getUsableSpace() >= 2L << 20);
@@ -482,10 +482,10 @@ final class SickDiskTest {
         }
     }
 
-    /** Takes all that is free, at once. */
+    /** Takes all free space in one step. */
     private static void fill(Path path) throws Exception {
         await(
-                () -> { // the cache may take a block in between
+                () -> { // the cache may take a block meanwhile
                     long free = Files.getFileStore(path.getParent()).getUsableSpace();
                     return Tmpfs.run("fallocate", "-l", Long.toString(free), path.toString()) == 0;
                 });
@@ -504,7 +504,7 @@ final class SickDiskTest {
         }
     }
 
-    /** A small file system in memory; only root can have one. */
+    /** A small file system in memory; only root can mount one. */
     private record Tmpfs(Path path) implements AutoCloseable {
         static Tmpfs mount(Path path, String size) throws IOException {
             assumeTrue("root".equals(System.getProperty("user.name")), "mounting a tmpfs needs root");

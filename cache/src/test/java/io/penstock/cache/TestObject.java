@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
 import java.time.Instant;
 import java.util.List;
 
-/** An object whose every byte is known: eight-byte words made from its name and their place in it. */
+/** An object whose bytes are all known: eight-byte words derived from its name and their position. */
 record TestObject(String key, long size) {
     static final String NAMESPACE = "http://localhost:9000/bucket";
 
@@ -26,7 +26,7 @@ record TestObject(String key, long size) {
         return (int) ((size + PageCache.PAGE_SIZE - 1) / PageCache.PAGE_SIZE);
     }
 
-    /** What it holds, from the position to the buffer's limit. */
+    /** Puts its content from the position on, up to the buffer's limit. */
     void put(long position, ByteBuffer to) {
         to.order(ByteOrder.LITTLE_ENDIAN);
         long at = position;
@@ -52,7 +52,7 @@ record TestObject(String key, long size) {
         return bytes.flip();
     }
 
-    /** Fills what is left of the claim with the right bytes, as many at a time. */
+    /** Fills the rest of the claim with the correct bytes, this many at a time. */
     void fill(Fill fill, int chunk) {
         long at = fill.range().offset();
         while (at < fill.range().end()) {
@@ -69,7 +69,7 @@ record TestObject(String key, long size) {
         return count;
     }
 
-    /** Makes all of its pages Ready that are not. */
+    /** Fills all of its pages that are not Ready. */
     void fillAll(PageCache cache) throws InterruptedException {
         try (CachedObject open = open(cache)) {
             for (int page = 0; page < pages(); page++) {
@@ -81,7 +81,7 @@ record TestObject(String key, long size) {
         }
     }
 
-    /** Makes all of its pages Ready, and has each written before the next, so that none is left out for want of time. */
+    /** Makes all pages Ready, each once the last is written, so that none is skipped for lack of time. */
     void store(PageCache cache) throws InterruptedException {
         try (CachedObject open = open(cache)) {
             for (int page = 0; page < pages(); page++) {
@@ -94,7 +94,7 @@ record TestObject(String key, long size) {
         }
     }
 
-    /** Reads at one place and compares. Returns what read returned. */
+    /** Reads at one position and compares. Returns what read returned. */
     int readAndCheck(CachedObject open, long position, int length) throws FillFailedException, InterruptedException {
         return readAndCheck(open, position, length, false);
     }
@@ -111,7 +111,7 @@ record TestObject(String key, long size) {
         return count;
     }
 
-    /** Which pages can be read, and are right. */
+    /** The pages that can be read and are correct. */
     List<Integer> readablePages(PageCache cache) {
         try (CachedObject open = open(cache)) {
             return java.util.stream.IntStream.range(0, pages())

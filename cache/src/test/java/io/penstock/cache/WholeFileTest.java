@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files lent to somebody who reads them without the cache. */
+/** Files lent to a reader that bypasses the cache. */
 @Timeout(60)
 final class WholeFileTest {
     private static final int DISK_PAGES = 24;
@@ -69,7 +69,7 @@ final class WholeFileTest {
                 CachedObject open = OBJECT.open(cache)) {
             for (int page = 0; page < OBJECT.pages() - 1; page++) {
                 OBJECT.fill(TestObject.claimed(open, page, page + 1), PAGE_SIZE);
-                cache.awaitWritten(); // before the next, so that none is left out for want of time
+                cache.awaitWritten(); // before the next, so that none is skipped because the disk lags
             }
             assertThat(open.isWhole()).isFalse();
             assertThat(open.wholeFile(false)).isNull();
@@ -103,7 +103,7 @@ final class WholeFileTest {
                 press(cache);
                 assertContent(file.path());
                 assertThat(cache.statistics().diskBytes()).isLessThanOrEqualTo((long) DISK_PAGES * PAGE_SIZE);
-                assertThat(cache.statistics().evictedPages()).isPositive(); // the others had what was left
+                assertThat(cache.statistics().evictedPages()).isPositive(); // the other objects got the rest
                 assertThat(OBJECT.readablePages(cache)).hasSize(OBJECT.pages());
             }
             cache.awaitWritten();
@@ -141,7 +141,7 @@ final class WholeFileTest {
                 mapping = map(file.path());
             }
         }
-        open().close(); // writes the index anew from what it has read of it
+        open().close(); // rewrites the index from what it has read
         try (PageCache cache = open()) {
             press(cache);
 
@@ -152,7 +152,7 @@ final class WholeFileTest {
 
     @Test
     void evict_whilePagesAreInMemory_removesTheFile() throws Exception {
-        TestObject lent = new TestObject("lent", 14L * PAGE_SIZE); // leaves as much as the object takes
+        TestObject lent = new TestObject("lent", 14L * PAGE_SIZE); // leaves exactly the space that the object takes
         TestObject other = new TestObject("other", PAGE_SIZE);
         CacheConfig config = new CacheConfig(directory, (long) DISK_PAGES * PAGE_SIZE, 0, 64L * PAGE_SIZE);
         try (PageCache cache = PageCache.open(config, new Environment(ObjectFiles::in, System::nanoTime, 4))) {
@@ -166,7 +166,7 @@ final class WholeFileTest {
                     WholeFile file = requireNonNull(open.wholeFile(true))) {
                 do {
                     cache.invalidate(TestObject.NAMESPACE, other.version());
-                    other.store(cache); // until it is used more than the object
+                    other.store(cache); // until it is used more often than the object
                 } while (isWhole(cache));
 
                 assertThat(cache.statistics().diskBytes()).isBetween(lent.size(), lent.size() + other.size());

@@ -19,20 +19,20 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The folder of a cache, held by this process alone from {@link #open} to {@link #close}. */
+/** The folder of a cache, which only this process uses from {@link #open} to {@link #close}. */
 public final class CacheFolder implements AutoCloseable {
     /** The users whose cached pages a mount may read. */
     public sealed interface Audience {
-        /** All users of the folder read the pages that any of them has cached. */
+        /** All users of the folder can read the pages that any of them has cached. */
         record Anyone() implements Audience {}
 
-        /** Nobody reads pages, and none are cached: they stay to those who could read them before. */
+        /** Nobody reads pages, and none are cached. Cached pages stay readable for those who could read them before. */
         record Nobody() implements Audience {}
 
         /**
-         * Pages that were cached under another identity, or for anyone, are removed when the cache is opened.
+         * Pages cached under another identity, or for anyone, are removed when the cache is opened.
          *
-         * @param identity as the store knows its user; only a hash of it is kept
+         * @param identity the user's name in the store; only a hash of it is kept
          */
         record Only(String identity) implements Audience {
             @Override
@@ -48,7 +48,7 @@ public final class CacheFolder implements AutoCloseable {
     private static final String PINS = "pins.log";
 
     /**
-     * Of the file with a hash of the only identity that has read the cached objects; there is none if several may have.
+     * The file with a hash of the only identity that has read the cached objects; absent if several may have read them.
      */
     private static final String IDENTITY = "identity";
 
@@ -66,10 +66,9 @@ public final class CacheFolder implements AutoCloseable {
     }
 
     /**
-     * Opens the folder, and makes it if it does not exist.
+     * Opens the folder, and creates it if it does not exist.
      *
-     * @throws IOException with a message fit for the user if it cannot be used, is not Penstock's, or another process
-     *     uses it
+     * @throws IOException with a message for the user if it is unusable, not Penstock's, or in use by another process
      */
     public static CacheFolder open(Path path) throws IOException {
         try {
@@ -89,14 +88,14 @@ public final class CacheFolder implements AutoCloseable {
         };
     }
 
-    /** Removes an index that this audience may not read, and so its pages, as no index names them; and the names. */
+    /** Removes an index that this audience may not read, which removes the pages listed in it, and the kept names. */
     public void admit(Audience audience) throws IOException {
         Path identity = path().resolve(IDENTITY);
         switch (audience) {
             case Audience.Nobody() -> {}
             case Audience.Anyone() -> {
                 if (Files.deleteIfExists(identity)) {
-                    folder.force(); // a power cut must not bring it back beside pages that others have cached
+                    folder.force(); // a power cut must not restore it next to pages that others have cached
                 }
             }
             case Audience.Only(String name) -> {
@@ -109,7 +108,7 @@ public final class CacheFolder implements AutoCloseable {
                         Files.deleteIfExists(kept.resolveSibling(kept.getFileName() + ".tmp")); // a mount was killed
                     }
                     Files.deleteIfExists(identity);
-                    folder.force(); // a power cut must not bring the index back beside the new identity
+                    folder.force(); // a power cut must not restore the index next to the new identity
                     PrivateFiles.create(identity);
                     Files.write(identity, hash);
                 }
@@ -131,17 +130,17 @@ public final class CacheFolder implements AutoCloseable {
         return folder.path("");
     }
 
-    /** The place in this folder where the bucket's names are kept from mount to mount. */
+    /** The file in this folder where the bucket's names are kept from mount to mount. */
     public static Path names(Path folder) {
         return folder.resolve("names");
     }
 
-    /** The place where the attributes of its files are kept likewise. */
+    /** The file where the attributes of the bucket's files are kept in the same way. */
     public static Path attributes(Path folder) {
         return folder.resolve("attributes");
     }
 
-    /** Opens the index, or starts one. It is to be replayed before anything is appended. */
+    /** Opens the index, or creates one. It must be replayed before anything is appended. */
     public RecordLog<IndexRecord> openIndex() throws IOException {
         folder.remove(INDEX + RecordLog.DRAFT);
         return Files.exists(path().resolve(INDEX))
@@ -149,7 +148,7 @@ public final class CacheFolder implements AutoCloseable {
                 : RecordLog.create(folder, INDEX, IndexRecord.FORMAT);
     }
 
-    /** Opens the log of pins, which is to be replayed before anything is appended; null if there is none. */
+    /** Opens the log of pins, which must be replayed before anything is appended; null if there is none. */
     @Nullable
     RecordLog<PinRecord> openPins() throws IOException {
         folder.remove(PINS + RecordLog.DRAFT);

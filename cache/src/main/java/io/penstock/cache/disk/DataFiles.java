@@ -17,15 +17,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data files of all objects: makes, punches and removes them, and tells the {@link PageIndex} so before it does.
- * Safe for use by any number of threads.
+ * The data files of all objects: creates, punches and removes them, and records each change in the {@link PageIndex}
+ * first. Safe for use by any number of threads.
  */
 public final class DataFiles {
     private final DataFolder folder;
     private final PageIndex index;
     private final OpenPacks openPacks = new OpenPacks();
 
-    /** The names of files that belong to objects; null once the files that belong to none are gone. */
+    /** The names of files that belong to objects; null once all other files have been removed. */
     private volatile @Nullable Set<Long> known = ConcurrentHashMap.newKeySet();
 
     public DataFiles(DataFolder folder, PageIndex index) {
@@ -42,8 +42,8 @@ public final class DataFiles {
     }
 
     /**
-     * The object's file. For callers that have a reference to the object, or have pinned an extent of it if it is a
-     * pack.
+     * The object's file. The caller must hold a reference to the object; for a pack, a pin of one of its extents is
+     * enough.
      */
     DataFile open(ObjectExtents object) throws IOException {
         DataFile file = object.file(folder);
@@ -53,7 +53,7 @@ public final class DataFiles {
         return file;
     }
 
-    /** Whether aligned transfers go past the kernel's page cache. */
+    /** Whether aligned transfers bypass the kernel's page cache. */
     boolean areDirect() {
         return folder.isDirect();
     }
@@ -67,7 +67,7 @@ public final class DataFiles {
         }
     }
 
-    /** The same, but makes the file if it is not there. */
+    /** The same, but creates the file if it does not exist. */
     DataFile openForWriting(ObjectExtents object) throws IOException {
         try {
             return open(object);
@@ -86,13 +86,13 @@ public final class DataFiles {
                 object.setNotLent();
                 gone(object);
             }
-            object.setHasFile(true); // first, so that a concurrent compaction of the index does not leave it out
+            object.setHasFile(true); // first, so that a concurrent compaction of the index includes it
             boolean isMade = false;
             try {
                 note(object);
                 DataFile made = object.keepOpen(folder.create(object.dataFile()));
                 isMade = true;
-                made.setLength(object.size()); // at once, so that it equals the object when its last page is written
+                made.setLength(object.size()); // now, so that it has the object's size when its last page is written
                 return made;
             } finally {
                 object.setHasFile(isMade);
@@ -101,8 +101,8 @@ public final class DataFiles {
     }
 
     /**
-     * The object's file was removed from outside: no page of it is stored. The log says so before it says that there is
-     * a new file, which does not have these pages.
+     * The object's file was removed from outside, so none of its pages is stored. The log must record this before the
+     * new file, which does not have these pages.
      */
     private void gone(ObjectExtents object) throws IOException {
         for (Extent extent : object.stored().extents()) {
@@ -113,7 +113,7 @@ public final class DataFiles {
         index.append(new ObjectRemoved(object.fileName()));
     }
 
-    /** Makes the file this object's. False, and nothing has changed, if it has one. */
+    /** Makes the file this object's. Returns false, and changes nothing, if it has one already. */
     boolean adopt(ObjectExtents object, Path source) throws IOException {
         synchronized (object.making()) {
             if (object.hasFile()) {
@@ -132,7 +132,7 @@ public final class DataFiles {
         }
     }
 
-    /** The object's file is about to be made. */
+    /** The object's file is about to be created. */
     private void note(ObjectExtents object) throws IOException {
         setKnown(object);
         index.append(ObjectAdded.of(object));
@@ -141,10 +141,10 @@ public final class DataFiles {
         }
     }
 
-    /** Frees the space of an extent. False if no part of its file can be freed. */
+    /** Frees the space of an extent. Returns false if only the whole file can be freed. */
     boolean punch(Extent extent) throws IOException {
         if (extent.isEmpty()) {
-            return true; // nothing of it was ever written
+            return true; // nothing was ever written to it
         }
         ObjectExtents object = extent.object();
         return index.appendBefore(
@@ -152,10 +152,10 @@ public final class DataFiles {
                 () -> punch(object, extent.firstPage(), extent.pages()));
     }
 
-    /** The same for pages that the index does not have. */
+    /** The same for pages that the index does not contain. */
     boolean punch(ObjectExtents object, int firstPage, int pages) throws IOException {
         if (object.wasLent()) {
-            return false; // a program that has it mapped would read zeros; the whole file it keeps when its name goes
+            return false; // a program that has mapped it would read zeros; a removed file stays intact for it
         }
         try {
             int last = firstPage + pages - 1;
@@ -171,14 +171,14 @@ public final class DataFiles {
     }
 
     void remove(ObjectExtents object) throws IOException {
-        closePack(object); // if it is one: others are closed
+        closePack(object); // only a pack's file can still be open
         index.appendBefore(new ObjectRemoved(object.fileName()), () -> {
             folder.remove(object.dataFile());
             return true;
         });
     }
 
-    /** The object has a file, or is about to. */
+    /** The object has a file, or is about to get one. */
     void setKnown(ObjectExtents object) {
         Set<Long> names = known;
         if (names != null) {
@@ -186,7 +186,7 @@ public final class DataFiles {
         }
     }
 
-    /** Removes the files of no object, once. */
+    /** Removes the files that belong to no object; runs once. */
     void removeUnknown() throws IOException {
         Set<Long> names = requireNonNull(known);
         folder.forEach(name -> {

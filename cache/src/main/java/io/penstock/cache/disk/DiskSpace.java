@@ -14,26 +14,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bytes on disk: how many there may be, how many there are, and that extents go when there are too many.
- * {@link EvictionPolicy} decides which.
+ * The bytes on disk: their bound, their number, and the eviction of extents, which {@link EvictionPolicy} chooses.
  *
- * <p>Space is taken before it is written to, so that there are never more bytes on disk than allowed. The bound follows
- * the file system: where others fill it, the cache shrinks, and grows again when they are done.
+ * <p>Space is taken before it is written to, so there are never more bytes on disk than allowed. The bound follows the
+ * file system: the cache shrinks when others fill the disk, and grows again when they free it.
  *
- * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait for it instead
- * of finding none. No reader takes it. The class is long, as taking space and freeing it change the same few numbers, and
- * taking leads to freeing.
+ * <p>The monitor is held while space is made, so that one write-behind thread makes it and the others wait instead of
+ * finding none. No reader takes the monitor. The class is long because taking and freeing space change the same few
+ * numbers, and taking leads to freeing.
  */
 public final class DiskSpace {
     private static final Logger log = LoggerFactory.getLogger(DiskSpace.class);
 
-    /** How much may be written between two looks at how much is free. */
+    /** How many bytes may be written between two checks of the free space. */
     private static final long CHECK_INTERVAL_BYTES = 16L << 20;
 
-    /** So many small objects in packs take as much heap as an extent. */
+    /** This many small objects in packs take as much heap as an extent. */
     private static final int PACKED_PER_EXTENT = 3;
 
-    /** How much one hold of the monitor evicts to reach a lower bound, so that pages are written in between. */
+    /** How much is evicted per hold of the monitor to reach a lower bound, so that pages can be written in between. */
     private static final long STEP_BYTES = 1L << 30;
 
     private final int mostExtents;
@@ -43,46 +42,46 @@ public final class DiskSpace {
     private final PinTable pins;
     private final Counters counters;
 
-    /** Doomed and no longer pinned. Freed by the next thread that wants space, which would not find them otherwise. */
+    /** Doomed and no longer pinned. The next thread that needs space frees them; it would not find them otherwise. */
     private final ConcurrentLinkedQueue<Extent> unpinned = new ConcurrentLinkedQueue<>();
 
     private record Bounds(long sizeBytes, long minFreeBytes) {}
 
-    /** Guarded by this, but for {@link EvictionPolicy#touch}. */
+    /** Guarded by this, except for {@link EvictionPolicy#touch}. */
     private final EvictionPolicy policy;
 
-    /** The configured bounds, whatever the file system has. */
+    /** The configured bounds, whatever room the file system has. */
     private volatile Bounds bounds;
 
-    /** Guarded by this for writing. */
+    /** Writes are guarded by this. */
     private volatile long limitBytes;
 
-    /** Of extents that are held, which the policy does not know therefore. */
+    /** Bytes of held extents, which the policy does not count. */
     @GuardedBy("this")
     private long heldBytes;
 
     @GuardedBy("this")
     private final StrandedPages stranded = new StrandedPages();
 
-    /** Doomed and no longer pinned, but freeing them has failed: tried again at the next look at how much is free. */
+    /** Doomed and no longer pinned, but freeing them failed: retried at the next check of the free space. */
     @GuardedBy("this")
     private final ArrayDeque<Extent> unfreed = new ArrayDeque<>();
 
     @GuardedBy("this")
     private long unfreedBytes;
 
-    /** Guarded by this for writing. */
+    /** Writes are guarded by this. */
     private final AtomicLong usedBytes = new AtomicLong();
 
     @GuardedBy("this")
     private boolean saidThatNothingFits;
 
     @GuardedBy("this")
-    private long takenSinceCheck = CHECK_INTERVAL_BYTES; // look at once
+    private long takenSinceCheck = CHECK_INTERVAL_BYTES; // check immediately
 
     /**
-     * @param mostExtents as many as the heap has room for: one of sectors takes as much of it as one of pages, and may hold a
-     *     single sector
+     * @param mostExtents as many as fit in the heap: an extent of sectors takes as much heap as one of pages, and may
+     *     hold a single sector
      */
     public DiskSpace(
             long sizeBytes,
@@ -108,7 +107,7 @@ public final class DiskSpace {
         return usedBytes.get();
     }
 
-    /** Has other bounds from now on; {@link #fit} is to follow. Takes no lock, so that it does not wait for the disk. */
+    /** Sets other bounds; {@link #fit} must follow. Takes no lock, so that it does not wait for the disk. */
     public void adjust(long sizeBytes, long minFreeBytes) {
         bounds = new Bounds(sizeBytes, minFreeBytes);
     }
@@ -118,28 +117,28 @@ public final class DiskSpace {
         followFileSystem(CHECK_INTERVAL_BYTES);
     }
 
-    /** Whether the file system leaves room for no page. Takes no lock. */
+    /** Whether the file system has no room for any page. Takes no lock. */
     public boolean keepsNothing() {
         return limitBytes == 0;
     }
 
-    /** The most bytes on disk, as the file system leaves room for them. Takes no lock. */
+    /** The maximum bytes on disk, given the room on the file system. Takes no lock. */
     long limitBytes() {
         return limitBytes;
     }
 
-    /** Whether the file system leaves room for less than the configured bytes. Takes no lock. */
+    /** Whether the file system has less room than the configured size. Takes no lock. */
     boolean isDiskShort() {
         return limitBytes < bounds.sizeBytes;
     }
 
-    /** The free bytes, and those that the policy keeps for new extents. Takes no lock. */
+    /** The free bytes, and those that the policy reserves for new extents. Takes no lock. */
     public long roomBytes() {
         long limit = limitBytes;
         return Math.max(0, limit - usedBytes.get()) + EvictionPolicy.windowBytes(limit);
     }
 
-    /** An extent of an earlier run, in the order in which they were stored. */
+    /** Adds an extent of an earlier run; called in the order in which they were stored. */
     synchronized void add(Extent extent) {
         usedBytes.addAndGet(extent.allocatedBytes());
         policy.add(extent, bounds.sizeBytes);
@@ -152,10 +151,10 @@ public final class DiskSpace {
     }
 
     /**
-     * Takes space for a page, and makes it if need be, before the page is written.
+     * Takes space for a page before it is written, evicting others if necessary.
      *
      * @param extent pinned by the caller
-     * @return false if the page is not to be stored
+     * @return false if the page must not be stored
      */
     synchronized boolean take(Extent extent, int page) throws IOException {
         if (extent.isDoomed()) {
@@ -188,7 +187,7 @@ public final class DiskSpace {
         return taken;
     }
 
-    /** A small object is stored in the extent, which the caller has pinned. */
+    /** A small object has been stored in the extent, which the caller has pinned. */
     synchronized void addPacked(Extent extent, ObjectId id) {
         if (PackTable.isSample(id)) {
             policy.addSample(extent, id);
@@ -198,7 +197,7 @@ public final class DiskSpace {
         }
     }
 
-    /** These objects are pinned from now on, or are so no longer. */
+    /** The pins of these objects have been added or removed. */
     synchronized void pinsChanged(Collection<ObjectId> ids) {
         Set<Extent> changed = new HashSet<>();
         for (ObjectId id : ids) {
@@ -217,8 +216,8 @@ public final class DiskSpace {
     }
 
     /**
-     * Holds an extent with pinned data, and releases one whose data is not pinned any more: as used just now. A pack in
-     * which pinned objects are among others is not held where that would leave less than a 16th of the cache to evict.
+     * Holds an extent with pinned data, and releases one whose data is no longer pinned, as just used. A pack that
+     * mixes pinned objects with others is not held if that would leave less than a 16th of the cache to evict.
      */
     @GuardedBy("this")
     private void followPins(Extent extent) {
@@ -236,7 +235,8 @@ public final class DiskSpace {
     }
 
     /**
-     * A small object in the extent is not used any more: the extent goes if it was the last. {@link #freeUnpinned} is to follow.
+     * A small object in the extent is no longer used. If it was the last, discards the extent. {@link #freeUnpinned}
+     * must follow.
      *
      * @param id of the small object
      */
@@ -261,7 +261,7 @@ public final class DiskSpace {
         if (extent.isEmpty()) {
             followPins(extent);
             policy.remove(extent);
-            extent.doom(); // goes when the caller unpins it: no other thread would find it
+            extent.doom(); // freed when the caller unpins it: no other thread would find it
         }
     }
 
@@ -276,8 +276,8 @@ public final class DiskSpace {
     }
 
     /**
-     * Evicts until no more is used, by no more extents than there may be. False if the extents that are left are in
-     * use, or their space cannot be freed now.
+     * Evicts until no more than this is used, and there are no more extents than allowed. Returns false if the
+     * remaining extents are in use, or their space cannot be freed now.
      */
     @GuardedBy("this")
     private boolean shrinkTo(long bytes) throws IOException {
@@ -293,7 +293,7 @@ public final class DiskSpace {
         return true;
     }
 
-    /** Gives it up for space; a doomed one is on its way out for another reason. */
+    /** Evicts it for space, unless it is doomed and so about to go for another reason. */
     @GuardedBy("this")
     private void evict(Extent victim) {
         if (!victim.isDoomed()) {
@@ -302,20 +302,20 @@ public final class DiskSpace {
         }
     }
 
-    /** The bytes that are left to the extents that the policy decides on. */
+    /** The bytes available to the extents that the policy manages. */
     @GuardedBy("this")
     private long limitOfPolicy() {
         return Math.max(0, limitBytes - heldBytes - stranded.bytes() - unfreedBytes);
     }
 
     /**
-     * The file system is full although there should be space: makes some.
+     * The file system is full although it should have space: makes some.
      *
-     * @return whether writing again may help
+     * @return whether another write may succeed
      */
     synchronized boolean makeRoom(int bytes) throws IOException {
         if (files.usableBytes() > 2L * bytes) {
-            return false; // it is not for want of space
+            return false; // the failure has another cause
         }
         long before = usedBytes.get();
         limitBytes = Math.max(0, before - Math.max(before / 16, 2L * bytes));
@@ -342,8 +342,8 @@ public final class DiskSpace {
     }
 
     /**
-     * Exempts extents from eviction, until as many calls of {@link #release}. Those may overtake each other: what counts
-     * is the sum.
+     * Exempts extents from eviction until {@link #release} is called as often. Calls may overtake each other: only the
+     * sum counts.
      */
     synchronized void hold(List<Extent> leased) {
         for (Extent extent : leased) {
@@ -363,14 +363,14 @@ public final class DiskSpace {
         }
     }
 
-    /** The extent's pages are Missing from now on; {@link #freeUnpinned} is to follow. */
+    /** The extent's pages are Missing from now on; {@link #freeUnpinned} must follow. */
     void discard(Extent extent) {
         if (extent.doom()) {
             unpinned.add(extent);
         }
     }
 
-    /** The extent is doomed, and this was its last pin; {@link #freeUnpinned} is to follow. */
+    /** The extent is doomed, and this was its last pin; {@link #freeUnpinned} must follow. */
     void unpinned(Extent extent) {
         unpinned.add(extent);
     }
@@ -383,7 +383,7 @@ public final class DiskSpace {
         }
     }
 
-    /** @return whether there is more to evict, which can be */
+    /** @return whether there is more that can be evicted */
     private synchronized boolean fitAStep() throws IOException {
         followFileSystem(CHECK_INTERVAL_BYTES);
         long aim = Math.max(limitBytes, usedBytes.get() - STEP_BYTES);
@@ -397,7 +397,7 @@ public final class DiskSpace {
         }
     }
 
-    /** Frees the space of an extent that is doomed and no longer pinned; if that fails, once more later. */
+    /** Frees the space of an extent that is doomed and no longer pinned; retries later if that fails. */
     @GuardedBy("this")
     private void free(Extent extent) throws IOException {
         boolean freed = false;
@@ -431,7 +431,7 @@ public final class DiskSpace {
     @GuardedBy("this")
     private void freeNow(Extent extent) throws IOException {
         ObjectExtents object = extent.object();
-        // Not retained, it has been forgotten already: by an earlier attempt, which has failed.
+        // If it cannot be retained, an earlier attempt, which failed later, has already forgotten it.
         if (table.forgetIfOnly(object, extent) || !table.retain(object)) {
             if (object.hasFile()) {
                 removeFile(object);
@@ -456,7 +456,7 @@ public final class DiskSpace {
         }
     }
 
-    /** Only the whole file can be freed: so all of it goes, as soon as it is not in use. */
+    /** Only the whole file can be freed, so all of it goes as soon as it is not in use. */
     @GuardedBy("this")
     private void leaveInFile(Extent extent) {
         ObjectExtents object = extent.object();
@@ -468,7 +468,7 @@ public final class DiskSpace {
         }
     }
 
-    /** Frees a page of a file that was taken over, unless space was taken for it here. */
+    /** Frees a page of a file that was taken over, unless its space was taken here. */
     synchronized void freeUncounted(ObjectExtents object, int page) throws IOException {
         Extent extent = object.extent(page);
         if (extent != null && extent.isAllocated(page)) {

@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 public final class DiskTasks {
     private static final Logger log = LoggerFactory.getLogger(DiskTasks.class);
 
-    /** Enough to keep an NVMe busy with writes of a page each. */
+    /** Enough to keep an NVMe drive busy with writes of one page each. */
     private static final int THREADS = 4;
 
-    /** Of tasks without a page, which memory does not bound. */
+    /** Limit for tasks without a page, which the memory budget does not bound. */
     public static final int MOST_WAITING = 1_000;
 
     private final DiskHealth health;
@@ -35,7 +35,7 @@ public final class DiskTasks {
         void run() throws IOException;
     }
 
-    /** All started now: one that the system refuses later would leave a task undone that others wait for. */
+    /** Starts all threads now: if the system refused one later, a task that others wait for would never run. */
     static ExecutorService threads(int count, String name) {
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
                 count,
@@ -48,7 +48,7 @@ public final class DiskTasks {
         return threads;
     }
 
-    /** Has the task run soon; its error is told to the disk's health. False if the cache is closed. */
+    /** Queues the task; if it fails, the disk's health is notified. Returns false if the cache is closed. */
     public boolean execute(String what, Task task) {
         begun();
         try {
@@ -81,21 +81,21 @@ public final class DiskTasks {
         notifyAll();
     }
 
-    /** For callers that make very many tasks: waits while too many are not done. */
+    /** For callers that create very many tasks: waits while too many are pending. */
     public synchronized void awaitFew() throws InterruptedException {
         while (pending > MOST_WAITING) {
             wait();
         }
     }
 
-    /** Waits until all tasks, and those that they make, are done. */
+    /** Waits until all tasks, and those that they create, are done. */
     synchronized void awaitIdle() throws InterruptedException {
         while (pending > 0) {
             wait();
         }
     }
 
-    /** Takes no more tasks, and waits for those that are there. False if that takes too long. */
+    /** Accepts no more tasks, and waits for the pending ones. Returns false on timeout. */
     boolean close(long timeoutSeconds) throws InterruptedException {
         executor.shutdown();
         return executor.awaitTermination(timeoutSeconds, TimeUnit.SECONDS);

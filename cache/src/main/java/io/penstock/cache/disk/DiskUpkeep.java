@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fits the extents on disk to their bounds: at the start, now and then, and at the end. */
+/** Fits the extents on disk to their bounds: at the start, periodically, and at the end. */
 public final class DiskUpkeep {
     private static final Logger log = LoggerFactory.getLogger(DiskUpkeep.class);
 
@@ -24,7 +24,7 @@ public final class DiskUpkeep {
     private final ObjectTable<?> table;
     private final Pins pins;
 
-    /** Others may fill the disk while nothing is written here. */
+    /** Other programs may fill the disk while nothing is written here. */
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("penstock-free-space").factory());
 
@@ -45,7 +45,7 @@ public final class DiskUpkeep {
         this.pins = pins;
     }
 
-    /** Takes over the extents of an earlier run, makes them fit the bounds, and removes the files of no object. */
+    /** Takes over the extents of an earlier run, fits them to the bounds, and removes files of no object. */
     public void start(Collection<? extends ObjectExtents> found, Duration freeSpaceInterval) {
         for (ObjectExtents object : found) {
             files.setKnown(object);
@@ -67,7 +67,7 @@ public final class DiskUpkeep {
         tasks.execute("evict", space::fit);
     }
 
-    /** Waits until all tasks that are there now, and those that they make, are done. */
+    /** Waits until all pending tasks, and those that they create, are done. */
     public void awaitIdle() throws InterruptedException {
         tasks.awaitIdle();
     }
@@ -90,7 +90,7 @@ public final class DiskUpkeep {
         }
     }
 
-    /** Others are closed by their readers. */
+    /** Other files are closed by their readers. */
     private void closePacks() {
         for (ObjectExtents object : table.all()) {
             if (object.isPack()) {

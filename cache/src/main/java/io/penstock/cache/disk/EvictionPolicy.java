@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which extent goes when there are too many: see ADR 17.
+ * Chooses the extent to evict: see ADR 17.
  *
  * <pre>
  *   new ──▶ WINDOW, a 25th ──unused for the longest──▶ evicted; its last uses are remembered for a while
@@ -15,23 +15,23 @@ import org.jspecify.annotations.Nullable;
  *            MAIN, the rest ──unused for the longest──▶ evicted
  * </pre>
  *
- * <p>An extent displaces the one in MAIN that has been unused for the longest if it has been used three times
- * since, or if that one has been unused for {@value #COLD_TURNS} times as many uses as there are extents. A data set
- * that is read in epochs, in order or shuffled, cannot do the first to itself: between two uses of one of its extents lie
- * at most two of any other. So as much of it as fits stays, a scan passes through the window, and another data set
- * takes the place of one that is not read any more.
+ * <p>An extent displaces the least recently used one in MAIN in two cases: it has been used three times since the
+ * other's last use, or the other has been unused for {@value #COLD_TURNS} times as many uses as there are extents. A
+ * data set read in epochs, in order or shuffled, cannot displace itself in the first way: between two uses of one of
+ * its extents, any other is used at most twice. So as much of it as fits stays, a scan passes through the window, and a
+ * new data set replaces one that is no longer read.
  *
- * <p>A <em>use</em> is a pass over the extent, however many reads that takes. Time is counted in uses of all extents.
+ * <p>A <em>use</em> is a pass over the extent, however many reads that takes. Time is measured in uses of all extents.
  *
- * <p>Guarded by {@link DiskSpace}'s monitor, but for {@link #touch}, which readers call without it.
+ * <p>Guarded by {@link DiskSpace}'s monitor, except for {@link #touch}, which readers call without it.
  */
 final class EvictionPolicy {
     private static final int COLD_TURNS = 10;
 
-    /** One part in so many is the window. */
+    /** The window is one part in this many. */
     private static final int WINDOW_SHARE = 25;
 
-    /** Reads of an extent are one use until one part in so many of the others has been used: less than the window. */
+    /** Reads of an extent are one use until one part in this many of the others has been used: less than the window. */
     private static final int PASS_SHARE = 32;
 
     /** Before the first use. */
@@ -39,26 +39,26 @@ final class EvictionPolicy {
 
     private final PackTable packs;
 
-    /** Uses of all extents. A busy mount has 2³¹ of them in days. */
+    /** Uses of all extents. A busy mount counts 2³¹ of them in days. */
     private final AtomicLong clock;
 
     private final Segment window = new Segment();
     private final Segment main = new Segment();
 
     /**
-     * The last two uses of extents that were evicted, in that order, by {@link #key}; of packs by those of samples. All are bits of
-     * hashes, so that none is mistaken for another.
+     * The last two uses of evicted extents, in order of eviction, by {@link #key}; for packs, by the keys of samples.
+     * All keys are bits of hashes, so none is mistaken for another.
      */
     private final LinkedHashMap<Long, Uses> evicted = new LinkedHashMap<>();
 
     private int held;
 
-    /** Extents that take part or are held. Written under the monitor. */
+    /** The number of extents in the segments or held. Written under the monitor. */
     private volatile int extents;
 
     private record Uses(long last, long secondLast) {}
 
-    /** Extents that may be evicted. One that was used goes to the end when it is looked at, not when it is used. */
+    /** Evictable extents. A used one moves to the end when it is examined, not when it is used. */
     private static final class Segment {
         final LinkedHashSet<Extent> queue = new LinkedHashSet<>();
         long bytes;
@@ -85,7 +85,7 @@ final class EvictionPolicy {
         this.clock = new AtomicLong(uses);
     }
 
-    /** A page of the extent is being read. Racy on purpose: of uses at the same moment some may be lost. */
+    /** A page of the extent is being read. Racy on purpose: of simultaneous uses, some may be lost. */
     void touch(Extent extent) {
         long last = extent.lastUse();
         if (clock.get() - last > extents / PASS_SHARE) {
@@ -96,7 +96,7 @@ final class EvictionPolicy {
     /**
      * The extent takes space.
      *
-     * @param limitBytes that the extents that take part may have in all
+     * @param limitBytes for all extents in the segments together
      */
     void add(Extent extent, long limitBytes) {
         long now = clock.incrementAndGet();
@@ -109,8 +109,8 @@ final class EvictionPolicy {
     }
 
     /**
-     * A small object is stored in the extent, a sample: where it lay in one that was evicted, this one counts as used when
-     * that one was.
+     * A small object that is a sample is stored in the extent. If an earlier extent with it was evicted, this one
+     * inherits that one's last uses.
      */
     void addSample(Extent extent, ObjectId id) {
         Uses before = evicted.remove(id.low());
@@ -124,7 +124,7 @@ final class EvictionPolicy {
         }
     }
 
-    /** The extent takes so many bytes more, or less if negative. */
+    /** The extent takes this many bytes more, or fewer if negative. */
     void grew(Extent extent, long bytes) {
         Segment segment = segment(extent);
         if (segment.queue.contains(extent)) {
@@ -132,7 +132,7 @@ final class EvictionPolicy {
         }
     }
 
-    /** The extent takes no part until as many calls of {@link #release}. Counts as a use. */
+    /** The extent leaves the segments until {@link #release} is called as often. Counts as a use. */
     void hold(Extent extent) {
         touch(extent);
         segment(extent).remove(extent);
@@ -149,17 +149,17 @@ final class EvictionPolicy {
         count();
     }
 
-    /** The extent takes no space any more, or none that could be freed. */
+    /** The extent no longer takes space, or none that could be freed. */
     void remove(Extent extent) {
         segment(extent).remove(extent);
         count();
     }
 
     /**
-     * The extent to evict next, which takes no part any more.
+     * The extent to evict next, which has left the segments.
      *
-     * @param limitBytes that the extents that take part may have in all
-     * @return null if all are in use just now
+     * @param limitBytes for all extents in the segments together
+     * @return null if all are in use at the moment
      */
     @Nullable
     Extent evict(long limitBytes) {
@@ -188,7 +188,7 @@ final class EvictionPolicy {
         }
     }
 
-    /** Stands for the same pages of the same object after they were evicted, too: 64 bits of a hash. */
+    /** Identifies the same pages of the same object, even after their eviction: 64 bits of a hash. */
     private static long key(Extent extent) {
         return extent.object().id().low() + extent.firstPage() * 0x9E3779B97F4A7C15L;
     }
@@ -197,12 +197,12 @@ final class EvictionPolicy {
         return limitBytes - windowBytes(limitBytes);
     }
 
-    /** The share of new extents in the bytes of all. */
+    /** The bytes reserved for new extents. */
     static long windowBytes(long limitBytes) {
         return limitBytes / WINDOW_SHARE;
     }
 
-    /** The extent that has been unused for the longest; null if all are in use just now. */
+    /** The least recently used extent; null if all are in use at the moment. */
     private @Nullable Extent oldest(Segment segment) {
         for (int left = 2 * segment.queue.size(); left > 0 && !segment.queue.isEmpty(); left--) {
             Extent first = segment.queue.getFirst();
@@ -212,7 +212,7 @@ final class EvictionPolicy {
             }
             segment.remove(first);
             if (used && segment == window && displacesOldest(first)) {
-                first.setInMain(true); // which is then larger than its share, and gives up the one displaced
+                first.setInMain(true); // MAIN then exceeds its share, and evicts the one displaced
             }
             segment(first).add(first);
         }
@@ -233,7 +233,7 @@ final class EvictionPolicy {
         return extent.isInMain() ? main : window;
     }
 
-    /** Extents that take part or are held. */
+    /** The number of extents in the segments or held. */
     int extents() {
         return extents;
     }

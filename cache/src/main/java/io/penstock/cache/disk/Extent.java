@@ -8,25 +8,25 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of up to 32 pages of one object on disk: the unit of eviction, and where the state of stored pages is kept.
+ * A run of up to 32 pages of one object on disk: the unit of eviction, which holds the state of stored pages.
  *
  * <pre>
- *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last pin gone──▶ its space is freed, {@link StoredPages} forgets it
+ *   LIVE ──doom──▶ DOOMED, pages count as Missing ──last unpin──▶ its space is freed, {@link StoredPages} forgets it
  * </pre>
  *
- * <p>A thread pins the extent while it reads or writes its pages on disk; a doomed one grants no more pins. So nothing
- * is pulled from under a reader, and no reader waits for an eviction.
+ * <p>A thread pins the extent while it reads or writes its pages on disk; a doomed extent grants no more pins. So no
+ * reader loses its page, and no reader waits for an eviction.
  *
  * <p>Heap per stored page, with 32 pages: this object 80 bytes (compressed pointers), the checksums 16 + 4 × 32, its
- * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 276 bytes, or 8.6
- * a page. As many that were evicted may be remembered, with 88 bytes each. Its states share these few words, and so all
- * that changes them is here: hence its length.
+ * slot in the object 4, its entry in a segment of {@link EvictionPolicy} 40 and 8 for the table's slot: 276 bytes, or
+ * 8.6 per page. As many evicted extents may be remembered, at 88 bytes each. The class is long because all of its
+ * states share these few words.
  */
 public final class Extent {
-    /** One bit per page in an int. */
+    /** One bit per page of an int. */
     public static final int MAX_PAGES = Integer.SIZE;
 
-    /** Bytes of heap, with the record of one that was evicted. */
+    /** Bytes of heap per extent, with the record of an evicted one. */
     private static final int HEAP_BYTES = 400;
 
     private static final int DOOMED = 1 << 30;
@@ -43,38 +43,38 @@ public final class Extent {
     /** CRC32C of each stored page; written before its bit in {@link #stored}. */
     private final int[] checksums;
 
-    /** How many read or write pages now, and {@link #DOOMED}. Changed through {@link #PINS}. */
+    /** The number of threads that read or write pages now, and {@link #DOOMED}. Changed through {@link #PINS}. */
     private volatile int pins;
 
-    /** Pages that take space on disk; those in {@link #stored} at least. Guarded by this for writing, as the next two. */
+    /** Pages with space on disk, at least those in {@link #stored}. Writes are guarded by this, as for the next two. */
     private volatile int allocated;
 
-    /** Pages that may be read. */
+    /** Readable pages. */
     private volatile int stored;
 
-    /** Stored pages known to be right: written by this process, or checked since it started. */
+    /** Stored pages known to be intact: written by this process, or checked since it started. */
     private volatile int verified;
 
-    /** Leases of the whole file. Guarded by {@link DiskSpace}'s monitor for writing. */
+    /** Leases of the whole file. Writes are guarded by {@link DiskSpace}'s monitor. */
     private volatile int held;
 
-    /** When it was last used, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
+    /** The time of its last use, by {@link EvictionPolicy}'s clock. Changed through {@link #LAST_USE}. */
     private volatile long lastUse;
 
-    /** The uses before that. Racy on purpose: a reader sets them, and a thread that compares them may miss that. */
+    /** The uses before that. Racy on purpose: a thread that compares them may miss what a reader sets. */
     private long secondLastUse;
 
     private long thirdLastUse;
 
-    /** The last use that the policy has seen, and where it keeps this. Guarded by {@link DiskSpace}'s monitor. */
+    /** The last use that the policy has seen, and its segment. Guarded by {@link DiskSpace}'s monitor. */
     private long useLookedAt;
 
     private boolean inMain;
 
-    /** Whether one of the leases is that of the {@link Pins}. Guarded by {@link DiskSpace}'s monitor. */
+    /** Whether one of the leases belongs to {@link Pins}. Guarded by {@link DiskSpace}'s monitor. */
     private boolean heldByPins;
 
-    /** As many as half of the heap has room for: the other half is for names, and for objects in use. */
+    /** As many as fit in half of the heap: the other half is for names, and for objects in use. */
     public static int most() {
         return (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / HEAP_BYTES);
     }
@@ -102,7 +102,7 @@ public final class Extent {
         return -1 >>> (MAX_PAGES - checksums.length);
     }
 
-    /** False once it is doomed. Each pin is followed by one {@link #unpin}. */
+    /** Returns false once it is doomed. After each true, the caller must {@link #unpin}. */
     boolean pin() {
         for (int count = pins; (count & DOOMED) == 0; count = pins) {
             if (PINS.compareAndSet(this, count, count + 1)) {
@@ -112,17 +112,17 @@ public final class Extent {
         return false;
     }
 
-    /** True if the extent is doomed and this was its last pin: the caller then has it freed. */
+    /** True if the extent is doomed and this was its last pin: the caller must then have it freed. */
     boolean unpin() {
         return PINS.decrementAndGet(this) == DOOMED;
     }
 
-    /** True if it was live and is not pinned: the caller then has it freed. */
+    /** True if it was live and is not pinned: the caller must then have it freed. */
     boolean doom() {
         return PINS.getAndAccumulate(this, DOOMED, (count, flag) -> count | flag) == 0;
     }
 
-    /** Whether it is read or written just now, or will be freed. */
+    /** Whether it is being read or written, or will be freed. */
     boolean isPinned() {
         return pins != 0;
     }
@@ -139,17 +139,17 @@ public final class Extent {
         return (verified & bit(page)) != 0;
     }
 
-    /** Whether all of its pages may be read. */
+    /** Whether all of its pages are readable. */
     boolean isWhole() {
         return stored == allPages() && !isDoomed();
     }
 
-    /** Whether all of its pages are known to be right. */
+    /** Whether all of its pages are known to be intact. */
     boolean isVerified() {
         return verified == allPages();
     }
 
-    /** Of a stored page. */
+    /** The CRC32C of a stored page. */
     int checksum(int page) {
         return checksums[page - firstPage];
     }
@@ -158,7 +158,7 @@ public final class Extent {
         return stored;
     }
 
-    /** Its record for the index log; null if no page of it is to be used. */
+    /** Its record for the index log; null if none of its pages may be used. */
     synchronized @Nullable PagesStored toRecord() {
         if (stored == 0 || isDoomed()) {
             return null;
@@ -174,7 +174,7 @@ public final class Extent {
         return (allocated & bit(page)) != 0;
     }
 
-    /** False if the page has space already. */
+    /** Returns false if the page already has space. */
     synchronized boolean allocate(int page) {
         boolean isNew = (allocated & bit(page)) == 0;
         allocated |= bit(page);
@@ -192,7 +192,7 @@ public final class Extent {
         stored |= bit(page);
     }
 
-    /** The page was written by an earlier process: to be checked before it is used. */
+    /** The page was written by an earlier process, so it must be checked before use. */
     synchronized void setFound(int page, int checksum) {
         checksums[page - firstPage] = checksum;
         allocated |= bit(page);
@@ -204,7 +204,7 @@ public final class Extent {
         verified |= bit(page);
     }
 
-    /** The page is Missing from now on; its space stays allocated. False if it was so before. */
+    /** The page is Missing from now on; its space stays allocated. Returns false if it already was. */
     synchronized boolean drop(int page) {
         boolean was = (stored & bit(page)) != 0;
         stored &= ~bit(page);
@@ -213,13 +213,13 @@ public final class Extent {
     }
 
     /**
-     * Counts leases, which come and go in any order: see {@link DiskSpace#hold}.
+     * Adds leases, or removes them if negative. They come and go in any order: see {@link DiskSpace#hold}.
      *
-     * @return whether it is held now and was not, or the other way round
+     * @return whether it became held or ceased to be
      */
     boolean addHolds(int leases) {
         int before = held;
-        int now = before + leases; // not +=: only one at a time writes it
+        int now = before + leases; // not +=: only one thread at a time writes it
         held = now;
         return before > 0 != now > 0;
     }
@@ -237,12 +237,12 @@ public final class Extent {
         heldByPins = is;
     }
 
-    /** Whether no page takes space on disk. */
+    /** Whether none of its pages has space on disk. */
     boolean isEmpty() {
         return allocated == 0;
     }
 
-    /** Pages that take space on disk, by number. */
+    /** The numbers of the pages with space on disk. */
     IntStream allocatedPages() {
         int now = allocated;
         return IntStream.range(0, checksums.length)
@@ -250,7 +250,7 @@ public final class Extent {
                 .map(i -> firstPage + i);
     }
 
-    /** Bytes on disk once all of its pages are there. */
+    /** Bytes on disk once it has all of its pages. */
     long wholeBytes() {
         int last = firstPage + checksums.length - 1;
         return object.geometry().start(checksums.length - 1) + object.allocatedBytes(last);
@@ -265,7 +265,7 @@ public final class Extent {
         return bytes;
     }
 
-    // ---- the eviction policy's data of it
+    // ---- data of the eviction policy
 
     long lastUse() {
         return lastUse;
@@ -279,7 +279,7 @@ public final class Extent {
         return thirdLastUse;
     }
 
-    /** One more use, unless another thread has noted one since {@code last}. */
+    /** Records a use, unless another thread has recorded one since {@code last}. */
     void use(long last, long now) {
         if (LAST_USE.compareAndSet(this, last, now)) {
             thirdLastUse = secondLastUse;
@@ -287,7 +287,7 @@ public final class Extent {
         }
     }
 
-    /** The last use goes on until now. */
+    /** Extends the last use until now. */
     void extendUse(long now) {
         lastUse = now;
     }

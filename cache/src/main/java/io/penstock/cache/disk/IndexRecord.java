@@ -8,10 +8,10 @@ import java.nio.IntBuffer;
 
 /** A record of the index log. Encoded as a type byte, the data file's name, and the fields in order, big-endian. */
 public sealed interface IndexRecord {
-    /** The data file of the object. */
+    /** The name of the object's data file. */
     long file();
 
-    /** From now on the file belongs to this object version. May be said again. */
+    /** From now on the file belongs to this object version. May be repeated. */
     record ObjectAdded(long file, ObjectId object, long size, PageGeometry geometry) implements IndexRecord {
         static ObjectAdded of(ObjectExtents object) {
             return new ObjectAdded(object.fileName(), object.id(), object.size(), object.geometry());
@@ -21,23 +21,23 @@ public sealed interface IndexRecord {
     /**
      * Pages are on disk.
      *
-     * @param pages bit i stands for page {@code firstPage + i}
+     * @param pages bit i represents page {@code firstPage + i}
      * @param checksums CRC32C of each of these pages, in order
      */
     record PagesStored(long file, int firstPage, int pages, IntBuffer checksums) implements IndexRecord {}
 
-    /** Pages are not, or no longer, to be used; same bits as in {@link PagesStored}. */
+    /** Pages must not, or no longer, be used; same bits as in {@link PagesStored}. */
     record PagesDropped(long file, int firstPage, int pages) implements IndexRecord {}
 
-    /** The object is forgotten and the file goes. */
+    /** The object is forgotten and the file is removed. */
     record ObjectRemoved(long file) implements IndexRecord {}
 
-    /** The file may be read without this cache, for as long as it is there. May be repeated. */
+    /** The file may be read outside this cache for as long as it exists. May be repeated. */
     record ObjectLent(long file) implements IndexRecord {}
 
-    /** Whether the object was read in long runs when it was last read; not until this is said. */
+    /** Whether the last read of the object was in long runs; false without such a record. */
     record ObjectStreamed(long file, boolean is) implements IndexRecord {
-        /** Of one whose shape is known. */
+        /** For an object with a known shape. */
         static ObjectStreamed of(ObjectExtents object) {
             return new ObjectStreamed(object.fileName(), object.readShape() == ReadShape.IN_RUNS);
         }
@@ -46,16 +46,16 @@ public sealed interface IndexRecord {
     /**
      * A small object is in a pack.
      *
-     * @param file the pack's
-     * @param length bytes
+     * @param file the pack's file
+     * @param length in bytes
      * @param checksum CRC32C
      */
     record ObjectPacked(long file, ObjectId object, long position, int length, int checksum) implements IndexRecord {}
 
-    /** A small object in a pack is not to be used any more. */
+    /** A small object in a pack must not be used any more. */
     record PackedDropped(long file, ObjectId object, long position) implements IndexRecord {}
 
-    /** The index of a cache folder: pages of records that it loses are fetched again. */
+    /** The index of a cache folder: pages whose records are lost are fetched again. */
     RecordLog.Format<IndexRecord> FORMAT = new RecordLog.Format<>(
             0x50454e53_494458_01L, // "PENSIDX", version 1
             false,

@@ -7,42 +7,37 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disk's side of one object version: its data file, and the extents that are stored in it.
+ * The disk side of one object version: its data file, and the extents stored in it.
  *
- * <p>{@code ObjectPages} extends it by the pages in memory. It is not made of two objects, as there may be millions and
- * a header takes 16 bytes. The methods that the disk's side needs of the memory's side are abstract.
+ * <p>{@code ObjectPages} extends it by the pages in memory. These are not two objects, because there may be millions
+ * and an object header takes 16 bytes. The methods that the disk side needs from the memory side are abstract.
  */
 public abstract class ObjectExtents {
     private final ObjectId id;
     private final long size;
     private final PageGeometry geometry;
 
-    /**
-     * Name of the data file. Random, so that a file that is being removed is never mistaken for that of the same object
-     * come back.
-     */
+    /** Name of the data file. Random, so that a file being removed is never mistaken for the object's next file. */
     private final long fileName;
 
     /** Opens and other uses. Guarded by {@link ObjectTable}'s lock for this object. */
     private int references;
 
-    /** Open while the object is in use; of a pack, from its first use on. Guarded by this for writing. */
+    /** Open while the object is in use; for a pack, from its first use on. Writes are guarded by this. */
     private volatile @Nullable DataFile file;
 
-    /** Whether the data file exists. Write-behind sets it, holding {@link #making}. */
+    /** Whether the data file exists. Write-behind sets it while it holds {@link #making}. */
     private volatile boolean fileExists;
 
     private volatile ReadShape readShape = ReadShape.UNKNOWN;
 
-    /**
-     * The data file may be read without the cache, and no lease tells until when: a mapping outlives the last close.
-     */
+    /** The data file may be read outside the cache, for an unknown time: a mapping outlives the last close. */
     private volatile boolean lent;
 
     private final Object making = new Object();
     private final StoredPages stored;
 
-    @SuppressWarnings("this-escape") // StoredPages keeps it, and calls it once it is stored to
+    @SuppressWarnings("this-escape") // StoredPages keeps it, and calls it only when pages are stored
     protected ObjectExtents(
             ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists, int pagesPerExtent) {
         this.id = id;
@@ -53,15 +48,15 @@ public abstract class ObjectExtents {
         this.stored = new StoredPages(this, pagesPerExtent);
     }
 
-    // ---- the memory's side
+    // ---- the memory side
 
-    /** Whether pages of it are in memory. Asked under {@link ObjectTable}'s lock, while there is no reference. */
+    /** Whether it has pages in memory. Called under {@link ObjectTable}'s lock, while there is no reference. */
     protected abstract boolean hasFrames();
 
-    /** Gives up its pages in memory; those in flight are left to their fills. */
+    /** Drops its pages in memory; those in flight are left to their fills. */
     protected abstract void discardFrames();
 
-    /** It cannot be found any more; its file, if it has one, is to be removed. */
+    /** The object can no longer be found; its file, if any, must be removed. */
     protected abstract void forgotten();
 
     // ---- the object
@@ -91,12 +86,12 @@ public abstract class ObjectExtents {
         return geometry == PageGeometry.PAGES && PageGeometry.isSmall(size);
     }
 
-    /** Whether it is one that no reader knows, and that holds small objects: see {@link Packs}. */
+    /** Whether it is a pack: an object that readers do not see and that holds small objects. See {@link Packs}. */
     public boolean isPack() {
         return geometry == PageGeometry.PACKS;
     }
 
-    /** Bytes that a page takes on disk: whole blocks of the file system. */
+    /** Bytes that a page takes on disk: whole file system blocks. */
     long allocatedBytes(int page) {
         return DirectIo.wholeBlocks(pageLength(page));
     }
@@ -107,14 +102,14 @@ public abstract class ObjectExtents {
         references++;
     }
 
-    /** The file to close now, if this was the last reference. A pack stays open: its readers have none. */
+    /** The file to close now, if this was the last reference. A pack stays open: its readers hold no reference. */
     @Nullable
     DataFile released() {
         references--;
         return references > 0 || isPack() ? null : takeFile();
     }
 
-    /** The file if it is open, to be closed. */
+    /** The file to close, if it is open. */
     synchronized @Nullable DataFile takeFile() {
         DataFile unused = file;
         file = null;
@@ -129,7 +124,7 @@ public abstract class ObjectExtents {
         return references > 0 || hasFrames() || !stored.isEmpty();
     }
 
-    /** Whether nothing but this one extent keeps the object from being forgotten. */
+    /** Whether only this extent keeps the object from being forgotten. */
     boolean isHeldOnlyBy(Extent extent) {
         return references == 0 && !hasFrames() && stored.isOnly(extent);
     }
@@ -145,7 +140,7 @@ public abstract class ObjectExtents {
         return ObjectFiles.nameOf(fileName);
     }
 
-    /** Held while the data file is made: a second thread that did so would drop the pages that the first has stored. */
+    /** Held while the data file is created. Without it, a second creator would drop the pages stored by the first. */
     Object making() {
         return making;
     }
@@ -158,13 +153,13 @@ public abstract class ObjectExtents {
         fileExists = has;
     }
 
-    /** The data file, opened in its folder. */
+    /** The data file, opened in its folder if necessary. */
     DataFile file(DataFolder folder) throws IOException {
         DataFile current = file;
         return current != null ? current : keepOpen(folder.open(dataFile()));
     }
 
-    /** The data file from now on, unless another thread has opened it since: then that one. */
+    /** Keeps this as the data file, unless another thread has opened it since: then that one. */
     DataFile keepOpen(DataFile opened) throws IOException {
         DataFile current;
         synchronized (this) {
@@ -183,7 +178,7 @@ public abstract class ObjectExtents {
         return lent;
     }
 
-    /** The file is about to be lent, or was by an earlier process. False if it had been before. */
+    /** The file is about to be lent, or was by an earlier process. Returns false if it had been before. */
     public boolean setLent() {
         boolean first = !lent;
         lent = true;

@@ -12,14 +12,14 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * How the data files of a cache folder lie in it. Their names are numbers of 16 hexadecimal digits; they are spread over 256 folders by
- * their first two digits.
+ * The layout of a cache folder's data files. Their names are numbers of 16 hexadecimal digits, spread over 256 folders
+ * by the first two digits.
  */
 public final class ObjectFiles {
-    /** The name of the folder of these folders. */
+    /** The parent folder of these folders. */
     static final String ROOT = "objects";
 
-    /** Of a file, or of a folder, which ends with the slash. */
+    /** Matches a file, or a folder with its trailing slash. */
     private static final Pattern NAME = Pattern.compile("[0-9a-f]{2}/([0-9a-f]{16})?");
 
     private static final int DIGITS = 16;
@@ -35,7 +35,7 @@ public final class ObjectFiles {
         return HexFormat.fromHexDigitsToLong(name, name.length() - DIGITS, name.length());
     }
 
-    /** Those of a cache folder of the local file system. */
+    /** The data files of a cache folder on the local file system. */
     public static DataFolder in(Path cacheFolder) throws IOException {
         Path root = cacheFolder.resolve(ROOT);
         if (Files.isSymbolicLink(root)) {

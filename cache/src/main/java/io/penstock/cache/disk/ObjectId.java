@@ -8,13 +8,13 @@ import java.security.MessageDigest;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Stands for an object version: 128 bits of SHA-256 over namespace, key, identity and size. With 10 million objects in a
- * cache, two share it with a probability of 10<sup>-25</sup>; and a heap full of keys is spared.
+ * Identifies an object version: 128 bits of SHA-256 over namespace, key, identity and size. With 10 million objects in
+ * a cache, two share an id with a probability of 10<sup>-25</sup>. It keeps the keys out of the heap.
  */
 public record ObjectId(long high, long low) {
     public static ObjectId of(String namespace, ObjectVersion version) {
         MessageDigest digest = Digests.sha256();
-        // None can hold the separator: S3 keys are XML text, ETags header fields.
+        // No part can contain the separator: S3 keys are XML text, ETags are header fields.
         for (String part : new String[] {namespace, version.key(), version.identity()}) {
             digest.update(part.getBytes(StandardCharsets.UTF_8));
             digest.update((byte) 0);
@@ -24,13 +24,13 @@ public record ObjectId(long high, long low) {
         return new ObjectId(hash.getLong(), hash.getLong());
     }
 
-    /** Of an object that no reader knows. */
+    /** An id for an object that readers do not see. */
     public static ObjectId random() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         return new ObjectId(random.nextLong(), random.nextLong());
     }
 
-    /** Stands for the sectors of the same version, which are kept apart from its pages. */
+    /** The id for the sectors of the same version, which are kept apart from its pages. */
     public ObjectId ofSectors() {
         return new ObjectId(~high, ~low);
     }

@@ -10,16 +10,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The objects that are open or have pages in the cache; all others are forgotten. References to an object are counted
- * under the map's lock for its key, so that an object is looked up and retained, or found unused and forgotten, in one
- * step.
+ * under the map's lock for its key. So finding and retaining an object is one step, and so is forgetting an unused one.
  */
-@SuppressWarnings("ReferenceEquality") // Whether it is still that very object.
+@SuppressWarnings("ReferenceEquality") // Checks for the identical object.
 public final class ObjectTable<T extends ObjectExtents> {
     private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
 
     private final ConcurrentHashMap<ObjectId, T> objects = new ConcurrentHashMap<>();
 
-    /** The object with this id, new if it is not known. */
+    /** The object with this id, created if it is not known. */
     public T retain(ObjectId id, Supplier<T> creation) {
         return objects.compute(id, (same, known) -> {
             T object = known != null ? known : creation.get();
@@ -37,7 +36,7 @@ public final class ObjectTable<T extends ObjectExtents> {
         objects.put(object.id(), object);
     }
 
-    /** False if the object has been forgotten. Each true is followed by one {@link #release}. */
+    /** Returns false if the object has been forgotten. Each true must be followed by one {@link #release}. */
     public boolean retain(ObjectExtents object) {
         return object
                 == objects.computeIfPresent(object.id(), (id, known) -> {
@@ -66,7 +65,7 @@ public final class ObjectTable<T extends ObjectExtents> {
         }
     }
 
-    /** Whether any thread but the caller, which has retained it, has the object open or works on it. */
+    /** Whether any thread except the caller, which has retained it, has the object open or works on it. */
     boolean isUsedByOthers(ObjectExtents object) {
         boolean[] used = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {
@@ -76,12 +75,12 @@ public final class ObjectTable<T extends ObjectExtents> {
         return used[0];
     }
 
-    /** After a frame or an extent of the object went. */
+    /** Call after removing a frame or an extent of the object. */
     public void forgetIfUnusedNow(ObjectExtents object) {
         objects.computeIfPresent(object.id(), (id, known) -> known == object ? forgetIfUnused(known) : known);
     }
 
-    /** True if nothing but this extent kept the object, and it is forgotten now; its file is the caller's to remove. */
+    /** True if only this extent kept the object, which is forgotten now; the caller must remove its file. */
     boolean forgetIfOnly(ObjectExtents object, Extent extent) {
         boolean[] forgotten = new boolean[1];
         objects.computeIfPresent(object.id(), (id, known) -> {

@@ -5,12 +5,12 @@ import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 
-/** Bounds the descriptors of packs: those used last keep theirs. Safe for use by any number of threads. */
+/** Bounds the descriptors of packs: the most recently used keep theirs. Safe for use by any number of threads. */
 final class OpenPacks {
-    /** Each has up to two descriptors. */
+    /** Each pack has up to two descriptors. */
     private static final int MOST = 256;
 
-    /** The one used last at the end. */
+    /** In order of use, the most recent last. */
     @GuardedBy("this")
     private final LinkedHashMap<DataFile, Boolean> files = new LinkedHashMap<>(MOST, 0.75F, true);
 

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The small objects that lie in packs. Safe for use by any number of threads. */
+/** The small objects stored in packs. Safe for use by any number of threads. */
 public final class PackTable {
-    /** Of so many small objects one is a sample. */
+    /** One small object in this many is a sample. */
     static final int OBJECTS_PER_SAMPLE = 4;
 
     private final ConcurrentHashMap<ObjectId, PackedPage> pages = new ConcurrentHashMap<>();
@@ -20,7 +20,7 @@ public final class PackTable {
     private static final class Lying {
         final List<PackedPage> pages = new ArrayList<>();
 
-        /** How many of them were removed or replaced since. They leave the list once they are half of it. */
+        /** How many of them were removed or replaced since. When they exceed half, the list is purged. */
         int gone;
     }
 
@@ -33,7 +33,7 @@ public final class PackTable {
     }
 
     /**
-     * For callers that have pinned the extent: else it might be evicted before, and the page would never be removed.
+     * The caller must have pinned the extent: if it were evicted before, the page would never be removed.
      *
      * @return the page that it replaces
      */
@@ -52,7 +52,7 @@ public final class PackTable {
         return before;
     }
 
-    /** False if it was removed or replaced before. */
+    /** Returns false if it was removed or replaced before. */
     public boolean remove(PackedPage page) {
         boolean was = pages.remove(page.id(), page);
         if (was) {
@@ -73,7 +73,7 @@ public final class PackTable {
         });
     }
 
-    /** The extent is evicted: all pages in it go. */
+    /** The extent is evicted: removes all pages in it. */
     public void removeAll(Extent extent) {
         Lying lying = byExtent.remove(extent);
         if (lying != null) {
@@ -81,7 +81,7 @@ public final class PackTable {
         }
     }
 
-    /** Removes the pages in it that are no longer stored. */
+    /** Removes the pages in the extent that are no longer stored. */
     public void removeGone(Extent extent) {
         List<PackedPage> all = new ArrayList<>();
         byExtent.computeIfPresent(extent, (same, lying) -> {
@@ -91,15 +91,12 @@ public final class PackTable {
         all.stream().filter(page -> !page.isThere()).forEach(this::remove);
     }
 
-    /**
-     * Whether the small object is one of those that stand for the extent in which they lie, when it has been evicted and
-     * they are stored again, in another one.
-     */
+    /** Whether the small object is a sample. Samples identify an evicted extent when they are stored in another one. */
     static boolean isSample(ObjectId id) {
         return id.low() % OBJECTS_PER_SAMPLE == 0;
     }
 
-    /** The samples that lie in the extent. */
+    /** The samples in the extent. */
     List<ObjectId> samples(Extent extent) {
         List<ObjectId> samples = new ArrayList<>();
         byExtent.computeIfPresent(extent, (same, lying) -> {
@@ -109,12 +106,12 @@ public final class PackTable {
         return samples;
     }
 
-    /** Whether a small object lies in the extent. */
+    /** Whether the extent has any small object. */
     boolean hasAny(Extent extent) {
         return byExtent.containsKey(extent);
     }
 
-    /** Whether there is such an object among those that lie in the extent: looks at all of them. */
+    /** Whether the extent has such an object; examines all of them. */
     boolean hasAny(Extent extent, Predicate<ObjectId> which) {
         boolean[] has = new boolean[1];
         byExtent.computeIfPresent(extent, (same, lying) -> {

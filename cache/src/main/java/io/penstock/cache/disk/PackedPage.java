@@ -3,9 +3,9 @@ package io.penstock.cache.disk;
 import io.penstock.cache.disk.IndexRecord.ObjectPacked;
 
 /**
- * The only page of a small object, in a pack ({@link Packs}). It is there as long as the pack's pages in which it lies.
+ * The only page of a small object, in a pack ({@link Packs}). It exists as long as the pack's pages that contain it.
  *
- * <p>Heap for each: this object 40 bytes, its id 32, its entry in the table 40 and its place in the list of its extent 6.
+ * <p>Heap for each: this object 40 bytes, its id 32, its entry in the table 40 and its slot in the extent's list 6.
  */
 public final class PackedPage implements StoredPage {
     private final ObjectId id;
@@ -16,7 +16,7 @@ public final class PackedPage implements StoredPage {
     private volatile boolean verified;
 
     /**
-     * @param extent of the pack
+     * @param extent the pack's extent
      * @param position in the pack's file
      */
     public PackedPage(ObjectId id, Extent extent, long position, int length, int checksum, boolean verified) {
@@ -28,7 +28,7 @@ public final class PackedPage implements StoredPage {
         this.verified = verified;
     }
 
-    /** Of the small object. */
+    /** The id of the small object. */
     ObjectId id() {
         return id;
     }

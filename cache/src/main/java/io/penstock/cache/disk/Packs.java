@@ -7,15 +7,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores objects that are smaller than a page: one after the other in large files, the packs (ADR 29).
+ * Stores objects smaller than a page one after another in large files, the packs (ADR 29).
  *
- * <p>A pack is an object of the cache like any other, but none that a reader knows. Its extents take space and are evicted
- * as others are, with all small objects in them; a small object lies in one extent. The space after the last one has
- * never been written, so nothing is ever overwritten. Each process begins a pack of its own. Safe for use by any number
- * of threads.
+ * <p>A pack is a cache object like any other, except that readers do not see it. Its extents take space and are evicted
+ * like others, with all small objects in them; a small object lies within one extent. The space after the last object
+ * has never been written, so nothing is ever overwritten. Each process begins a new pack. Safe for use by any number of
+ * threads.
  */
 public final class Packs {
-    /** Extents in a pack: many, so that there are few files, which stay open. */
+    /** Extents per pack. Many, so that there are few files, which stay open. */
     private static final int EXTENTS = 128;
 
     private final Supplier<? extends ObjectExtents> creation;
@@ -25,22 +25,22 @@ public final class Packs {
     private final PageIndex index;
     private final DiskSpace space;
 
-    /** Where the next small object comes; null if it begins another pack. */
+    /** The place for the next small object; null if it begins another pack. */
     @GuardedBy("this")
     private @Nullable Place place;
 
     /**
-     * A place in a pack after all that was written.
+     * A place in a pack, after everything written.
      *
      * @param pack retained
-     * @param extent of the place: if it is evicted, the pack is left
+     * @param extent of the place; if it is evicted, the pack is abandoned
      */
     private record Place(ObjectExtents pack, Extent extent, long position) {
         static Place in(ObjectExtents pack, long position) {
             return new Place(pack, pack.stored().extentForWriting(PageGeometry.PACKS.pageAt(position)), position);
         }
 
-        /** The place after an object of so many bytes at this one; null at the pack's end. */
+        /** The place after an object of this many bytes here; null at the pack's end. */
         @Nullable
         Place after(int length) {
             long next = position + DirectIo.wholeBlocks(length);
@@ -51,19 +51,19 @@ public final class Packs {
             return position + length <= end();
         }
 
-        /** Where the next extent begins; null at the pack's end. An extent that nothing is stored in would keep the pack. */
+        /** The start of the next extent; null at the pack's end. An extent with no stored page would keep the pack. */
         @Nullable
         Place atNextExtent() {
             return end() < pack.size() ? in(pack, end()) : null;
         }
 
-        /** Of the extent. */
+        /** The end of the extent. */
         private long end() {
             return PageGeometry.PACKS.start(extent.firstPage() + extent.pages());
         }
     }
 
-    /** @param creation makes a pack, retained, of {@link #bytes} */
+    /** @param creation creates and retains a pack of {@link #bytes} */
     public Packs(
             Supplier<? extends ObjectExtents> creation,
             ObjectTable<?> objects,
@@ -88,7 +88,7 @@ public final class Packs {
         void to(ObjectExtents pack, long position) throws IOException;
     }
 
-    /** Appends a small object. False if there is no space for it. */
+    /** Appends a small object. Returns false if there is no space for it. */
     boolean append(ObjectId id, int length, int checksum, Writing writing) throws IOException {
         PackedPage page = take(id, length, checksum);
         if (page == null) {
@@ -105,7 +105,7 @@ public final class Packs {
             return true;
         } finally {
             if (before != null) {
-                store.left(before); // last: until the index has the new place, a crash leaves the object at the old one
+                store.left(before); // last: a crash before the index has the new place leaves the old one
             }
             if (!written) {
                 leave(page.extent().object()); // perhaps its file was removed from outside
@@ -124,7 +124,7 @@ public final class Packs {
         } finally {
             if (!taken) {
                 store.unpin(extent);
-                leave(here.pack()); // so that it can go, where it can only go as a whole
+                leave(here.pack()); // so that it can go, if it can only go as a whole
             }
         }
         if (!taken) {
@@ -137,7 +137,7 @@ public final class Packs {
         return new PackedPage(id, extent, here.position(), length, checksum, true);
     }
 
-    /** Where the small object fits in. Its extent is pinned. */
+    /** A place with room for the small object, its extent pinned. */
     @GuardedBy("this")
     private Place placeFor(int length) {
         Place here = place;
@@ -157,7 +157,7 @@ public final class Packs {
         return here;
     }
 
-    /** Nothing is appended to the pack any more. */
+    /** Nothing more is appended to the pack. */
     private synchronized void leave(ObjectExtents pack) {
         if (place != null && place.pack().equals(pack)) {
             place = null;
@@ -169,12 +169,12 @@ public final class Packs {
     private boolean takePages(Extent extent, long position, int length) throws IOException {
         int last = PageGeometry.PACKS.pageAt(position + length - 1);
         for (int page = PageGeometry.PACKS.pageAt(position); page <= last; page++) {
-            // Not whether it is stored: if the file was removed from outside, nothing in the page is there any more.
+            // Not isStored: if the file was removed from outside, the page has lost everything in it.
             if (!extent.isAllocated(page)) {
                 if (!space.take(extent, page)) {
                     return false;
                 }
-                extent.setStored(page, 0); // each small object has a checksum of its own
+                extent.setStored(page, 0); // each small object has its own checksum
             }
         }
         return true;

@@ -2,16 +2,14 @@ package io.penstock.cache.disk;
 
 /** How the bytes of an object are divided into pages. */
 public enum PageGeometry {
-    /** The pages in which objects are cached as a rule. */
+    /** The usual pages in which objects are cached. */
     PAGES(20),
-    /**
-     * The same bytes in small pieces: bytes that are read at random are fetched and kept without their surroundings.
-     */
+    /** The same bytes in small pieces: random reads are fetched and kept without their surroundings. */
     SECTORS(16),
     /** A file whose pages hold small objects: see {@link Packs}. */
     PACKS(20);
 
-    /** Bytes in a page; an object's last page ends with the object. */
+    /** Bytes per page; an object's last page ends with the object. */
     public static final int PAGE_SIZE = PAGES.size();
 
     public static final int SECTOR_SIZE = SECTORS.size();
@@ -22,12 +20,12 @@ public enum PageGeometry {
         this.shift = shift;
     }
 
-    /** Whether so large an object is stored in a pack. */
+    /** Whether an object of this size is stored in a pack. */
     public static boolean isSmall(long objectBytes) {
         return objectBytes < PAGE_SIZE;
     }
 
-    /** Bytes in a page; an object's last page ends with the object. */
+    /** Bytes per page; an object's last page ends with the object. */
     public int size() {
         return 1 << shift;
     }
@@ -36,7 +34,7 @@ public enum PageGeometry {
         return (long) page << shift;
     }
 
-    /** The page that holds the position. */
+    /** The page that contains the position. */
     public int pageAt(long position) {
         return (int) (position >> shift);
     }

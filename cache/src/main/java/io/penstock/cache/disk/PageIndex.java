@@ -34,13 +34,13 @@ public final class PageIndex {
     }
 
     interface Freeing {
-        /** False if nothing can be freed. */
+        /** Returns false if nothing can be freed. */
         boolean run() throws IOException;
     }
 
     /**
-     * Notes that pages go before they do: else a crash between leaves records of pages that then look damaged. On a full
-     * disk there is no room for the note until they are gone.
+     * Records the removal of pages before removing them: after a crash in between, remaining records would make them
+     * look damaged. On a full disk, the record fits only after they are gone.
      */
     boolean appendBefore(IndexRecord entry, Freeing freeing) throws IOException {
         boolean noted = false;
@@ -49,7 +49,7 @@ public final class PageIndex {
             noted = true;
         } catch (IOException e) {
             if (records.isClosed()) {
-                throw e; // the folder may be another process's
+                throw e; // another process may own the folder
             }
             log.debug("Not noted before it is freed: {}", entry, e);
         }
@@ -60,7 +60,7 @@ public final class PageIndex {
         return freed;
     }
 
-    /** Compacts the index, on another thread, if it is large. */
+    /** If the index is large, compacts it on another thread. */
     void compactIfLarge() {
         if (records.isLarge()) {
             tasks.execute("write the index anew", () -> {
@@ -75,7 +75,7 @@ public final class PageIndex {
         records.compact(this::snapshot);
     }
 
-    /** The present state. Changes in that time are appended after it; so no record here is about to be superseded. */
+    /** The current state. Changes during the snapshot are appended after it, so no record is about to be superseded. */
     private void snapshot(RecordLog.Sink<IndexRecord> to) throws IOException {
         for (ObjectExtents object : table.all()) {
             if (object.hasFile()) {
@@ -94,7 +94,7 @@ public final class PageIndex {
                 }
             }
         }
-        for (PackedPage page : packs.all()) { // once their packs are known
+        for (PackedPage page : packs.all()) { // after their packs
             if (page.isThere()) {
                 to.add(page.toRecord());
             }

@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pages on disk: reads them and gives them up. No failure of the disk is an error to a reader: a page that cannot be
- * read or written is Missing. Safe for use by any number of threads.
+ * The pages on disk: reads and discards them. A disk failure is never an error for a reader: a page that cannot be read
+ * or written is Missing. Safe for use by any number of threads.
  */
 public final class PageStore {
     private static final Logger log = LoggerFactory.getLogger(PageStore.class);
 
     private static final int READERS = 4;
 
-    /** From here on a small object is read past the kernel's page cache, with the rest of its last block. */
+    /** From this size on, a small object is read past the kernel's page cache, with the rest of its last block. */
     private static final int DIRECT_BYTES = 32 << 10;
 
     private final DataFiles files;
@@ -85,7 +85,7 @@ public final class PageStore {
         return find(object, page) != null;
     }
 
-    /** Whether all of the object is stored. */
+    /** Whether the whole object is stored. */
     public boolean isWhole(ObjectExtents object) {
         if (object.size() == 0) {
             return false;
@@ -94,9 +94,9 @@ public final class PageStore {
     }
 
     /**
-     * Reads from a page that is known to be right. A virtual thread waits for its turn before.
+     * Reads from a page that is known to be intact. A virtual thread first waits for its turn.
      *
-     * @return bytes read; 0 if the page is not there any more
+     * @return bytes read; 0 if the page is no longer there
      */
     public int read(StoredPage page, int offset, ByteBuffer to) throws InterruptedException {
         int wanted = Math.min(to.remaining(), page.length() - offset);
@@ -116,17 +116,17 @@ public final class PageStore {
         return wanted;
     }
 
-    /** For {@link #load}, which may hold a virtual thread's carrier. */
+    /** For {@link #load}, which may block a virtual thread's carrier. */
     public ReadTurns turns() {
         return turns;
     }
 
     /**
-     * Reads a whole page, and compares it with its checksum, also if this process wrote it: a loaded page may go to
-     * other nodes, which would keep wrong bytes as right ones.
+     * Reads a whole page and compares it with its checksum, even if this process wrote it: a loaded page may go to
+     * other nodes, which would keep wrong bytes as correct ones.
      *
      * @param bytes as long as the page, in aligned memory
-     * @return false if it is not there or not right: then it is Missing
+     * @return false if the page is absent or damaged: then it is Missing
      */
     public boolean load(StoredPage page, ByteBuffer bytes) {
         if (!readPinned(page, 0, bytes.duplicate(), DataFile::readDirect)) {
@@ -168,10 +168,10 @@ public final class PageStore {
                 counters.corruptPages.increment();
                 discardFile(page);
             }
-            // A page dropped in between may have been read from a file that was made anew.
+            // If the page was dropped meanwhile, the bytes may come from a file that was created again.
             return whole && page.isThere();
         } catch (NoSuchFileException e) {
-            log.debug("A file of the cache was removed from outside", e); // no fault of the disk
+            log.debug("A file of the cache was removed from outside", e); // not a disk fault
             discardFile(page);
             return false;
         } catch (IOException e) {
@@ -183,7 +183,7 @@ public final class PageStore {
         }
     }
 
-    /** Its file was removed or cut from outside: no other page of a pack is trusted, and the pack takes no more. */
+    /** Its file was removed or cut from outside: no other page of a pack is trusted, and the pack gets no more. */
     private void discardFile(StoredPage page) {
         drop(page);
         if (page instanceof PackedPage packed) {
@@ -191,7 +191,7 @@ public final class PageStore {
         }
     }
 
-    /** Has pages read on another thread than those that write, which a reader would have to wait for. */
+    /** Loads pages on other threads than those that write, for which a reader would have to wait. */
     public void loadAhead(ObjectExtents object, Runnable load) {
         if (!table.retain(object)) {
             load.run();
@@ -230,11 +230,11 @@ public final class PageStore {
         tasks.execute("release a file", () -> space.release(extents));
     }
 
-    /** How the object was read: kept with its pages. */
+    /** Records how the object was read; stored with its pages. */
     public void setReadShape(ObjectExtents object, ReadShape shape) {
         if (object.readShape() != shape) {
             object.setReadShape(shape);
-            if (object.hasFile()) { // else it is said once it has one
+            if (object.hasFile()) { // else it is recorded once it has one
                 index.appendSoon(ObjectStreamed.of(object));
             }
         }
@@ -266,7 +266,7 @@ public final class PageStore {
         tasks.execute("remove a file", () -> space.removeFile(object));
     }
 
-    /** For a small object that is found to be of no use, and that may not be open. */
+    /** Discards a small object that is no longer useful and may not be open. */
     public void discardPacked(ObjectId id) {
         PackedPage packed = packs.find(id);
         if (packed != null) {
@@ -275,7 +275,7 @@ public final class PageStore {
         }
     }
 
-    /** A small object does not lie there any more. */
+    /** A small object no longer lies there. */
     void left(PackedPage packed) {
         tasks.execute("evict", () -> {
             space.packedDropped(packed.extent(), packed.id());
@@ -283,13 +283,13 @@ public final class PageStore {
         });
     }
 
-    /** For pages that are found to be of no use. */
+    /** Discards pages that are no longer useful. */
     public void discard(ObjectExtents object) {
         object.stored().extents().forEach(space::discard);
         tasks.execute("evict", space::freeUnpinned);
     }
 
-    /** Reads nothing ahead any more. */
+    /** Ends reading ahead. */
     public void close() {
         readers.shutdown();
     }

@@ -11,16 +11,14 @@ import java.util.BitSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Writes pages to disk and notes them in the index, where there is space for them. Safe for use by any number of threads.
- */
+/** Writes pages to disk where there is space, and records them in the index. Safe for use by any number of threads. */
 public final class PageWrites {
     private static final Logger log = LoggerFactory.getLogger(PageWrites.class);
 
     private final PageStore store;
     private final Packs packs;
 
-    /** For objects that are pinned when they are stored: those in one extent are pinned and unpinned together. */
+    /** For objects that are pinned when stored: all objects in an extent are held and released together. */
     private final Packs pinnedPacks;
 
     private final PinTable pins;
@@ -56,7 +54,7 @@ public final class PageWrites {
         return health.allowsWrite();
     }
 
-    /** False if there is no space for the page. */
+    /** Returns false if there is no space for the page. */
     public boolean write(ObjectExtents object, int page, ByteBuffer bytes) throws IOException {
         int checksum = Crc32c.of(bytes);
         boolean stored =
@@ -68,7 +66,7 @@ public final class PageWrites {
         return stored;
     }
 
-    /** Stores a small object that is in a pack once more, as if it had just come. */
+    /** Stores a small object that is in a pack again, as if it were new. */
     public void storeAgain(ObjectExtents object) {
         StoredPage page = health.allowsWrite() ? store.find(object, 0) : null;
         if (!(page instanceof PackedPage)) {
@@ -91,7 +89,7 @@ public final class PageWrites {
     private boolean writeInOwnFile(ObjectExtents object, int page, int checksum, ByteBuffer bytes) throws IOException {
         Extent extent = object.stored().extentForWriting(page);
         if (!extent.pin()) {
-            return false; // being evicted just now
+            return false; // being evicted right now
         }
         try {
             if (!space.take(extent, page)) {
@@ -117,13 +115,13 @@ public final class PageWrites {
         }
     }
 
-    /** Takes over a file with the object's pages. False if it is not the object's then. */
+    /** Takes over a file with the object's pages. Returns false if it did not become the object's file. */
     public boolean adopt(ObjectExtents object, Path source, BitSet pages, int[] checksums) {
         try {
             if (object.isSmall() || !health.allowsWrite() || !files.adopt(object, source)) {
                 return false;
             }
-        } catch (IOException e) { // on another file system, or one without links: no fault of this disk
+        } catch (IOException e) { // on another file system, or one without links: not a fault of this disk
             log.debug("The file {} is not taken over", source, e);
             return false;
         }
@@ -138,12 +136,12 @@ public final class PageWrites {
             return true;
         } catch (IOException e) {
             health.failed("take over a written file", e);
-            return true; // it is the object's, and the pages that are not stored are Missing
+            return true; // it is the object's file, and the pages that are not stored are Missing
         }
     }
 
     private void adopt(Extent extent, BitSet pages, int[] checksums) throws IOException {
-        boolean pinned = extent.pin(); // else it is being evicted just now
+        boolean pinned = extent.pin(); // else it is being evicted right now
         try {
             int end = extent.firstPage() + extent.pages();
             int stored = 0;

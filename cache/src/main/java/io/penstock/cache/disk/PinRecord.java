@@ -5,9 +5,9 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 
-/** A record of the log of pins. Encoded as a type byte and the fields in order. */
+/** A record of the pin log. Encoded as a type byte and the fields in order. */
 sealed interface PinRecord {
-    /** The version is pinned, in place of another version of the same object. */
+    /** The version is pinned, replacing any other version of the object. */
     record Pinned(Pin pin) implements PinRecord {}
 
     /** No version of the object is pinned. */
@@ -41,7 +41,7 @@ sealed interface PinRecord {
 
     private static PinRecord decode(DataInputStream from) throws IOException {
         int type = from.readByte();
-        String namespace = from.readUTF().intern(); // there are one or two
+        String namespace = from.readUTF().intern(); // there are only one or two
         String key = from.readUTF();
         return switch (type) {
             case 1 ->

@@ -20,46 +20,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The object versions that are never evicted. A pin lasts until it ends or is taken off, and is in a log of the cache folder, so
- * that it lasts from mount to mount; a {@link Session} pins the objects that it brings in, until all of them are there.
+ * The object versions that are never evicted. A pin lasts until it expires or is removed, and across mounts, because it
+ * is in a log in the cache folder. A {@link Session} pins the objects that it fetches until all of them are there.
  *
- * <p>All of them together take at most {@link #mostBytes}. One monitor guards the pins, their sum and their log, which is why
- * this class is long. Safe for use by any number of threads; a call may write to the cache's disk.
+ * <p>Together they take at most {@link #mostBytes}. The class is long because one monitor guards the pins, their sum
+ * and their log. Safe for use by any number of threads; a call may write to the cache's disk.
  */
 public final class Pins implements AutoCloseable {
-    /** The end of a pin that has none: milliseconds since 1970. */
+    /** The end of a pin that does not expire: milliseconds since 1970. */
     public static final long UNTIL_UNPINNED = Long.MAX_VALUE;
 
     private static final Logger log = LoggerFactory.getLogger(Pins.class);
 
-    /** One part in so many of the cache is for unpinned pages, and for space that packs leave empty. */
+    /** One part in this many of the cache is for unpinned pages, and for space that packs leave empty. */
     static final int REST_SHARE = 16;
 
     private final CacheFolder folder;
     private final PinTable table;
     private final DiskSpace space;
 
-    /** Guarded by this for writing: a lookup does not wait for the log. */
+    /** Writes are guarded by this; a lookup does not wait for the log. */
     private final Map<Pin.Name, Pin> pins = new ConcurrentHashMap<>();
 
-    /** Of all versions in the table. Guarded by this for writing. */
+    /** Bytes of all versions in the table. Writes are guarded by this. */
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Null until something is pinned. Written with the monitor held; read without by {@link #close}, which does not wait for it. */
+    /** Null until something is pinned. Written under the monitor; {@link #close} reads it without waiting for that. */
     private volatile @Nullable RecordLog<PinRecord> records;
 
     private volatile boolean closed;
 
-    /** No pin ends before: milliseconds since 1970. */
+    /** No pin expires before this: milliseconds since 1970. */
     @GuardedBy("this")
     private long firstEnd = UNTIL_UNPINNED;
 
     /**
      * Bytes on disk, and pins in the heap.
      *
-     * @param pinned bytes that all pins take once they are cached, and those being brought in
-     * @param most bytes that they may take
-     * @param isDiskShort whether that is less than cache.size allows, as the disk has no more that is free
+     * @param pinned bytes that all pins take once cached, including those being fetched
+     * @param most maximum bytes that they may take
+     * @param isDiskShort whether that is less than cache.size allows, because the disk has too little free space
      * @param versionsLeft how many more versions can be pinned, whatever their sizes: an eighth of the heap is for pins
      */
     public record Room(long pinned, long most, boolean isDiskShort, long versionsLeft) {
@@ -68,14 +68,14 @@ public final class Pins implements AutoCloseable {
         }
     }
 
-    /** @param table gets the versions that are pinned */
+    /** @param table receives the pinned versions */
     public Pins(CacheFolder folder, PinTable table, DiskSpace space) {
         this.folder = folder;
         this.table = table;
         this.space = space;
     }
 
-    /** Takes over the pins of earlier runs, but those that have ended. Before any other thread uses this. */
+    /** Takes over the unexpired pins of earlier runs. Called before any other thread uses this. */
     public synchronized void start(long now) throws IOException {
         RecordLog<PinRecord> found = folder.openPins();
         records = found;
@@ -85,7 +85,7 @@ public final class Pins implements AutoCloseable {
             for (PinRecord record : all) {
                 replay(record);
             }
-            // Their records go when the log is compacted: nothing is written before the cache is open.
+            // Compaction of the log drops their records: nothing is written before the cache is open.
             pins.values().removeIf(pin -> pin.until() <= now);
             for (Pin pin : pins.values()) {
                 table.pin(pin.id());
@@ -120,11 +120,11 @@ public final class Pins implements AutoCloseable {
     }
 
     /**
-     * Pins the version, in place of another version of the same object.
+     * Pins the version, replacing any other version of the same object.
      *
-     * @param until when the pin ends, in milliseconds since 1970
+     * @param until the time at which the pin expires, in milliseconds since 1970
      * @return false if there is no room for it
-     * @throws IOException if the pin cannot be written down: then it is none
+     * @throws IOException if the pin cannot be logged: then the version is not pinned
      */
     public boolean pin(String namespace, ObjectVersion version, long until) throws IOException {
         Pin pin =
@@ -156,17 +156,17 @@ public final class Pins implements AutoCloseable {
     }
 
     /**
-     * Takes pins off.
+     * Removes pins.
      *
      * @param keys of the pinned objects
      * @return the number of objects
-     * @throws IOException if it cannot be written down: those that were written down are off
+     * @throws IOException if a removal cannot be logged: those logged before are removed
      */
     public int unpin(String namespace, Predicate<String> keys) throws IOException {
         return unpin(pin -> pin.namespace().equals(namespace) && keys.test(pin.key()));
     }
 
-    /** {@link #unpin(String, Predicate)} of one object. @return whether it was pinned */
+    /** {@link #unpin(String, Predicate)} for one object. @return whether it was pinned */
     public boolean unpin(String namespace, String key) throws IOException {
         ObjectId off;
         synchronized (this) {
@@ -204,7 +204,7 @@ public final class Pins implements AutoCloseable {
         remove(pin.id(), pin.bytes());
     }
 
-    /** Takes the pins off that have ended. */
+    /** Removes the pins that have expired. */
     public void end(long now) throws IOException {
         synchronized (this) {
             if (now < firstEnd) {
@@ -220,15 +220,15 @@ public final class Pins implements AutoCloseable {
         }
     }
 
-    /** Whether the version is pinned, and not only while it is brought in. */
+    /** Whether the version has a pin, not only a session that fetches it. */
     public boolean isPinned(String namespace, ObjectVersion version) {
         return until(namespace, version).isPresent();
     }
 
-    /** When the version's pin ends, in milliseconds since 1970; empty if it is not pinned, or its pin has ended. */
+    /** When the version's pin expires, in milliseconds since 1970; empty if it is not pinned or its pin has expired. */
     public OptionalLong until(String namespace, ObjectVersion version) {
         Pin pin = pins.get(new Pin.Name(namespace, version.key()));
-        // Pins that have ended are removed only now and then.
+        // Expired pins are removed only periodically.
         return pin != null
                         && pin.until() > System.currentTimeMillis()
                         && pin.id().equals(ObjectId.of(namespace, version))
@@ -236,7 +236,7 @@ public final class Pins implements AutoCloseable {
                 : OptionalLong.empty();
     }
 
-    /** The keys of all objects that are pinned. */
+    /** The keys of all pinned objects. */
     public List<String> keys(String namespace) {
         return pins.keySet().stream()
                 .filter(name -> name.namespace().equals(namespace))
@@ -244,18 +244,18 @@ public final class Pins implements AutoCloseable {
                 .toList();
     }
 
-    /** Begins to bring versions in. */
+    /** Begins to fetch versions. */
     public Session begin() {
         return new Session();
     }
 
-    /** Versions that are pinned while they are brought in. Used by one thread. */
+    /** Versions that are pinned while they are fetched. Used by one thread. */
     public final class Session implements AutoCloseable {
         private final Map<ObjectId, Long> held = new HashMap<>();
 
         private Session() {}
 
-        /** False if there is no room for it. */
+        /** Returns false if there is no room for it. */
         public boolean add(String namespace, ObjectVersion version) {
             ObjectId id = ObjectId.of(namespace, version);
             long size = bytesOnDisk(version.size());
@@ -267,7 +267,7 @@ public final class Pins implements AutoCloseable {
                     return false;
                 }
                 if (table.isFull()) {
-                    return true; // it is brought in, and may be evicted before the rest is
+                    return true; // it is fetched, and may be evicted before the others are
                 }
                 Pins.this.add(id, size);
                 held.put(id, size);
@@ -276,7 +276,7 @@ public final class Pins implements AutoCloseable {
             return true;
         }
 
-        /** Objects that were brought in count as just used, and may be evicted as others, unless they are pinned. */
+        /** Fetched objects count as just used, and may be evicted like others unless they are pinned. */
         @Override
         public void close() {
             Set<ObjectId> ids = new HashSet<>(held.keySet());
@@ -315,7 +315,7 @@ public final class Pins implements AutoCloseable {
                 }
             });
         }
-        to.append(record); // last: its change is not among the pins yet
+        to.append(record); // last: the pins do not include its change yet
     }
 
     @GuardedBy("this")
@@ -324,7 +324,7 @@ public final class Pins implements AutoCloseable {
         if (known != null) {
             return known;
         } else if (closed) {
-            throw new IOException("the cache is closed"); // and its folder may be another process's
+            throw new IOException("the cache is closed"); // and another process may own its folder
         }
         RecordLog<PinRecord> made = folder.createPins();
         records = made;
@@ -334,10 +334,7 @@ public final class Pins implements AutoCloseable {
         return made;
     }
 
-    /**
-     * Nothing is pinned or unpinned any more. Does not wait for a call that does so at this moment; may wait for the
-     * disk.
-     */
+    /** Nothing is pinned or unpinned after this. Does not wait for such a call in progress; may wait for the disk. */
     @Override
     public void close() throws IOException {
         closed = true;

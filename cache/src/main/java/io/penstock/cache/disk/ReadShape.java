@@ -1,6 +1,6 @@
 package io.penstock.cache.disk;
 
-/** How a version was read when it was last read. */
+/** How a version was last read. */
 public enum ReadShape {
     UNKNOWN,
     /** Mostly in long runs. */

@@ -4,11 +4,11 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
- * Bounds how many virtual threads are in a read of the cache's disk at once. Reads of a disk that hangs would else stop all
- * virtual threads: those that answer from memory, fetch and upload, too.
+ * Bounds the number of virtual threads that read from the cache's disk at the same time. Otherwise reads of a hanging
+ * disk would stop all virtual threads, even those that serve from memory, fetch and upload.
  */
 public final class ReadTurns {
-    /** Less than the 256 carriers that the scheduler has at most. */
+    /** Less than 256, the scheduler's maximum number of carriers. */
     private static final int DIRECT = 64;
 
     private static final int CARRIERS = Integer.getInteger(
@@ -20,17 +20,17 @@ public final class ReadTurns {
         turns = new Semaphore(count);
     }
 
-    /** For reads that hold their carrier until the disk answers. Half of the carriers are left to all others. */
+    /** For reads that block their carrier until the disk answers. Half of the carriers are left to other threads. */
     static ReadTurns holdingCarriers() {
         return new ReadTurns(Math.max(1, CARRIERS / 2));
     }
 
-    /** For direct reads, of which FileChannelImpl tells the scheduler: it has another carrier take the place. */
+    /** For direct reads: FileChannelImpl reports these to the scheduler, which adds another carrier. */
     static ReadTurns direct() {
         return new ReadTurns(DIRECT);
     }
 
-    /** Runs the reading; on a virtual thread once it has its turn, in any order. */
+    /** Runs the read. A virtual thread first waits for its turn; turns come in any order. */
     public <T> T run(Supplier<T> reading) throws InterruptedException {
         if (!Thread.currentThread().isVirtual()) {
             return reading.get();

@@ -2,19 +2,19 @@ package io.penstock.cache.disk;
 
 /** A page on disk: its place, checksum and state. Safe for use by any number of threads. */
 public sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
-    /** To be pinned while the page is read. */
+    /** Must be pinned while the page is read. */
     Extent extent();
 
-    /** Where it begins in the data file of the extent's object. */
+    /** Its start in the data file of the extent's object. */
     long position();
 
-    /** Bytes. */
+    /** In bytes. */
     int length();
 
     /** Whether it may still be read. */
     boolean isThere();
 
-    /** Whether it is known to be right: written by this process, or checked since it started. */
+    /** Whether it is known to be intact: written by this process, or checked since it started. */
     boolean isVerified();
 
     void setVerified();
@@ -22,7 +22,7 @@ public sealed interface StoredPage permits StoredPage.InOwnFile, PackedPage {
     /** CRC32C. */
     int checksum();
 
-    /** A page of an object that has a data file of its own. */
+    /** A page of an object that has its own data file. */
     record InOwnFile(Extent extent, int page) implements StoredPage {
         @Override
         public long position() {

@@ -11,7 +11,7 @@ public final class StoredPages {
     private final ObjectExtents object;
     private final int pagesPerExtent;
 
-    /** One slot for each extent that the object could have; null while it has none. Guarded by this for writing. */
+    /** One slot for each possible extent of the object; null while there is no extent. Writes are guarded by this. */
     private volatile @Nullable AtomicReferenceArray<Extent> extents;
 
     @GuardedBy("this")
@@ -29,7 +29,7 @@ public final class StoredPages {
         return all == null || index >= all.length() ? null : all.get(index);
     }
 
-    /** The page's extent, new if there is none. */
+    /** The page's extent, created if there is none. */
     public synchronized Extent extentForWriting(int page) {
         AtomicReferenceArray<Extent> all = extents;
         if (all == null) {
@@ -58,12 +58,12 @@ public final class StoredPages {
         }
     }
 
-    /** How many extents the object has when it is stored whole. */
+    /** The number of extents of a fully stored object. */
     int slots() {
         return Math.ceilDiv(object.pageCount(), pagesPerExtent);
     }
 
-    /** Whether all of the object's pages may be read. */
+    /** Whether all of the object's pages are readable. */
     boolean isWhole() {
         AtomicReferenceArray<Extent> all = extents;
         for (int i = 0; i < slots(); i++) {
@@ -95,7 +95,7 @@ public final class StoredPages {
         return found;
     }
 
-    // ---- while the index is read
+    // ---- while the index is replayed
 
     public void found(int page, int checksum) {
         extentForWriting(page).setFound(page, checksum);
@@ -109,7 +109,7 @@ public final class StoredPages {
         }
     }
 
-    /** Once all of it has been read. */
+    /** Called after the replay. */
     public void forgetEmpty() {
         for (Extent extent : extents()) {
             if (extent.storedPages() == 0) {

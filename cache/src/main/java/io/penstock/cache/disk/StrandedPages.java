@@ -7,14 +7,13 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages that no extent counts any more, but whose space cannot be freed before their file goes. Guarded by
- * {@link DiskSpace}'s monitor.
+ * Pages that no extent counts, but that take space until their file is removed. Guarded by {@link DiskSpace}'s monitor.
  */
 final class StrandedPages {
     private final Map<ObjectExtents, BitSet> pages = new HashMap<>();
     private long bytes;
 
-    /** Bytes that they take on disk. */
+    /** The bytes that they take on disk. */
     long bytes() {
         return bytes;
     }
@@ -27,7 +26,7 @@ final class StrandedPages {
         });
     }
 
-    /** True if the page was stranded: an extent counts it from now on. */
+    /** True if the page was stranded; an extent counts it from now on. */
     boolean remove(ObjectExtents object, int page) {
         BitSet ofObject = pages.get(object);
         if (ofObject == null || !ofObject.get(page)) {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks, on one thread in the background, the pages that an earlier process stored. Pages that are not right are
- * Missing from then on. Its memory, one page, is not counted in the cache's.
+ * Checks the pages that an earlier process stored, on one background thread. Damaged pages are Missing from then on.
+ * Its memory, one page, is not part of the cache's budget.
  */
 final class Verifier {
     private static final Logger log = LoggerFactory.getLogger(Verifier.class);
@@ -25,7 +25,7 @@ final class Verifier {
     private final PageStore store;
     private final ObjectTable<?> table;
 
-    /** Touched by the thread alone. */
+    /** Used only by the thread. */
     private @Nullable ByteBuffer memory;
 
     /** Objects that wait to be checked, or are being checked now. */
@@ -39,7 +39,7 @@ final class Verifier {
         this.table = table;
     }
 
-    /** Has the object's stored pages checked, soon. */
+    /** Queues a check of the object's stored pages. */
     void verify(ObjectExtents object) {
         if (!queued.add(object)) {
             return;
@@ -74,7 +74,7 @@ final class Verifier {
                 }
                 if (extent.has(page) && !extent.isVerified(page)) {
                     if (!store.load(new StoredPage.InOwnFile(extent, page), memory(object.pageLength(page)))) {
-                        return; // not whole any more
+                        return; // no longer whole
                     }
                 }
             }

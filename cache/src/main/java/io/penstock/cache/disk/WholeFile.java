@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A lease of the file that holds all of an object's bytes and nothing else, for a reader without this cache: the
- * kernel. Until it is closed the file is not removed. Nothing of it is ever punched, and nothing written to it but what
- * it holds already: a process that has it open or mapped keeps the object's bytes. Safe for use by any number of
- * threads.
+ * A lease of the file with all of an object's bytes and nothing else, for a reader outside this cache: the kernel. The
+ * file is not removed until the lease is closed. It is never punched, and only its present bytes are ever written to
+ * it: a process that has it open or mapped keeps the object's bytes. Safe for use by any number of threads.
  */
 public final class WholeFile implements AutoCloseable {
     private final WholeFiles lender;
@@ -25,12 +24,12 @@ public final class WholeFile implements AutoCloseable {
         this.path = path;
     }
 
-    /** To be opened for reading, before this is closed. */
+    /** Must be opened for reading before this is closed. */
     public Path path() {
         return path;
     }
 
-    /** Gives it back: it may be evicted as a whole, which removes its name. Closing again does nothing. */
+    /** Returns the file, which may then be evicted as a whole; that removes its name. Closing again does nothing. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lends the files of objects that are stored whole. A lease pins all extents, which keeps the file as it is; and they
- * take no part in the eviction policy while it lasts, because the policy does not see how much they are read.
+ * Lends the files of objects that are stored whole. A lease pins all extents, which keeps the file unchanged. It also
+ * exempts them from eviction, because the policy does not see how much they are read.
  */
 public final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
@@ -31,7 +31,7 @@ public final class WholeFiles {
     /**
      * The object's file.
      *
-     * @param verified only if all pages are known to be right; where that is all that is missing, has them checked
+     * @param verified whether all pages must be known to be intact; if only that is missing, has them checked
      * @return null if it cannot be lent now
      */
     public @Nullable WholeFile lend(ObjectExtents object, boolean verified) {
@@ -50,7 +50,7 @@ public final class WholeFiles {
         return null;
     }
 
-    /** Pinned, none loses a page but by damage. */
+    /** A pinned extent loses pages only through damage. */
     private static List<Extent> pinAll(ObjectExtents object) {
         List<Extent> pinned = new ArrayList<>(object.stored().slots());
         for (Extent extent : object.stored().extents()) {
@@ -100,7 +100,7 @@ public final class WholeFiles {
         table.release(object);
     }
 
-    /** Ends the checks that run. Files that are still lent stay as they are. */
+    /** Stops running checks. Files that are still lent stay as they are. */
     public void close() {
         verifier.close();
     }

@@ -1,4 +1,4 @@
-/** The pages on disk: their index, files, space, eviction and pins. It knows no page in memory. */
+/** The pages on disk: their index, files, space, eviction and pins. Knows nothing of pages in memory. */
 @NullMarked
 package io.penstock.cache.disk;
 

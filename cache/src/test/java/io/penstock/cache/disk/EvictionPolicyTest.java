@@ -6,12 +6,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class EvictionPolicyTest {
-    /** Of a mount that has been busy for days. */
+    /** The clock of a mount that has been busy for days. */
     private static final long USES = 1L << 32;
 
     private static final int IN_MAIN = 24;
 
-    /** An extent more is the window. */
+    /** One more extent is the window. */
     private static final long LIMIT = (IN_MAIN + 1L) * PageGeometry.PAGE_SIZE;
 
     private final EvictionPolicy policy = new EvictionPolicy(new PackTable(), USES);

@@ -1,6 +1,6 @@
 package io.penstock.cache.disk;
 
-/** An object of whose pages none is in memory. */
+/** An object without pages in memory. */
 final class ExtentsOnDisk extends ObjectExtents {
     /** @param size in bytes */
     ExtentsOnDisk(long size, PageGeometry geometry, int pagesPerExtent) {

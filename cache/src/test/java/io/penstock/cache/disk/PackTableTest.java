@@ -30,7 +30,7 @@ final class PackTableTest {
         return new PackedPage(id, extent, (long) place * BLOCK, BLOCK, 0, true);
     }
 
-    /** So many objects are looked at to see that none of those is there that are asked for. */
+    /** How many objects are examined to find that none matches. */
     private int lookedAt() {
         List<ObjectId> asked = new ArrayList<>();
         assertThat(table.hasAny(extent, id -> {
