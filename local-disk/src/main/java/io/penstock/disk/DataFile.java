@@ -8,32 +8,32 @@ import java.nio.ByteBuffer;
  */
 public interface DataFile extends AutoCloseable {
     /**
-     * Reads until the buffer is full or the file ends; a large read goes past the kernel's page cache if it and its
-     * memory are aligned. Not ended by an interrupt.
+     * Reads until the buffer is full or the file ends. A large read bypasses the kernel's page cache if it and its
+     * memory are aligned. An interrupt does not end it.
      *
      * @return bytes read
      */
     int read(long position, ByteBuffer to) throws IOException;
 
-    /** The same, but a small read too goes past the kernel's page cache if it and its memory are aligned. */
+    /** The same, but small reads too bypass the kernel's page cache if they and their memory are aligned. */
     int readDirect(long position, ByteBuffer to) throws IOException;
 
-    /** Writes all that remains in the buffer; past the kernel's page cache if it and its memory are aligned. */
+    /** Writes the buffer's remaining bytes; bypasses the kernel's page cache if they and their memory are aligned. */
     void write(long position, ByteBuffer from) throws IOException;
 
-    /** Gives the space back: the range then reads as zeros. The file's length stays. */
+    /** Frees the space of a range, which then reads as zeros. The file's length does not change. */
     void punch(long position, long length) throws IOException;
 
-    /** Returns once all that was written would survive a crash of the machine: fdatasync. */
+    /** Returns when all written bytes would survive a crash of the machine: fdatasync. */
     void force() throws IOException;
 
-    /** Gives the file's descriptors back until the next transfer. Transfers in flight begin once more. */
+    /** Closes the file's descriptors until the next transfer. Transfers in flight start again. */
     default void rest() throws IOException {}
 
-    /** Bytes. */
+    /** In bytes. */
     long length() throws IOException;
 
-    /** Cuts the file, or lets it grow by zeros that take no space. */
+    /** Truncates the file, or extends it with zeros that take no space. */
     void setLength(long bytes) throws IOException;
 
     @Override

@@ -7,12 +7,12 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A folder of data files. A file's name may begin with that of a folder, as in {@code 3f/3f07}. Safe for use by any number
- * of threads.
+ * A folder of data files. A file's name may begin with a folder's name, as in {@code 3f/3f07}. Safe for use by any
+ * number of threads.
  */
 public interface DataFolder extends AutoCloseable {
     /**
-     * Makes an empty file. Its name may be lost in a crash of the machine until {@link #force}.
+     * Creates an empty file. A crash of the machine may lose its name until {@link #force}.
      *
      * @throws java.nio.file.FileAlreadyExistsException if there is a file of this name
      */
@@ -24,26 +24,26 @@ public interface DataFolder extends AutoCloseable {
     /**
      * Moves a file of the same file system here.
      *
-     * @throws java.nio.file.FileAlreadyExistsException if there is a file of this name; the source is then still there
+     * @throws java.nio.file.FileAlreadyExistsException if there is a file of this name; the source then remains
      */
     void adopt(String name, Path source) throws IOException;
 
-    /** A file that does not exist is no error. */
+    /** Does nothing if the file does not exist. */
     void remove(String name) throws IOException;
 
     /**
-     * Gives the file another name, and replaces the file that had it, in one step. A crash of the machine may find either
-     * under this name until {@link #force}.
+     * Renames the file, replacing any file of the new name, in one step. Until {@link #force}, a crash of the machine
+     * may leave either file under that name.
      */
     void rename(String name, String to) throws IOException;
 
-    /** Returns once the names of the files, but of those within folders, would survive a crash of the machine. */
+    /** Returns when the names of the files, except of those in subfolders, would survive a crash of the machine. */
     void force() throws IOException;
 
-    /** Hands over the name of each file. */
+    /** Passes the name of each file to the visitor. */
     void forEach(Visitor names) throws IOException;
 
-    /** Takes names. */
+    /** Receives names. */
     interface Visitor {
         void visit(String name) throws IOException;
     }
@@ -56,7 +56,7 @@ public interface DataFolder extends AutoCloseable {
         return names;
     }
 
-    /** Whether aligned transfers of its files go past the kernel's page cache. */
+    /** Whether aligned transfers of its files bypass the kernel's page cache. */
     default boolean isDirect() {
         return false;
     }
@@ -64,10 +64,10 @@ public interface DataFolder extends AutoCloseable {
     /** Bytes that could be written now. */
     long usableBytes() throws IOException;
 
-    /** Where the file is, or would be. */
+    /** The path of the file, whether or not it exists. */
     Path path(String name);
 
-    /** Ends the use of the folder. */
+    /** Stops using the folder. */
     @Override
     default void close() throws IOException {}
 }

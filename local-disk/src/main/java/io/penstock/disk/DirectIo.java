@@ -10,26 +10,24 @@ import java.nio.file.StandardOpenOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Java's name for O_DIRECT: transfers between memory and disk past the kernel's page cache. */
+/** O_DIRECT in Java: transfers between memory and disk that bypass the kernel's page cache. */
 public final class DirectIo {
     private static final Logger log = LoggerFactory.getLogger(DirectIo.class);
 
     /**
-     * The alignment of memory, offset and length that direct I/O needs on every disk and file system in use, in bytes.
+     * The alignment of memory, offset and length that is enough for direct I/O on all common file systems, in bytes.
      */
     public static final int ALIGNMENT = 4096;
 
-    /** Of the file that is made to try. */
+    /** The name of the test file. */
     public static final String PROBE = "probe";
 
-    /**
-     * In the supported module jdk.unsupported. By name, because javac warns of its package and cannot be told not to.
-     */
+    /** From the supported module jdk.unsupported. By reflection, as javac's warning about it cannot be disabled. */
     static final OpenOption OPTION = option();
 
     private DirectIo() {}
 
-    /** Whether files in this folder can be opened so. Makes one, and removes it. */
+    /** Whether files in this folder can be opened for direct I/O. Creates a file to test it, and removes it. */
     public static boolean isSupported(Path directory) throws IOException {
         Path probe = directory.resolve(PROBE);
         Files.deleteIfExists(probe);
@@ -48,7 +46,7 @@ public final class DirectIo {
         }
     }
 
-    /** Bytes that so many take in whole blocks. */
+    /** The size of this many bytes in whole blocks. */
     public static long wholeBlocks(long bytes) {
         return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
     }

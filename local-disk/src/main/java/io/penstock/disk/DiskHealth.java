@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a disk is worth using.
+ * Whether a disk is fit for use.
  *
  * <pre>
  *          ┌── space was freed, or a second ──┐
@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
  *   WELL ───────────── no space ───────────▶ FULL
  *    │ ▲
  *    │ └─── 30 s, then a success ───┐
- *    └─ so many failures in a row ─▶ SICK
+ *    └─ too many failures in a row ▶ SICK
  * </pre>
  *
- * <p>Logged when it changes, not for each failure. Safe for use by any number of threads.
+ * <p>Logs changes, not each failure. Safe for use by any number of threads.
  */
 public final class DiskHealth {
     private static final Logger log = LoggerFactory.getLogger(DiskHealth.class);
@@ -33,24 +33,24 @@ public final class DiskHealth {
     private final LongSupplier nanoTime;
     private final LongAdder errors = new LongAdder();
 
-    /** Since the last success. Written with the monitor held. */
+    /** Failures since the last success. Written under the monitor. */
     private volatile int failures;
 
-    /** Whether the disk is left alone until {@link #restsUntil}. Written with the monitor held. */
+    /** Whether the disk is left alone until {@link #restsUntil}. Written under the monitor. */
     private volatile boolean resting;
 
     @GuardedBy("this")
     private long restsUntil;
 
-    /** A failure was logged since the disk was last found sick and well again. */
+    /** Whether a failure was logged since the disk last recovered from being sick. */
     @GuardedBy("this")
     private boolean told;
 
     /**
      * @param name of the disk in messages: {@code "The cache's disk"}
-     * @param mostFailures so many failures in a row make it sick
-     * @param consequence of that, for the message: {@code "Going on without it"}
-     * @param isFull asked after a failure: whether it was for want of space
+     * @param mostFailures this many failures in a row make it sick
+     * @param consequence of a sick disk, for the message: {@code "Going on without it"}
+     * @param isFull called after a failure: whether the cause was lack of space
      */
     public record Disk(String name, int mostFailures, String consequence, BooleanSupplier isFull) {}
 
@@ -64,7 +64,7 @@ public final class DiskHealth {
         return failures < disk.mostFailures();
     }
 
-    /** Whether to write: to a disk that is well and has space, or that has been left alone for long enough. */
+    /** Whether to write: the disk is well and has space, or has been left alone for long enough. */
     public boolean allowsWrite() {
         return !resting || isRested();
     }
@@ -116,7 +116,7 @@ public final class DiskHealth {
         }
     }
 
-    /** How often the disk has failed, or was full. */
+    /** The number of failures, including those because the disk was full. */
     public long errors() {
         return errors.sum();
     }

@@ -14,13 +14,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder above one of Penstock's in which other users can put another folder in its place, or a symbolic link on the way
- * there that they can replace. The rule is that of sshd's StrictModes: such a folder must belong to root or to the user, and
- * others must not write to it. With the sticky bit they may, as they can rename only what is theirs there (unlink(2), EPERM).
- * Folders below one that only the user can search do not matter: {@code ~/.cache} may be anything below a home of mode 700.
+ * A folder above one of Penstock's in which other users can replace the next folder of the path, or a symbolic link
+ * that they can replace. The rule is that of sshd's StrictModes: the folder must belong to root or to the user, and
+ * others must not write to it. With the sticky bit they may: they can rename only their own files (unlink(2), EPERM).
+ * Folders below one that only the user can search do not matter: {@code ~/.cache} may have any mode in a 700 home.
  *
  * @param fault a sentence that begins with the path
- * @param mend what its owner or root does about it: {@code chmod +t /scratch}
+ * @param mend what its owner or root can do about it: {@code chmod +t /scratch}
  */
 public record ExposedFolder(Path path, String fault, String mend) {
     /** The kernel's MAXSYMLINKS. */
@@ -33,10 +33,10 @@ public record ExposedFolder(Path path, String fault, String mend) {
     private static final int PERMISSIONS = 07777;
 
     /**
-     * From / down, each once. Symbolic links are followed one by one, as each could be replaced, too: by who can write to its
-     * folder, also by its owner alone where that folder has the sticky bit.
+     * From the root down, each once. Symbolic links are followed one by one, because each could be replaced too: by
+     * anyone who can write to its folder, and by its owner even if that folder has the sticky bit.
      *
-     * @param folders absolute; they need not exist: Penstock makes those that are missing for its user alone
+     * @param folders absolute paths. They need not exist: Penstock creates missing folders for its user alone
      * @param user that Penstock runs as
      */
     public static List<ExposedFolder> above(Collection<Path> folders, int user) throws IOException {
@@ -47,7 +47,7 @@ public record ExposedFolder(Path path, String fault, String mend) {
         return List.copyOf(exposed);
     }
 
-    /** As path_resolution(7): a path through more links leads nowhere. */
+    /** As in path_resolution(7): a path with more links leads nowhere. */
     private static void follow(Path folder, int user, Set<ExposedFolder> exposed) throws IOException {
         Deque<Path> names = new ArrayDeque<>();
         folder.forEach(names::addLast);
@@ -77,7 +77,7 @@ public record ExposedFolder(Path path, String fault, String mend) {
 
     /**
      * @param folder without symbolic links above it
-     * @return whether other users can reach the folder, if its own mode lets them
+     * @return whether other users can reach the folder, if its own mode permits
      */
     private static boolean addAbove(Path folder, int user, Set<ExposedFolder> exposed) throws IOException {
         Path parent = folder.getParent();

@@ -11,9 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
-/** The right to use a folder alone, from {@link #take} to {@link #close}, or to the end of the process. */
+/** The exclusive right to use a folder, from {@link #take} to {@link #close}, or to the end of the process. */
 public final class FolderLock implements AutoCloseable {
-    /** Of the file that is locked, in the folder. */
+    /** The name of the locked file in the folder. */
     public static final String NAME = "lock";
 
     private final FileChannel file;
@@ -22,7 +22,7 @@ public final class FolderLock implements AutoCloseable {
         this.file = file;
     }
 
-    /** Another process, or this one, has locked it. The message is fit for the user. */
+    /** The folder is already locked, by another process or by this one. The message is for the user. */
     public static final class TakenException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -33,16 +33,16 @@ public final class FolderLock implements AutoCloseable {
             this.holder = holder;
         }
 
-        /** The number of the process that has it. */
+        /** The process id of the holder. */
         public String holder() {
             return holder;
         }
     }
 
     /**
-     * @param what kind of folder it is, for the message
-     * @param advice for the end of the message: what to do if it is taken
-     * @throws TakenException if another process, or something else in this one, has it
+     * @param what the kind of folder, for the message
+     * @param advice the end of the message: what to do if it is taken
+     * @throws TakenException if another process, or another part of this one, holds it
      */
     public static FolderLock take(Path folder, String what, String advice) throws IOException {
         FileChannel file = FileChannel.open(
@@ -68,13 +68,13 @@ public final class FolderLock implements AutoCloseable {
         }
     }
 
-    /** Locks it until it is closed. False if it is locked already. */
+    /** Locks the file until it is closed. Returns false if it is locked already. */
     private static boolean tryLock(FileChannel file) throws IOException {
         try {
             FileLock lock = file.tryLock();
             return lock != null;
         } catch (OverlappingFileLockException e) {
-            return false; // this very process has it
+            return false; // this process holds it
         }
     }
 
@@ -84,7 +84,7 @@ public final class FolderLock implements AutoCloseable {
         return StandardCharsets.US_ASCII.decode(content.flip()).toString().strip();
     }
 
-    /** The file stays: removing it would let two processes lock two files of one name. */
+    /** The file stays: if it were removed, two processes could lock two files of the same name. */
     @Override
     public void close() throws IOException {
         file.close();

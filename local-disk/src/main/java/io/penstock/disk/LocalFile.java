@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file of a local file system.
  *
- * <p>Java closes a channel when a thread is interrupted in it, for all threads; and readers are interrupted whenever
- * a user presses Ctrl-C. So a transfer that finds its channel closed opens it again, and passes the interrupt on later.
+ * <p>An interrupt of one thread in a channel makes Java close it for all threads, and every Ctrl-C of a user interrupts
+ * readers. So a transfer that finds its channel closed reopens it, and restores the interrupt afterwards.
  */
 public final class LocalFile implements DataFile {
     private static final Set<OpenOption> BUFFERED =
@@ -26,13 +26,13 @@ public final class LocalFile implements DataFile {
     private static final Set<OpenOption> DIRECT =
             Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS, DirectIo.OPTION);
 
-    /** From here on the page cache costs more than it gives: ADR 3. */
+    /** From this size on, the kernel's page cache costs more than it saves: ADR 3. */
     private static final int LARGE = 128 << 10;
 
     private final Path path;
     private final boolean direct;
 
-    /** Guarded by this for writing, as the next. */
+    /** Writes are guarded by this, as for the next. */
     private volatile @Nullable FileChannel buffered;
 
     private volatile @Nullable FileChannel unbuffered;
@@ -41,9 +41,9 @@ public final class LocalFile implements DataFile {
     private boolean closed;
 
     /**
-     * Opens a file that is there, and is no symbolic link.
+     * Opens an existing file that is not a symbolic link.
      *
-     * @param direct whether aligned transfers go past the kernel's page cache: see {@link DirectIo#isSupported}
+     * @param direct whether aligned transfers bypass the kernel's page cache: see {@link DirectIo#isSupported}
      */
     public LocalFile(Path path, boolean direct) throws IOException {
         this.path = path;
@@ -52,7 +52,7 @@ public final class LocalFile implements DataFile {
     }
 
     private interface Transfer {
-        /** Is run again if it was interrupted, after any part of it. */
+        /** Runs again if interrupted, possibly after part of the transfer. */
         int run(FileChannel channel) throws IOException;
     }
 
@@ -71,21 +71,21 @@ public final class LocalFile implements DataFile {
         int read = 0;
         while (read >= 0 && to.hasRemaining() && goesOn(past, to.position() - start)) {
             read = uninterruptibly(past, channel -> {
-                int count = to.position() - start; // an interrupted transfer may have moved it before it failed
+                int count = to.position() - start; // an interrupted transfer may have moved it before failing
                 return to.hasRemaining() && goesOn(past, count) ? channel.read(to, position + count) : 0;
             });
         }
         return to.position() - start;
     }
 
-    /** Whether another read can follow: past the page cache not after the end of a file that is too short. */
+    /** Whether another read can follow: a direct one cannot once the file has ended within a block. */
     private static boolean goesOn(boolean past, int count) {
         return !past || count % DirectIo.ALIGNMENT == 0;
     }
 
     /**
-     * A transfer that is not aligned goes through the page cache as a whole: the last pages of small objects would otherwise
-     * wait for the disk one by one.
+     * A transfer that is not aligned goes entirely through the page cache. Otherwise the last pages of small objects
+     * would wait for the disk one by one.
      */
     private boolean isDirect(long position, ByteBuffer bytes) {
         return direct && DirectIo.isAligned(position, bytes);
@@ -121,7 +121,7 @@ public final class LocalFile implements DataFile {
     @Override
     public void setLength(long bytes) throws IOException {
         int shorter = uninterruptibly(false, channel -> {
-            channel.truncate(bytes); // the file that is open, which may have another name by now, or none
+            channel.truncate(bytes); // the open file, which may have been renamed or removed
             return channel.size() < bytes ? 1 : 0;
         });
         if (shorter > 0) {

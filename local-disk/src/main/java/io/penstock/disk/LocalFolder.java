@@ -29,10 +29,10 @@ public final class LocalFolder implements DataFolder {
     private final FileStore fileStore;
 
     /**
-     * @param isName whether this is the name of a data file, or, if it ends with a slash, of a folder of them: nothing
-     *     else is listed
-     * @param direct whether aligned transfers go past the kernel's page cache: see {@link DirectIo#isSupported}
-     * @param held to be closed with this
+     * @param isName whether this is the name of a data file or, if it ends with a slash, of a folder of data files;
+     *     others are not listed
+     * @param direct whether aligned transfers bypass the kernel's page cache: see {@link DirectIo#isSupported}
+     * @param held closed with this
      */
     public LocalFolder(Path root, Predicate<String> isName, boolean direct, @Nullable WorkingFolder held)
             throws IOException {
@@ -52,12 +52,12 @@ public final class LocalFolder implements DataFolder {
             if (!name.contains("/")) {
                 throw e;
             }
-            createFolderOf(path); // this is the first file in it
+            createFolderOf(path); // this is its first file
             PrivateFiles.create(path);
         }
         try {
             return open(name);
-        } catch (IOException e) { // too many open files, for one: it can be made again later
+        } catch (IOException e) { // for example too many open files: it can be created again later
             remove(name);
             throw e;
         }
@@ -72,11 +72,11 @@ public final class LocalFolder implements DataFolder {
     public void adopt(String name, Path source) throws IOException {
         Path path = path(name);
         createFolderOf(path);
-        Files.createLink(path, source); // which, unlike a rename, replaces nothing
+        Files.createLink(path, source); // unlike a rename, never replaces a file
         try {
             Files.delete(source);
         } catch (IOException e) {
-            Files.delete(path); // the source's owner goes on with it
+            Files.delete(path); // the caller keeps using the source
             throw e;
         }
     }
@@ -97,7 +97,7 @@ public final class LocalFolder implements DataFolder {
 
     @Override
     public void force() throws IOException {
-        boolean interrupted = Thread.interrupted(); // which would close the channel, and look like a broken disk
+        boolean interrupted = Thread.interrupted(); // an interrupt would close the channel and look like a disk failure
         try {
             while (!forced()) {
                 interrupted |= Thread.interrupted();

@@ -2,7 +2,7 @@ package io.penstock.disk;
 
 import java.nio.file.FileSystemException;
 
-/** The file system gives space back only with a whole file. */
+/** The file system can only free the space of whole files. */
 public final class NoHolesException extends FileSystemException {
     private static final long serialVersionUID = 1L;
 

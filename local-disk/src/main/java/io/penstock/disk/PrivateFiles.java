@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Files and folders that only their owner can read: they hold what the owner's credentials may read. */
+/** Files and folders that only their owner can read: they contain what the owner's credentials can access. */
 public final class PrivateFiles {
-    /** For a new file. */
+    /** The mode of a new file. */
     public static final FileAttribute<Set<PosixFilePermission>> FILE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
@@ -33,8 +33,8 @@ public final class PrivateFiles {
     private PrivateFiles() {}
 
     /**
-     * How other users could replace files of this process in the folder, such as by links to any file, and what to do; null
-     * if they could not. It follows the folder's name: "chmod go-w /x".
+     * How other users could replace this process's files in the folder, for example by links to any file, and the
+     * remedy; null if they cannot. The text follows the folder's name: "chmod go-w /x".
      */
     public static @Nullable String exposure(Path folder) throws IOException {
         int owner = userOf(folder);
@@ -47,16 +47,15 @@ public final class PrivateFiles {
         return null;
     }
 
-    /** Whether the folder is this user's, and has no sticky bit: one that has is shared on purpose. */
+    /** Whether the folder belongs to this user and has no sticky bit: a folder with one is shared on purpose. */
     private static boolean isClosable(Path folder) throws IOException {
         return userOf(folder) == user() && ((int) Files.getAttribute(folder, "unix:mode") & STICKY) == 0;
     }
 
     /**
-     * Takes the right to write to the folder from other users, unless it is shared on purpose: volumes of containers come
-     * with it.
+     * Removes other users' write permission, unless the folder is shared on purpose: container volumes come with it.
      *
-     * @return how other users could still mislead this process there, or could have before: see {@link #exposure}
+     * @return how other users could still mislead this process there, or could have earlier: see {@link #exposure}
      */
     static @Nullable String close(Path folder) throws IOException {
         if (isClosable(folder)) {
@@ -70,8 +69,8 @@ public final class PrivateFiles {
     }
 
     /**
-     * What another user has put there; null if all is this user's, the folder owner's or root's, such as lost+found. One level
-     * is enough, as Penstock's own folders are closed from the start.
+     * What another user has put there. Null if everything belongs to this user, the folder's owner or root, such as
+     * lost+found. One level is enough, because Penstock's own subfolders are private from the start.
      */
     private static @Nullable String planted(Path folder) throws IOException {
         List<Integer> trusted = List.of(ROOT, userOf(folder), user());
@@ -91,7 +90,7 @@ public final class PrivateFiles {
     private static boolean isOf(List<Integer> users, Path entry) throws IOException {
         try {
             return users.contains(userOf(entry, LinkOption.NOFOLLOW_LINKS));
-        } catch (NoSuchFileException e) { // a process that uses the folder has removed it
+        } catch (NoSuchFileException e) { // another process that uses the folder has removed it
             return true;
         }
     }
@@ -100,7 +99,7 @@ public final class PrivateFiles {
         return (int) Files.getAttribute(path, "unix:uid", options);
     }
 
-    /** Of this process. */
+    /** The user of this process. */
     private static int user() throws IOException {
         return userOf(Path.of("/proc/self"));
     }
@@ -110,7 +109,7 @@ public final class PrivateFiles {
         Files.createFile(file, FILE);
     }
 
-    /** Makes the folder and those above it, as far as they do not exist. */
+    /** Creates the folder and its missing parents. */
     public static void createFolders(Path folder) throws IOException {
         Files.createDirectories(folder, FOLDER);
     }

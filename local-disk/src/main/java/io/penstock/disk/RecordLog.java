@@ -13,34 +13,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of records, one after the other. Each is framed by its length and its CRC32C, 4 bytes each; the CRC covers the
- * bytes after it. The first record that does not hold ends the log: a crash leaves half a record, and so does a write
- * that fails. When most records are superseded the log is {@linkplain #compact compacted}.
+ * A file of records, one after another. Each is preceded by its length and CRC32C, 4 bytes each; the CRC covers the
+ * bytes after it. The first invalid record ends the log: a crash or a failed write leaves half a record. When most
+ * records are superseded, the log is {@linkplain #compact compacted}.
  *
- * <p>A {@linkplain Format#durable durable} log must not lose records that were {@linkplain #force forced}. Its records are
- * numbered, in the first 4 bytes that the CRC is of, and a record out of turn does not hold either. Each {@code force}
- * appends a mark, which says how many records were durable: a mark past the end tells a durable record that is damaged
- * from one that a crash has torn. A log that is not durable ends at the first record that it cannot read.
+ * <p>A {@linkplain Format#durable durable} log must not lose {@linkplain #force forced} records. Its records are
+ * numbered, in the first 4 bytes that the CRC covers, and a record out of sequence is invalid too. Each {@code force}
+ * appends a mark with the number of durable records. A mark past the end shows that the record there was durable and is
+ * damaged, rather than torn by a crash. A log that is not durable ends at the first unreadable record.
  *
- * <p>Safe for use by any number of threads. The monitor is held across the write that it orders, and across those of a
- * compaction: one lock for one end of a file, which is why this class is long.
+ * <p>Safe for use by any number of threads. The class is long because a file has one end and so one lock. The monitor
+ * is held across the write that it orders, and across all writes of a compaction.
  */
 public final class RecordLog<R> implements AutoCloseable {
-    /** The end of the name of a file that is to take a log's place. */
+    /** The suffix of a file that will replace a log. */
     public static final String DRAFT = ".new";
 
     /** Length and CRC32C. */
     static final int FRAME = 2 * Integer.BYTES;
 
-    /** The first byte of a mark, after its number. No record of a durable log begins with it. */
+    /** The first byte of a mark, after its number. No other record of a durable log begins with it. */
     static final byte MARK = 3;
 
-    /** Number, {@link #MARK} and the number of durable records. */
+    /** Number, {@link #MARK} and the count of durable records. */
     static final int MARK_LENGTH = Integer.BYTES + 1 + Integer.BYTES;
 
     static final int FRAMED_MARK = FRAME + MARK_LENGTH;
 
-    /** How many bytes of records are written at once when the log is compacted. */
+    /** How many bytes of records are written per call when the log is compacted. */
     private static final int BATCH_BYTES = 64 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(RecordLog.class);
@@ -49,7 +49,7 @@ public final class RecordLog<R> implements AutoCloseable {
     private final String name;
     private final Format<R> format;
 
-    /** Written with the monitor held, as {@link #draft}; read without by {@link #close}, which waits for no disk. */
+    /** Written under the monitor, like {@link #draft}; {@link #close} reads it without, so as not to wait. */
     private volatile @Nullable DataFile file;
 
     private volatile @Nullable RecordLog<R> draft;
@@ -58,14 +58,14 @@ public final class RecordLog<R> implements AutoCloseable {
     @GuardedBy("this")
     private long end;
 
-    /** Records that are yet to be written at the end. */
+    /** Records that have not yet been written at the end. */
     @GuardedBy("this")
     private final ByteArrayOutputStream unwritten = new ByteArrayOutputStream();
 
     @GuardedBy("this")
     private int unwrittenRecords;
 
-    /** How many records there are, marks among them. */
+    /** The number of records, including marks. */
     @GuardedBy("this")
     private int count;
 
@@ -73,11 +73,11 @@ public final class RecordLog<R> implements AutoCloseable {
     @GuardedBy("this")
     private int durable;
 
-    /** Past the end there may be half a record: it is cut off before anything is appended. */
+    /** There may be half a record past the end, which must be cut off before anything is appended. */
     @GuardedBy("this")
     private boolean torn;
 
-    /** The length from which on the log is to be compacted. */
+    /** The length from which the log should be compacted. */
     @GuardedBy("this")
     private long large;
 
@@ -92,9 +92,9 @@ public final class RecordLog<R> implements AutoCloseable {
     /**
      * The format of a log.
      *
-     * @param magic its first eight bytes, which name the format and its version
-     * @param durable whether it must not lose records that were forced
-     * @param compactBytes a log that is shorter is not worth compacting
+     * @param magic its first eight bytes, which identify the format and its version
+     * @param durable whether it must not lose forced records
+     * @param compactBytes a shorter log is not worth compacting
      */
     public record Format<R>(long magic, boolean durable, long compactBytes, Encoder<R> encoder, Decoder<R> decoder) {}
 
@@ -103,17 +103,17 @@ public final class RecordLog<R> implements AutoCloseable {
         void encode(R record, DataOutputStream to) throws IOException;
     }
 
-    /** Reads a record; throws IOException or IllegalArgumentException if it is none that this version knows. */
+    /** Reads a record; throws IOException or IllegalArgumentException if this version does not know it. */
     public interface Decoder<R> {
         R decode(DataInputStream from) throws IOException;
     }
 
-    /** Takes records. */
+    /** Receives records. */
     public interface Sink<R> {
         void add(R record) throws IOException;
     }
 
-    /** Gives records. */
+    /** Supplies records. */
     public interface Source<R> {
         void writeTo(Sink<R> to) throws IOException;
     }
@@ -131,20 +131,20 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** Makes the file of a new log. */
+    /** Creates the file of a new log. */
     public static <R> RecordLog<R> create(DataFolder files, String name, Format<R> format) throws IOException {
         return new RecordLog<>(files, name, format, files.create(name));
     }
 
-    /** Opens the file of a log, which is to be {@linkplain #replay replayed} before anything is appended. */
+    /** Opens the file of a log, which must be {@linkplain #replay replayed} before anything is appended. */
     public static <R> RecordLog<R> open(DataFolder files, String name, Format<R> format) throws IOException {
         return new RecordLog<>(files, name, format, files.open(name));
     }
 
     /**
-     * Hands over the records of an earlier run; new records follow the last of them.
+     * Passes on the records of an earlier run; new records follow the last of them.
      *
-     * @throws UnreadableException if a durable record cannot be read; the records before it were handed over
+     * @throws UnreadableException if a durable record cannot be read; the records before it have been passed on
      */
     public synchronized void replay(Consumer<R> records) throws IOException {
         RecordReader<R> reader = new RecordReader<>(file(), format);
@@ -161,7 +161,7 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** Hands over all records again. */
+    /** Passes on all records again. */
     public synchronized void reread(Consumer<R> records) throws IOException {
         RecordReader<R> reader = new RecordReader<>(file(), format);
         reader.read(records);
@@ -170,7 +170,7 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** @throws IOException if the record is not written, or the log is closed: then nothing is left of it */
+    /** @throws IOException if the record was not written, or the log is closed: then no part of it remains */
     public synchronized void append(R record) throws IOException {
         checkOpen();
         add(to -> format.encoder().encode(record, to));
@@ -204,7 +204,7 @@ public final class RecordLog<R> implements AutoCloseable {
         unwritten.reset();
         unwrittenRecords = 0;
         if (torn) {
-            file().setLength(end); // else old bytes past the end might follow these
+            file().setLength(end); // else old bytes past the end might follow the new ones
         }
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES + records.length);
         if (end == 0) {
@@ -218,7 +218,7 @@ public final class RecordLog<R> implements AutoCloseable {
         count += number;
     }
 
-    /** The file; opened again if that failed when the log was compacted. */
+    /** The file. Reopened if that failed when the log was compacted. */
     @GuardedBy("this")
     private DataFile file() throws IOException {
         DataFile current = file;
@@ -233,17 +233,17 @@ public final class RecordLog<R> implements AutoCloseable {
         return current;
     }
 
-    /** Whether it is to be compacted. */
+    /** Whether it should be compacted. */
     public synchronized boolean isLarge() {
         return end >= large;
     }
 
     /**
-     * Goes on in a new file, which takes the place of the old one in one step. A crash may find either; once the name is
-     * durable, the new one. Appends wait for it, so that none is lost. A compaction that fails leaves the log as it was; it
-     * is due again once that is twice as long.
+     * Continues in a new file, which replaces the old one in one step. A crash may leave either file; once the new name
+     * is durable, it leaves the new one. Appends wait, so none is lost. A failed compaction leaves the log unchanged;
+     * it is due again when the log is twice as long.
      *
-     * @param state the records of the new file. Called under the monitor: it appends nothing, and waits for no append
+     * @param state the records of the new file. Called under the monitor, so it must not append, nor wait for an append
      */
     public synchronized void compact(Source<R> state) throws IOException {
         checkOpen();
@@ -254,12 +254,12 @@ public final class RecordLog<R> implements AutoCloseable {
         try (anew) {
             checkOpen();
             anew.fill(state);
-            anew.force(); // else a power cut could leave the name with an empty file
+            anew.force(); // else a power cut could leave an empty file under the name
             checkOpen();
             files.rename(name + DRAFT, name);
         } catch (IOException | RuntimeException e) {
-            if (!closed) { // else the names are another's
-                files.remove(name + DRAFT); // its space may be the space that was lacking
+            if (!closed) { // else the names are another process's
+                files.remove(name + DRAFT); // this may free the space that was lacking
             }
             throw e;
         } finally {
@@ -294,7 +294,7 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    /** Makes durable all records that were appended before. */
+    /** Makes all earlier appended records durable. */
     public void force() throws IOException {
         DataFile current;
         int records;
@@ -306,7 +306,7 @@ public final class RecordLog<R> implements AutoCloseable {
             current.force();
         } catch (IOException e) {
             if (isOver(current)) {
-                return; // the log is closed, or another file says the same and is durable
+                return; // the log is closed, or a compacted file with the same records is durable
             }
             throw e;
         }
@@ -315,13 +315,13 @@ public final class RecordLog<R> implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // Whether it is still that very file.
+    @SuppressWarnings("ReferenceEquality") // Checks for the identical file.
     private synchronized boolean isOver(DataFile forced) {
         return closed || file != forced;
     }
 
-    /** Appends a mark of how many records are durable. Does not wait for the disk: the mark counts as long as it is there. */
-    @SuppressWarnings("ReferenceEquality") // Whether it is still that very file.
+    /** Appends a mark with the number of durable records. Waits for no disk: a mark counts once it is there. */
+    @SuppressWarnings("ReferenceEquality") // Checks for the identical file.
     private synchronized void mark(DataFile forced, int records) {
         if (closed || file != forced || records <= durable) {
             return;
@@ -334,7 +334,7 @@ public final class RecordLog<R> implements AutoCloseable {
             });
             flush();
             if (count == records + 1) {
-                durable = count; // nothing else was appended in between: the mark needs no other to say so
+                durable = count; // nothing was appended meanwhile, so the mark itself needs no other mark
             }
         } catch (IOException e) {
             log.debug("A log does not tell how many of its records are durable", e);
@@ -352,8 +352,8 @@ public final class RecordLog<R> implements AutoCloseable {
     }
 
     /**
-     * From then on the log's names may be another process's. Does not wait for the monitor, whose holder may be compacting
-     * the log; but, as closing a channel does, for a call that is in the file just now.
+     * From then on, another process may use the log's files. Does not wait for the monitor, because its holder may be
+     * compacting the log; but, like closing a channel, waits for a call that is accessing the file.
      */
     @Override
     public void close() throws IOException {

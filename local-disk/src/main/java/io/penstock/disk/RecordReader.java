@@ -13,20 +13,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the frames of a {@link RecordLog}, a piece of the file at a time: only one record has to fit into memory. For one thread. */
+/** Reads the records of a {@link RecordLog} piece by piece, so only one record must fit in memory. For one thread. */
 final class RecordReader<R> {
     private static final Logger log = LoggerFactory.getLogger(RecordReader.class);
 
     private static final int PIECE_BYTES = 1 << 20;
 
-    /** Of a record: more is damage. The CRC32C of as many zeros as an int counts would be that of none. */
+    /** Maximum length of a record; more means damage. Integer.MAX_VALUE zeros would have the CRC32C of no bytes. */
     private static final int MAX_LENGTH = 1 << 30;
 
     private final DataFile file;
     private final RecordLog.Format<R> format;
     private final long size;
 
-    /** The bytes that were read last, and where they lie. */
+    /** The bytes that were read last, and their position. */
     private final ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES).limit(0);
 
     private long pieceStart;
@@ -40,22 +40,22 @@ final class RecordReader<R> {
         this.size = file.length();
     }
 
-    /** Of the file, in bytes. */
+    /** The file's size in bytes. */
     long size() {
         return size;
     }
 
-    /** How many records were read, marks among them. */
+    /** The number of records read, including marks. */
     int count() {
         return count;
     }
 
-    /** Where the last record ends; 0 if the file is not a log of this format. */
+    /** The end of the last record; 0 if the file is not a log of this format. */
     long end() {
         return end;
     }
 
-    /** Hands over the records up to the first that does not hold: see {@link RecordLog#replay}. */
+    /** Passes on the records before the first invalid one: see {@link RecordLog#replay}. */
     void read(Consumer<R> records) throws IOException {
         try {
             readAll(records);
@@ -76,7 +76,7 @@ final class RecordReader<R> {
                 count++;
                 end += RecordLog.FRAME + next.length;
             }
-        } else if (format.durable() && !begins(0)) { // a crash leaves zeros in a file that was just made
+        } else if (format.durable() && !begins(0)) { // a crash leaves zeros in a new file
             throw new RecordLog.UnreadableException("it does not begin as the logs of this version do");
         }
         if (format.durable() && wasNextDurable()) {
@@ -84,7 +84,7 @@ final class RecordReader<R> {
         }
     }
 
-    /** False if the record is not the next one. */
+    /** Returns false if the record is not the next one. */
     private boolean accept(byte[] framed, Consumer<R> records) throws RecordLog.UnreadableException {
         int start = format.durable() ? Integer.BYTES : 0;
         if (format.durable()) {
@@ -109,12 +109,12 @@ final class RecordReader<R> {
         return true;
     }
 
-    /** Whether the file begins with this. One that is too short begins with zero. */
+    /** Whether the file begins with this. A file that is too short counts as beginning with zero. */
     private boolean begins(long magic) throws IOException {
         return (size < Long.BYTES ? 0 : read(0, Long.BYTES).getLong()) == magic;
     }
 
-    /** The bytes in the frame at this position, their number with them if they have one; null if the frame does not hold. */
+    /** The bytes in the frame at this position, including the number if they have one; null if the frame is invalid. */
     private byte @Nullable [] record(long position) throws IOException {
         if (size - position < RecordLog.FRAME) {
             return null;
@@ -128,9 +128,9 @@ final class RecordReader<R> {
         return holds ? bytes(start, length) : null;
     }
 
-    /** Whether a mark past the end says that the next record, which should be there and is not, was durable. */
+    /** Whether a mark past the end shows that the next record, which is missing or damaged, was durable. */
     private boolean wasNextDurable() throws IOException {
-        long searched = Math.min(size, end + 4 * format.compactBytes()); // a log is compacted long before
+        long searched = Math.min(size, end + 4 * format.compactBytes()); // a log is compacted well before that
         for (long at = end; at + RecordLog.FRAMED_MARK <= searched; ) {
             ByteBuffer some = read(at, Math.toIntExact(Math.min(PIECE_BYTES, searched - at)));
             int tried = some.remaining() - RecordLog.FRAMED_MARK + 1;
@@ -174,7 +174,7 @@ final class RecordReader<R> {
         return bytes;
     }
 
-    /** So many bytes, or as many as a piece has. */
+    /** This many bytes, or as many as fit in a piece. */
     private ByteBuffer read(long position, int length) throws IOException {
         int wanted = Math.min(length, PIECE_BYTES);
         if (position < pieceStart || position + wanted > pieceStart + piece.limit()) {
@@ -192,7 +192,7 @@ final class RecordReader<R> {
         try {
             file.read(position, piece);
         } catch (IOException e) {
-            if (piece.position() < wanted) { // else the bad sector is past what is wanted now
+            if (piece.position() < wanted) { // else the bad sector is beyond the wanted bytes
                 throw e;
             }
         } finally {

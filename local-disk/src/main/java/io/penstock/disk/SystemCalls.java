@@ -7,20 +7,20 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.ffi.types.off_t;
 
-/** Calls of the kernel about files which Java does not have. Safe for use by any number of threads. */
+/** System calls on files that Java does not offer. Safe for use by any number of threads. */
 public final class SystemCalls {
-    /** include/uapi/linux/falloc.h: free the range, and keep the file's length, which the kernel insists on. */
+    /** include/uapi/linux/falloc.h: free the range, and keep the file's length, which the kernel requires. */
     private static final int PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01;
 
     /** include/uapi/linux/fadvise.h: the pages will not be needed. */
     private static final int DO_NOT_NEED = 4;
 
-    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; the same on x86-64 and aarch64, as O_RDONLY, which is 0. */
+    /** include/uapi/asm-generic/fcntl.h: O_WRONLY and O_CLOEXEC; same on x86-64 and aarch64 (and O_RDONLY is 0). */
     private static final int WRITE_ONLY = 0x1;
 
     private static final int CLOSE_ON_EXEC = 0x80000;
 
-    /** include/uapi/asm-generic/errno-base.h and errno.h; the same on x86-64 and aarch64. */
+    /** include/uapi/asm-generic/errno-base.h and errno.h; same on x86-64 and aarch64. */
     private static final int ENOENT = 2;
 
     private static final int ENOSYS = 38;
@@ -28,7 +28,7 @@ public final class SystemCalls {
 
     private SystemCalls() {}
 
-    /** The functions called of the C library. */
+    /** The functions of the C library that are used here. */
     public interface LibC {
         int open(String path, int flags);
 
@@ -46,9 +46,9 @@ public final class SystemCalls {
     }
 
     /**
-     * fallocate(2): gives the space of a part of a file back to the file system.
+     * fallocate(2): frees the space of part of a file.
      *
-     * @throws NoHolesException if the file system cannot do it, such as NFS before 4.2
+     * @throws NoHolesException if the file system does not support it, such as NFS before 4.2
      */
     static void punch(Path file, long offset, long length) throws IOException {
         int descriptor = open(file, WRITE_ONLY);
@@ -62,13 +62,13 @@ public final class SystemCalls {
     }
 
     /**
-     * posix_fadvise(2): has the kernel drop its pages of a file, on any file system. Pages that are not written back yet, or
-     * that a program has mapped, stay.
+     * posix_fadvise(2): makes the kernel drop its pages of a file, on any file system. Pages that are not yet written
+     * back, or that a program has mapped, stay.
      */
     public static void dropPages(Path file) throws IOException {
         int descriptor = open(file, 0);
         try {
-            int errno = Library.C.posix_fadvise(descriptor, 0, 0, DO_NOT_NEED); // returns it, and does not set it
+            int errno = Library.C.posix_fadvise(descriptor, 0, 0, DO_NOT_NEED); // returns errno instead of setting it
             if (errno != 0) {
                 throw new IOException("cannot drop the kernel's pages of " + file + ": errno " + errno);
             }

@@ -18,20 +18,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder that belongs to Penstock, held by this process alone from {@link #open} to {@link #close}. It carries a
- * marker, the file {@value #MARKER}, which also tells people the folder's purpose. A folder becomes one if it does not
- * exist, or if it is empty. Any other folder is refused, and nothing in it is touched.
+ * A folder that belongs to Penstock, used by this process alone from {@link #open} to {@link #close}. It contains a
+ * marker, the file {@value #MARKER}, which also tells people the folder's purpose. A folder that is missing or empty
+ * becomes one. Any other folder is refused, and nothing in it is touched.
  */
 public final class WorkingFolder implements AutoCloseable {
-    /** Of the file by which a folder is known to be Penstock's. */
+    /** The file that identifies a folder as Penstock's. */
     public static final String MARKER = "PENSTOCK.txt";
 
     private static final Logger log = LoggerFactory.getLogger(WorkingFolder.class);
 
-    /** Of the marker until it is complete. */
+    /** The marker until it is complete. */
     private static final String MARKER_DRAFT = MARKER + ".new";
 
-    /** Most bytes of a lock's content: the number of the process that has locked the folder. */
+    /** Maximum bytes in a lock: the id of the process that has locked the folder. */
     private static final int LONGEST_LOCK = 32;
 
     private static final int LONGEST_FIRST_LINE = 80;
@@ -46,8 +46,8 @@ public final class WorkingFolder implements AutoCloseable {
      * The purpose of a folder.
      *
      * @param name in messages: {@code "staging folder"}
-     * @param setting that names it: {@code "write.staging"}
-     * @param option the same on the command line: {@code "--write-staging"}
+     * @param setting that configures it: {@code "write.staging"}
+     * @param option for the same on the command line: {@code "--write-staging"}
      * @param explanation for people who find the folder; it becomes part of the marker
      */
     public record Kind(String name, String setting, String option, String explanation) {
@@ -60,7 +60,7 @@ public final class WorkingFolder implements AutoCloseable {
         }
     }
 
-    /** The folder is not Penstock's, or not safe. Nothing in it was touched. The message is fit for the user. */
+    /** The folder is not Penstock's, or not safe. Nothing in it was touched. The message is for the user. */
     public static final class ForeignException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -70,12 +70,12 @@ public final class WorkingFolder implements AutoCloseable {
     }
 
     /**
-     * Makes the folder if it does not exist, and locks it.
+     * Creates the folder if it does not exist, and locks it.
      *
-     * @throws ForeignException if it holds something that is not Penstock's, or is another kind of Penstock's folders, or if
-     *     other users may write to it, or own something in it
-     * @throws FolderLock.TakenException if another process, or something else in this one, has it
-     * @throws IOException if it cannot be made, read or written
+     * @throws ForeignException if it contains something that is not Penstock's, is a Penstock folder of another kind,
+     *     or other users may write to it or own something in it
+     * @throws FolderLock.TakenException if another process, or another part of this one, holds it
+     * @throws IOException if it cannot be created, read or written
      */
     public static WorkingFolder open(Path path, Kind kind) throws IOException {
         PrivateFiles.createFolders(path);
@@ -87,7 +87,7 @@ public final class WorkingFolder implements AutoCloseable {
         }
         FolderLock lock = FolderLock.take(path, kind.name(), kind.advice());
         try {
-            // Another process may have made it by now. The lock is not opened any more: closing it would give it up.
+            // Another process may have marked it by now. The lock is not opened again: closing it would give it up.
             if (!check(path, kind, _ -> true)) {
                 mark(path, kind);
             }
@@ -105,8 +105,8 @@ public final class WorkingFolder implements AutoCloseable {
     }
 
     /**
-     * @param isLock whether the file of a lock's name is one
-     * @return whether it carries the marker already
+     * @param isLock whether a file with a lock's name is a lock
+     * @return whether it has the marker already
      */
     private static boolean check(Path path, Kind kind, Predicate<Path> isLock) throws IOException {
         String first = firstLine(path.resolve(MARKER));
@@ -133,8 +133,8 @@ public final class WorkingFolder implements AutoCloseable {
     private static boolean isOurs(Path file, Predicate<Path> isLock) {
         return switch (file.getFileName().toString()) {
             case FolderLock.NAME -> isLock.test(file);
-            case MARKER_DRAFT -> isPlain(file); // of a crash
-            case "lost+found" -> Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS); // the file system's own
+            case MARKER_DRAFT -> isPlain(file); // left by a crash
+            case "lost+found" -> Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS); // created by the file system
             default -> false;
         };
     }
@@ -153,7 +153,7 @@ public final class WorkingFolder implements AutoCloseable {
         return start == null ? null : start.lines().findFirst().orElse("");
     }
 
-    /** The first bytes of a plain file, one to a character; null if there is none that can be read. */
+    /** The first bytes of a regular file, one per character; null if it is missing or unreadable. */
     private static @Nullable String start(Path file, int bytes) {
         if (!isPlain(file)) {
             return null;
@@ -166,7 +166,7 @@ public final class WorkingFolder implements AutoCloseable {
         }
     }
 
-    /** A crash leaves the marker, or a folder that can still become one. */
+    /** A crash leaves the marker, or a folder that can still become Penstock's. */
     private static void mark(Path path, Kind kind) throws IOException {
         Path draft = path.resolve(MARKER_DRAFT);
         Files.deleteIfExists(draft);

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** When a disk is used. */
+/** When a disk is used, and when not. */
 final class DiskHealthTest {
     private final AtomicLong now = new AtomicLong();
     private final AtomicBoolean full = new AtomicBoolean();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In which folders above Penstock's other users could replace them. Others can search the temporary folder. */
+/** In which parent folders other users could replace Penstock's. Others can search the temporary folder. */
 final class ExposedFolderTest {
     @TempDir
     Path directory;
@@ -35,7 +35,7 @@ final class ExposedFolderTest {
         Files.setAttribute(scratch, "unix:mode", mode);
     }
 
-    /** Of those that the test has made. */
+    /** Only those that the test has created. */
     private List<ExposedFolder> above(Path folder) throws IOException {
         return ExposedFolder.above(List.of(folder), user).stream()
                 .filter(exposed -> exposed.path().startsWith(directory))
@@ -76,7 +76,7 @@ final class ExposedFolderTest {
         assertThat(above(scratch.resolve("penstock"))).isEmpty();
     }
 
-    /** The folder itself is {@link WorkingFolder}'s matter. */
+    /** {@link WorkingFolder} examines the folder itself. */
     @Test
     void above_theFolderItself_isNotExamined() throws Exception {
         setMode(0777);

@@ -74,7 +74,7 @@ final class LocalFileTest {
         }
     }
 
-    /** A transfer that is interrupted may be complete: its bytes count, and none is moved twice. */
+    /** An interrupted transfer may be complete: its bytes count, and none may be moved twice. */
     @Test
     void readAndWrite_byAThreadThatIsInterruptedAgainAndAgain_moveAllBytes() throws Exception {
         Path copy = Files.createFile(folder.resolve("copy"));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a log gives back of what it was told, durable or not. */
+/** What a log returns of the records given to it, durable or not. */
 @Timeout(60)
 @ParameterizedClass
 @ValueSource(booleans = {false, true})
@@ -143,7 +143,7 @@ final class RecordLogTest {
     void replay_ofMoreThanMemoryTakes_endsWhereItEnds() throws Exception {
         written().close();
         long end = Files.size(path());
-        cut(3L << 30); // of zeros, which take no space
+        cut(3L << 30); // the zeros take no space
         assertThat(replayed()).isEqualTo(RECORDS);
         try (DataFile file = files.open(NAME)) {
             file.write(
@@ -234,7 +234,7 @@ final class RecordLogTest {
         assertThat(records).isEqualTo(RECORDS.subList(0, RECORDS.size() - 1));
     }
 
-    /** From a disk that does not read all of it. */
+    /** Replays from a disk that fails to read part of it. */
     private void replaySick(RecordLog<String> log, List<String> records) throws IOException {
         if (durable) {
             assertThatThrownBy(() -> log.replay(records::add))
@@ -402,7 +402,7 @@ final class RecordLogTest {
             do {
                 int before = appended.get();
                 log.compact(all);
-                while (appended.get() == before && !appending.isDone()) { // or its turn might never come
+                while (appended.get() == before && !appending.isDone()) { // else its turn might never come
                     Thread.onSpinWait();
                 }
             } while (!appending.isDone());

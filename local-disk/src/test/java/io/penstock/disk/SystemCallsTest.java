@@ -21,7 +21,7 @@ final class SystemCallsTest {
     @TempDir
     private Path folder;
 
-    /** Bytes of the file in the kernel's memory, as fincore(1) of util-linux says; -1 without it. */
+    /** Bytes of the file in the kernel's memory, from fincore(1) of util-linux; -1 if that is missing. */
     private static long cached(Path file) throws Exception {
         try {
             Process fincore = new ProcessBuilder("fincore", "-bnr", "-o", "RES", file.toString())

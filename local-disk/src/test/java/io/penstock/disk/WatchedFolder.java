@@ -8,10 +8,10 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** A folder that tells what is about to be done in it, so that a test can make it fail. */
+/** A folder that announces each operation, so that a test can make it fail. */
 final class WatchedFolder {
     interface Watcher {
-        /** @param operation the name of the method of {@link DataFolder}, or {@code file} and that of {@link DataFile} */
+        /** @param operation the {@link DataFolder} method, or {@code file} and the {@link DataFile} method */
         void before(String operation) throws Exception;
     }
 
@@ -29,7 +29,7 @@ final class WatchedFolder {
         });
     }
 
-    /** On a disk with a bad sector: a read of a file gets its bytes before this one, and fails then. */
+    /** A disk with a bad sector: a read gets the bytes before this position, and then fails. */
     static DataFolder withBadSector(DataFolder folder, long at) {
         return proxy(DataFolder.class, (_, method, arguments) -> {
             Object result = invoke(method, folder, arguments);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which folders Penstock works in, and that it touches no others. */
+/** Which folders Penstock uses, and that it touches no others. */
 final class WorkingFolderTest {
     private static final WorkingFolder.Kind KIND = kind("staging folder");
 
@@ -39,13 +39,13 @@ final class WorkingFolderTest {
                 folder(), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
     }
 
-    /** Opens it; there is a marker then. */
+    /** Opens the folder; afterwards there is a marker. */
     private void openAndClose() throws IOException {
         WorkingFolder.open(folder(), KIND).close();
         assertThat(folder().resolve(WorkingFolder.MARKER)).isRegularFile();
     }
 
-    /** What there is, with content, mode, owner and time of the last change. */
+    /** All files and folders, with content, mode, owner and time of the last change. */
     private Map<String, String> everything() throws IOException {
         Map<String, String> all = new TreeMap<>();
         try (Stream<Path> below = Files.walk(directory)) {
@@ -172,7 +172,7 @@ final class WorkingFolderTest {
         assertThat(folder()).isEmptyDirectory();
     }
 
-    /** A file there could be replaced by a link to any other file. */
+    /** Others could replace a file there by a link to any file. */
     @ParameterizedTest
     @ValueSource(strings = {"rwxrwxr-x", "rwxr-x-wx", "rwxrwxrwx"})
     void open_writableByOthers_isClosedToThem(String mode) throws Exception {
@@ -194,7 +194,7 @@ final class WorkingFolderTest {
         assertThat(folder()).isEmptyDirectory();
     }
 
-    /** Put there before the folder was closed: the next mount would upload it, or serve it. */
+    /** If put there before the folder was closed, the next mount would upload or serve it. */
     @ParameterizedTest
     @ValueSource(strings = {WorkingFolder.MARKER, "0123456789abcdef.data", "objects"})
     void open_withSomethingOfAnotherUser_isRefusedEachTime(String name) throws Exception {
