@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * The columns of S3 Inventory that are read, by their names in the schema of its CSV files and in Parquet files
- * ("Amazon S3 Inventory list" in the S3 User Guide).
+ * The S3 Inventory columns that are read, with their names in the schema of CSV files and in Parquet files ("Amazon S3
+ * Inventory list" in the S3 User Guide).
  */
 enum Column {
     BUCKET("Bucket", "bucket"),
@@ -17,7 +17,7 @@ enum Column {
     ETAG("ETag", "e_tag"),
     STORAGE_CLASS("StorageClass", "storage_class");
 
-    /** The name that the configuration of an Inventory uses, too. */
+    /** Also the name in the configuration of an Inventory. */
     final String inCsv;
 
     final String inParquet;
@@ -27,7 +27,7 @@ enum Column {
         this.inParquet = inParquet;
     }
 
-    /** @param file the file with these columns: for the message */
+    /** @param file the file with these columns, for the message */
     static void checkNeeded(Set<Column> present, Path file) throws IndexException {
         for (Column column : values()) {
             switch (column) {

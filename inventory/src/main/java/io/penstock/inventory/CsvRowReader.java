@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a CSV file of S3 Inventory: compressed by gzip, without a heading, its keys URL-encoded. */
+/** Reads a CSV file of S3 Inventory: gzip-compressed, without a header line, with URL-encoded keys. */
 final class CsvRowReader implements RowReader {
     private static final int BUFFER = 64 << 10;
     private static final char REPLACEMENT = '\ufffd';
@@ -53,7 +53,7 @@ final class CsvRowReader implements RowReader {
         InputStream file = bytes(path);
         try {
             InputStream bytes = path.toString().endsWith(".gz") ? new GZIPInputStream(file, BUFFER) : file;
-            // A decoder that reports invalid UTF-8, where a reader with a charset would replace it.
+            // This decoder reports invalid UTF-8; a reader with a charset would replace it.
             CsvReader<CsvRecord> reader =
                     CsvReader.builder().ofCsvRecord(new InputStreamReader(bytes, UTF_8.newDecoder()));
             return new CsvRowReader(path, places, reader.iterator());

@@ -2,12 +2,12 @@ package io.penstock.inventory;
 
 /**
  * Converts ETags between the form of S3 Inventory, without quotation marks, and that of S3 responses, with them. Each
- * one comes back unchanged:
+ * one survives the round trip unchanged:
  *
  * <pre>
- *   "9b2c…"     9b2c…       what S3 has
+ *   "9b2c…"     9b2c…       the form in S3
  *   W/"9b2c"    W/"9b2c"    a quotation mark elsewhere stays as it is
- *   9b2c         9b2c       without one, a space is put before it, which no ETag has (RFC 9110, section 8.8.3)
+ *   9b2c         9b2c       without one, it gets a leading space, which no ETag has (RFC 9110, section 8.8.3)
  * </pre>
  */
 final class ETags {

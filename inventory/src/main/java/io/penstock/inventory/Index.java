@@ -13,9 +13,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A list of a bucket's objects at some time, from a Parquet file with the columns of S3 Inventory (as {@link
- * IndexWriter} makes them), or from an S3 Inventory that was copied to a local disk and is named by its {@code
- * manifest.json}. Immutable; the files must not change while it is in use.
+ * A list of a bucket's objects at some time. It is read from a Parquet file with the columns of S3 Inventory (as
+ * written by {@link IndexWriter}), or from an S3 Inventory that was copied to a local disk, given its
+ * {@code manifest.json}. Immutable; the files must not change while it is in use.
  */
 public final class Index {
     private static final byte[] PARQUET = "PAR1".getBytes(StandardCharsets.US_ASCII);
@@ -42,11 +42,11 @@ public final class Index {
     }
 
     /**
-     * Finds the files of an index and checks that they belong to the bucket and have the required columns; reads one
-     * row.
+     * Finds an index's files and checks that they have the required columns and, from one row, that they belong to the
+     * bucket.
      *
      * @param file a Parquet file, or a {@code manifest.json}
-     * @param prefix beginning of the wanted keys; empty for all
+     * @param prefix of the wanted keys; empty for all
      * @throws IndexException if it cannot be used for this bucket
      */
     public static Index open(Path file, String bucket, String prefix) throws IOException {
@@ -116,7 +116,7 @@ public final class Index {
     }
 
     /**
-     * The time of its contents: when the listing began. For a Parquet file that {@link IndexWriter} has not made it is
+     * The time of its content: when the listing began. For a Parquet file not written by {@link IndexWriter}, the time
      * when the file was written.
      */
     public Instant asOf() {
@@ -124,8 +124,8 @@ public final class Index {
     }
 
     /**
-     * Reads all objects whose keys begin with the prefix, in no particular order, as a listing shows them: at their
-     * latest version, their times in whole seconds. A key that was changed during the listing may come more than once.
+     * Reads all objects whose keys begin with the prefix, in no particular order. They appear as in a listing: the
+     * latest version, with its time in whole seconds. A key that changed during the listing may appear more than once.
      *
      * @throws IndexException if a file is damaged or belongs to another bucket; some objects may have been read by then
      */

@@ -7,7 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** An index that cannot be used: damaged, of another bucket, or without required columns. The message is for users. */
+/** An index that cannot be used: damaged, of another bucket, or lacking required columns. The message is for users. */
 public final class IndexException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -24,14 +24,14 @@ public final class IndexException extends IOException {
         return new IndexException("'" + file + "' cannot be read: " + reason(cause) + remedy, cause);
     }
 
-    /** @param row the first is 1 */
+    /** @param row counted from 1 */
     static IndexException damaged(Path file, long row, Throwable cause) {
         return new IndexException(
                 "'" + file + "' is damaged in row " + row + ": " + reason(cause) + "; make it, or copy it, anew",
                 cause);
     }
 
-    /** The library of a codec is native: it is unpacked into a file, from which it is loaded. */
+    /** A codec's library is native: it is unpacked into a file and loaded from there. */
     static IndexException noCodec(String what, LinkageError cause) {
         return new IndexException(
                 what + "the library that compresses cannot be loaded: " + reason(cause) + "; it is unpacked into "
@@ -40,13 +40,13 @@ public final class IndexException extends IOException {
                 cause);
     }
 
-    /** An exception of a library says where it failed; its cause says why. */
+    /** A library's exception says where it failed; its cause says why. */
     private static String reason(Throwable cause) {
         Throwable last = cause;
         while (last.getCause() != null && last.getCause().getMessage() != null) {
             last = last.getCause();
         }
-        return switch (last) { // the JDK's messages of these are the path alone
+        return switch (last) { // the JDK's messages for these are only the path
             case AccessDeniedException _ -> "permission denied";
             case NoSuchFileException _ -> "no such file";
             default -> Printable.text(String.valueOf(last.getMessage()));

@@ -11,7 +11,7 @@ sealed interface IndexFile {
     /** @throws IndexException if it is damaged, or lacks a required column */
     RowReader open() throws IOException;
 
-    /** @param columns by their names in CSV, those too that are not read */
+    /** @param columns by their names in CSV, including those that are not read */
     record Csv(Path path, List<String> columns) implements IndexFile {
         @Override
         public RowReader open() throws IOException {

@@ -6,16 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The notes of {@link IndexWriter} in a file, beside the columns of S3 Inventory, as key-value metadata of Parquet.
+ * The notes that {@link IndexWriter} adds to a file, as key-value metadata of Parquet.
  *
  * @param listedAt when the listing began; null if it is unknown
- * @param prefix the beginning of all listed keys
+ * @param prefix of all listed keys
  */
 record IndexMetadata(@Nullable Instant listedAt, String prefix) {
     private static final String LISTED_AT = "penstock.listed-at";
     private static final String PREFIX = "penstock.prefix";
 
-    /** The notes of a file; empty if it is not one of Penstock's. */
+    /** The notes in a file; empty if Penstock did not write it. */
     static IndexMetadata of(Map<String, String> entries) {
         return new IndexMetadata(parse(entries.get(LISTED_AT)), entries.getOrDefault(PREFIX, ""));
     }
@@ -24,7 +24,7 @@ record IndexMetadata(@Nullable Instant listedAt, String prefix) {
         try {
             return time == null ? null : Instant.parse(time);
         } catch (DateTimeException e) {
-            return null; // another program's
+            return null; // written by another program
         }
     }
 

@@ -17,13 +17,13 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName;
  *
  * <pre>
  *   OPEN ──finish──▶ FINISHED: the file is there
- *     └──close──▶ CLOSED: nothing is, except a former file
+ *     └──close──▶ CLOSED: there is no new file; an earlier one remains
  * </pre>
  *
  * <p>Used by one thread at a time.
  */
 public final class IndexWriter implements AutoCloseable {
-    /** Bytes that are kept in heap until they are written. */
+    /** Bytes kept in the heap until they are written. */
     private static final long ROW_GROUP = 32 << 20;
 
     private final String bucket;
@@ -31,7 +31,7 @@ public final class IndexWriter implements AutoCloseable {
     private final CarpetWriter<WrittenRow> rows;
     private boolean open = true;
 
-    /** Inventory's own value: "Amazon S3 Inventory manifest" in the S3 User Guide. */
+    /** A row with Inventory's column names and types: "Amazon S3 Inventory manifest" in the S3 User Guide. */
     record WrittenRow(
             @NotNull String bucket,
             @NotNull String key,
@@ -49,7 +49,7 @@ public final class IndexWriter implements AutoCloseable {
     /**
      * Begins a file.
      *
-     * @param prefix beginning of the listed keys; empty for all
+     * @param prefix of the listed keys; empty for all
      * @param listedAt when the listing began
      */
     public static IndexWriter create(Path path, String bucket, String prefix, Instant listedAt) throws IOException {
@@ -68,7 +68,7 @@ public final class IndexWriter implements AutoCloseable {
         }
     }
 
-    /** Adds an object. Its time is kept in whole milliseconds. */
+    /** Adds an object. Its time is stored in whole milliseconds. */
     public void add(StoredObject object) throws IOException {
         checkIsOpen();
         ObjectVersion version = object.version();
@@ -86,7 +86,7 @@ public final class IndexWriter implements AutoCloseable {
         }
     }
 
-    /** Ends the file, and replaces a former one. */
+    /** Completes the file, which replaces an earlier one. */
     public void finish() throws IOException {
         checkIsOpen();
         open = false;
@@ -110,7 +110,7 @@ public final class IndexWriter implements AutoCloseable {
         if (open) {
             open = false;
             try (file) {
-                rows.close(); // room for the other parts
+                rows.close(); // releases its other resources
             }
         }
     }

@@ -9,11 +9,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row: a version of an object; null for missing values.
+ * A row: one version of an object; null for missing values.
  *
- * @param number the file's first row is 1
- * @param isCurrent whether a listing shows it: it is the latest version, and no delete marker
- * @param size bytes
+ * @param number counted from 1 in the file
+ * @param isCurrent whether a listing shows it: it is the latest version and not a delete marker
+ * @param size in bytes
  * @param etag in Inventory's form
  */
 record InventoryRow(
@@ -28,7 +28,7 @@ record InventoryRow(
 
     private static final String STANDARD = "STANDARD";
 
-    /** The object as a listing shows it: its time in whole seconds, because HEAD has no finer time. */
+    /** The object as in a listing: its time in whole seconds, because HEAD has no finer time. */
     StoredObject object(Path file) throws IndexException {
         if (size == null) {
             throw damaged(file, Column.SIZE);

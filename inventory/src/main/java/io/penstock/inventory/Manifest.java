@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The {@code manifest.json} of an S3 Inventory on a local disk, together with the files that it names. */
+/** The {@code manifest.json} of an S3 Inventory on a local disk, and the files that it lists. */
 final class Manifest {
     private final Path path;
 
@@ -26,7 +26,7 @@ final class Manifest {
     private @Nullable String fileSchema;
     private final List<Listed> files = new ArrayList<>();
 
-    /** @param size bytes; negative if it is missing */
+    /** @param size in bytes; negative if missing */
     private record Listed(String key, long size) {
         /** The paths, relative to the manifest, to which a file may have been copied. */
         Set<Path> candidates(Path manifest) {
@@ -46,7 +46,7 @@ final class Manifest {
         this.path = path;
     }
 
-    /** @throws IndexException if it is no manifest */
+    /** @throws IndexException if it is not a manifest */
     static Manifest read(Path path) throws IOException {
         Manifest manifest = new Manifest(path);
         try (JsonParser json = new JsonFactory().createParser(Files.newBufferedReader(path))) {
@@ -122,7 +122,7 @@ final class Manifest {
         }
     }
 
-    /** The files that it names, all of which exist. */
+    /** The files that it lists, all of which exist. */
     List<IndexFile> files() throws IOException {
         String format = need(fileFormat, "fileFormat");
         List<IndexFile> found = new ArrayList<>();

@@ -20,7 +20,7 @@ final class ParquetRowReader implements RowReader {
     private final CloseableIterator<ReadRow> rows;
     private long number;
 
-    /** Null stands for a missing value. */
+    /** Null represents a missing value. */
     record ReadRow(
             @Nullable String bucket,
             @Nullable String key,
@@ -36,7 +36,7 @@ final class ParquetRowReader implements RowReader {
         this.rows = rows;
     }
 
-    /** Penstock's own notes in the file, if it has made it. */
+    /** Penstock's own notes in the file; empty if Penstock did not write it. */
     static IndexMetadata metadata(Path path) throws IOException {
         return IndexMetadata.of(footer(path).getKeyValueMetaData());
     }

@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A hidden file beside another one. Closing it moves it to the other's place if it is {@linkplain #keep kept};
- * otherwise it is removed, also if a signal that the JVM handles ends this process. Used by one thread at a time.
+ * A hidden file next to another one. If {@linkplain #keep kept}, it replaces the other when closed. Otherwise it is
+ * removed, even if a signal that the JVM handles ends the process. Used by one thread at a time.
  */
 final class ReplacingFile implements Closeable {
     private final Path file;
@@ -37,7 +37,7 @@ final class ReplacingFile implements Closeable {
         unfinished.toFile().deleteOnExit();
     }
 
-    /** The stream to write to; closing it does not close the file. */
+    /** The stream to write to; closing the stream does not close the file. */
     OutputStream bytes() {
         return new BufferedOutputStream(Channels.newOutputStream(channel)) {
             @Override

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What S3 Inventory delivers is read as it is, and what is of no use is refused in words. */
+/** S3 Inventory's files are read as delivered; unusable ones are refused with an explanation. */
 @Timeout(60)
 class IndexFormatsTest {
     private static final Set<Column> ALL = EnumSet.allOf(Column.class);
@@ -319,7 +319,7 @@ class IndexFormatsTest {
         assertRefused(() -> read(file), file.toString());
     }
 
-    /** Uncompressed, so that nothing but the pages' checksums can tell. */
+    /** Uncompressed, so that only the pages' checksums can reveal it. */
     @Test
     void read_parquetWithABitFlippedInAKey_isRefused() throws Exception {
         String key = "a key that nobody else has";

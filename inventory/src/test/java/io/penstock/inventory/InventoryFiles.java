@@ -27,7 +27,7 @@ import org.apache.parquet.io.LocalOutputFile;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.MessageTypeParser;
 
-/** Makes what S3 Inventory delivers. */
+/** Creates files as S3 Inventory delivers them. */
 final class InventoryFiles {
     static final String BUCKET = "data";
     static final Instant TIME = Instant.parse("2026-11-24T01:02:03.456Z");
@@ -69,7 +69,7 @@ final class InventoryFiles {
         return parquet(file, codec, EnumSet.allOf(Column.class), versions);
     }
 
-    /** Columns beside these are in it, too. */
+    /** Contains other columns, too. */
     static Path parquet(Path file, CompressionCodecName codec, Set<Column> columns, Version... versions)
             throws IOException {
         MessageType schema =
@@ -111,7 +111,7 @@ final class InventoryFiles {
             case IS_DELETE_MARKER -> row.add(name, version.deleteMarker);
             case SIZE, LAST_MODIFIED, ETAG, STORAGE_CLASS -> {
                 if (version.deleteMarker) {
-                    return; // null, as Inventory has it
+                    return; // null, as in Inventory's files
                 } else if (column == Column.SIZE) {
                     row.add(name, object.size());
                 } else if (column == Column.LAST_MODIFIED) {
@@ -168,7 +168,7 @@ final class InventoryFiles {
         return columns.stream().map(column -> column.inCsv).collect(Collectors.joining(", ")) + ", IsMultipartUploaded";
     }
 
-    /** Names the files as if they had been delivered. */
+    /** Lists the files as if Inventory had delivered them. */
     static Path manifest(Path file, String bucket, String format, String schema, List<Path> files) throws IOException {
         List<String> entries = new ArrayList<>();
         for (Path each : files) {
@@ -190,7 +190,7 @@ final class InventoryFiles {
                     """.formatted(bucket, TIME.toEpochMilli(), format, schema, String.join(", ", entries)));
     }
 
-    /** What it says of the whole bucket. */
+    /** Reads all objects of the index. */
     static List<StoredObject> read(Path index) throws IOException, InterruptedException {
         return read(index, "");
     }
