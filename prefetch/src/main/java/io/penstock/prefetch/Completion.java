@@ -9,14 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the rest of files that were read nearly whole on the cache's disk, one file at a time, so that their next open can be
- * passed through to the kernel. Pages are missing where the disk was slower than the store, or a program did not read them.
- * Safe for use by any number of threads.
+ * Fetches the rest of files that were read nearly whole to the cache's disk, one file at a time, so that their next
+ * open can be passed through to the kernel. Pages are missing where the disk was slower than the store, or where a
+ * program did not read them. Safe for use by any number of threads.
  */
 public final class Completion {
     private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
 
-    /** Some 200 bytes of heap each. Further files are completed after their next close. */
+    /** Some 200 bytes of heap each. Other files are completed after their next close. */
     private static final int MOST_WAITING = 1_000;
 
     private final PageFetcher fetcher;

@@ -4,27 +4,27 @@ import io.penstock.core.ObjectVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listed files of a directory, each with an index that it keeps. Equal to those of the same listing. Safe for use by any
- * number of threads; never waits.
+ * The listed files of a directory, each with an index that never changes. Two objects of the same listing are equal.
+ * Safe for use by any number of threads; never waits.
  */
 public interface DirectoryFiles {
     /** The index of the file with this key; -1 if it is not listed. */
     int indexOf(String key);
 
-    /** The file's version; null if it is gone, or no file has this index. */
+    /** The file's version; null if the file is gone, or if no file has this index. */
     @Nullable
     ObjectVersion get(int index);
 
-    /** One above the last index by now. */
+    /** One above the highest index so far. */
     int size();
 
-    /** Whether no others will come. */
+    /** Whether the listing is complete. */
     boolean isWhole();
 
-    /** Knows directories by the files in them. */
+    /** Finds the directory of a file. */
     @FunctionalInterface
     interface Source {
-        /** The directory of the file with this key; null if it is not listed yet, but may be soon. Never waits. */
+        /** The directory of the file with this key; null if it is not listed, or not yet. Never waits. */
         @Nullable
         DirectoryFiles of(String key);
     }

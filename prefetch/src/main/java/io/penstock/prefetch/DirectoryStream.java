@@ -13,22 +13,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a directory's small files are read, and what of them is to be fetched ahead.
+ * The order in which a directory's small files are read, and which of them to fetch ahead.
  *
  * <pre>
  *            {@value #RUN} files, each near the one before
- *   UNKNOWN ──────────────────────────────────────────────────▶ IN_ORDER: what follows the last one
+ *   UNKNOWN ──────────────────────────────────────────────────▶ IN_ORDER: the files after the last one read
  *    │ │ ▲                                                        │
  *    │ │ ├──────────────── one far away, or a failed GET ─────────┤
- *    │ └─────────────────────────────────────────────────────▶ REPEATED: what followed it in the epoch before
- *    │       {@value #REPEATED_RUN}, each near the one before in the order of the epoch before
- *    └───────────────────────────────────────────────────────▶ AT_RANDOM: all, from the first one on
- *            a {@value #SHARE}th of all files, {@value #LEAST} at least
+ *    │ └─────────────────────────────────────────────────────▶ REPEATED: the files after it in the previous epoch
+ *    │       {@value #REPEATED_RUN}, each near the one before in the order of the previous epoch
+ *    └───────────────────────────────────────────────────────▶ AT_RANDOM: all files, from the first one
+ *            a {@value #SHARE}th of all files, at least {@value #LEAST}
  * </pre>
  *
- * <p>Each epoch begins with UNKNOWN, and nothing is fetched ahead before one of its files had to be waited for. The
- * files fetched ahead and not read yet are at most {@value #AHEAD} times those that were read: a reader of few files
- * has few fetched in vain. Safe for use by any number of threads.
+ * <p>Each epoch begins with UNKNOWN, and nothing is fetched ahead until a reader had to wait for one of the files. The
+ * files fetched ahead and not read yet have at most {@value #AHEAD} times the bytes of the files read: a reader of few
+ * files causes few useless fetches. Safe for use by any number of threads.
  */
 final class DirectoryStream {
     static final int RUN = 4;
@@ -40,7 +40,7 @@ final class DirectoryStream {
     /** Workers that share a list of files read them almost in order. */
     private static final int NEAR = 64;
 
-    /** As near are files in an order that is repeated, by workers that each take a batch of them: at most, and of all. */
+    /** The same in a repeated order, where each worker takes a batch: at most this, and a share of all files. */
     private static final int NEAR_IN_ORDER = 1024;
 
     private static final int NEAR_SHARE = 16;
@@ -59,12 +59,12 @@ final class DirectoryStream {
     }
 
     /**
-     * A file that is to be fetched ahead.
+     * A file to fetch ahead.
      *
-     * @param place its index, or its place in the order that is repeated
+     * @param place its index, or its place in the repeated order
      */
     record Next(int index, int place, ObjectVersion version, FetchedAhead why) {
-        /** Its reader is near where the order is known. Most of a whole directory is read long after, from the disk. */
+        /** In a known order its reader is near. Most files of a whole directory are read much later, from the disk. */
         Urgency urgency() {
             return why == FetchedAhead.WHOLE_DIRECTORY ? Urgency.LATER : Urgency.READAHEAD;
         }
@@ -78,7 +78,7 @@ final class DirectoryStream {
     @GuardedBy("this")
     private Shape shape = Shape.UNKNOWN;
 
-    /** The files fetched ahead, and not read since, by index; in the order in which they were fetched. */
+    /** The files fetched ahead and not read since, by index, in the order of their fetches. */
     @GuardedBy("this")
     private final SequencedMap<Integer, Next> ahead = new LinkedHashMap<>();
 
@@ -88,14 +88,14 @@ final class DirectoryStream {
     @GuardedBy("this")
     private final ReadOrder order = new ReadOrder();
 
-    /** In this epoch read, in the cache before, or not to be had. */
+    /** Files that were read in this epoch, were already in the cache, or could not be fetched. */
     @GuardedBy("this")
     private final BitSet known = new BitSet();
 
     @GuardedBy("this")
     private long readBytes;
 
-    /** Files that had to be waited for since the epoch began, or one was read again. */
+    /** Files that readers had to wait for since the epoch began, or since a file was read again. */
     @GuardedBy("this")
     private int cold;
 
@@ -103,21 +103,21 @@ final class DirectoryStream {
     @GuardedBy("this")
     private OrderedRun listed = new OrderedRun(NEAR);
 
-    /** By their place in the order of the epoch before. */
+    /** By their place in the order of the previous epoch. */
     @GuardedBy("this")
     private OrderedRun repeated = new OrderedRun(NEAR);
 
-    /** The first file that may be fetched next: its index, or its place in the order of the epoch before. */
+    /** The first file that may be fetched next: its index, or its place in the order of the previous epoch. */
     @GuardedBy("this")
     private int next;
 
-    /** Whether a caller of {@link #opened} holds it: it is in the queue for a GET. */
+    /** Whether a caller of {@link #opened} holds the stream: it is in the queue for a GET. */
     @GuardedBy("this")
     private boolean isHeld;
 
     /**
-     * @param mostAtRandom most bytes to fetch ahead of a reader without a known order
-     * @param usedBytes counts bytes that were fetched ahead and are read
+     * @param mostAtRandom the most bytes to fetch ahead of a reader without a known order
+     * @param usedBytes counts the bytes that were fetched ahead and then read
      */
     DirectoryStream(
             DirectoryFiles files, Supplier<ReadaheadConfig> limits, LongSupplier mostAtRandom, LongAdder usedBytes) {
@@ -130,8 +130,8 @@ final class DirectoryStream {
     /**
      * A reader has opened a file.
      *
-     * @param isCold whether it is neither in the cache nor on its way
-     * @return whether files are to be fetched ahead: the caller then holds the stream, until {@link #next} has none
+     * @param isCold whether the file is neither in the cache nor in flight
+     * @return whether to fetch files ahead: the caller then holds the stream until {@link #next} returns null
      */
     synchronized boolean opened(ObjectVersion version, boolean isCold) {
         int index = files.indexOf(version.key());
@@ -144,7 +144,7 @@ final class DirectoryStream {
                 if (!isCold) {
                     return false;
                 }
-                cold = 0; // perhaps an epoch begins, whose own files have to show that it is read at random
+                cold = 0; // perhaps an epoch begins; its own files must show that they are read at random
             }
             case BEGINS_EPOCH -> beginEpoch();
         }
@@ -165,7 +165,7 @@ final class DirectoryStream {
     private void beginEpoch() {
         known.clear();
         known.or(order.readInEpoch());
-        ahead.clear(); // else those that are never read would take all of the room, epoch by epoch
+        ahead.clear(); // else files that are never read would use up the limit, epoch by epoch
         aheadBytes = 0;
         startOver();
     }
@@ -191,7 +191,7 @@ final class DirectoryStream {
         }
     }
 
-    /** Files that the readers have passed over in this order, or that another one has fetched, are not ahead of them any more. */
+    /** Drops the files that the readers have passed in this order, or that were fetched for another one. */
     @GuardedBy("this")
     private void follow(OrderedRun run) {
         if (run.length() == 0) {
@@ -208,7 +208,7 @@ final class DirectoryStream {
     @GuardedBy("this")
     private void find(int index, int rank) {
         if (cold == 0) {
-            return; // as far as is known all of them are in the cache
+            return; // as far as we know, all of them are in the cache
         }
         if (listed.length() >= RUN) {
             shape = Shape.IN_ORDER;
@@ -231,7 +231,7 @@ final class DirectoryStream {
         return next < end && aheadBytes < Math.min(most, AHEAD * readBytes);
     }
 
-    /** The next file to fetch. If it is null, the caller no longer holds the stream. */
+    /** The next file to fetch. If null, the caller no longer holds the stream. */
     synchronized @Nullable Next next() {
         while (shape != Shape.UNKNOWN && hasNext()) {
             int place = next++;
@@ -250,13 +250,13 @@ final class DirectoryStream {
         return null;
     }
 
-    /** Nothing of it was fetched: the cache had it, or the store no longer has it in this version. */
+    /** Nothing was fetched: the cache had the file, or the store no longer has this version of it. */
     synchronized void had(Next file) {
         Next _ = dropAhead(file.index);
         known.set(file.index);
     }
 
-    /** There is no memory for it now: the caller no longer holds the stream, which goes on with the next file that is read. */
+    /** Memory is short: the caller no longer holds the stream, which continues when the next file is read. */
     synchronized void pause(Next file) {
         Next _ = dropAhead(file.index);
         next = Math.min(next, file.place);
@@ -264,15 +264,15 @@ final class DirectoryStream {
     }
 
     /**
-     * Its GET has failed: it is left to its readers. Nothing else is fetched ahead until they have shown once more how they
-     * read.
+     * The GET of this file failed, so the file is left to its readers. Nothing else is fetched ahead until they have
+     * shown a pattern again.
      */
     synchronized void failed(Next file) {
         had(file);
         startOver();
     }
 
-    /** The file is not ahead of its readers any more. @return what was fetched; null if nothing was */
+    /** The file is no longer ahead of its readers. @return what was fetched; null if nothing was */
     @GuardedBy("this")
     private @Nullable Next dropAhead(int index) {
         Next fetched = ahead.remove(index);
@@ -280,7 +280,7 @@ final class DirectoryStream {
         return fetched;
     }
 
-    /** Whether a newer listing may say more of the file: this one does not have it, or another version of it. */
+    /** Whether a newer listing may know more about the file: this one lacks it, or has another version of it. */
     boolean isOutdatedFor(ObjectVersion version) {
         int index = files.indexOf(version.key());
         ObjectVersion inListing = index < 0 ? null : files.get(index);
@@ -291,7 +291,7 @@ final class DirectoryStream {
         return files.equals(listing);
     }
 
-    /** The number of files that are listed, all of which it holds. */
+    /** The number of listed files, all of which are on the heap. */
     int size() {
         return files.size();
     }

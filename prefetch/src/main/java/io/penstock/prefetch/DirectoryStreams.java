@@ -10,14 +10,14 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The directories whose small files were read last. Safe for use by any number of threads; never waits. */
+/** The directories whose small files were read most recently. Safe for use by any number of threads; never waits. */
 final class DirectoryStreams {
     private static final int MOST_DIRECTORIES = 16;
 
-    /** Of all directories but the one used last: their listings are held, at most 450 bytes of heap a file. */
+    /** In all directories except the one used last. Their listings stay on the heap, at most 450 bytes a file. */
     private static final int MOST_FILES = 100_000;
 
-    /** Each time that a listing was outdated for so many cold files of its directory, a newer one is asked for. */
+    /** A newer listing is requested each time a listing was outdated for this many cold files of its directory. */
     private static final int LEAST_COLD = 4;
 
     private final DirectoryFiles.Source source;
@@ -25,7 +25,7 @@ final class DirectoryStreams {
     private final LongSupplier mostAtRandom;
     private final LongAdder usedBytes;
 
-    /** By what their keys begin with, the one used last at the end. */
+    /** By the prefix of their keys, the most recently used one last. */
     @GuardedBy("this")
     private final Map<String, Directory> directories = new LinkedHashMap<>(MOST_DIRECTORIES, 0.75F, true);
 
@@ -38,7 +38,7 @@ final class DirectoryStreams {
         }
     }
 
-    /** @param mostAtRandom as {@link DirectoryStream} has it */
+    /** @param mostAtRandom see {@link DirectoryStream} */
     DirectoryStreams(
             DirectoryFiles.Source source,
             Supplier<ReadaheadConfig> limits,
@@ -53,8 +53,8 @@ final class DirectoryStreams {
     /**
      * A reader has opened a small file.
      *
-     * @param isCold whether it is neither in the cache nor on its way
-     * @return the stream that is to be fetched ahead, which the caller holds; null for none
+     * @param isCold whether the file is neither in the cache nor in flight
+     * @return the stream to fetch ahead, which the caller then holds; null for none
      */
     @Nullable
     DirectoryStream opened(ObjectVersion version, boolean isCold) {

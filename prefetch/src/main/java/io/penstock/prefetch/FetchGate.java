@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits the number of concurrent GETs, and lets demand go before readahead. Safe for use by any number of threads.
  *
- * <p>Demand waits here for its turn. Readahead does not: a stream that wants readahead stands in a queue, without a
- * page or memory, until a GET is free. It takes one range and goes to the end of the queue again. So streams share the
- * GETs evenly, whichever file they belong to, and no reader ever waits for a page whose GET is still queued.
+ * <p>A GET for demand blocks here until it has a slot. Readahead does not block: a stream that wants to read ahead
+ * waits in a queue, without pages or memory, until a slot is free. It takes one range and queues again. So the streams
+ * of all files share the slots evenly, and no reader ever waits for a page whose GET is still queued.
  */
 final class FetchGate {
     private final IntSupplier limit;
@@ -24,11 +24,11 @@ final class FetchGate {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
 
-    /** 0 to the limit, or more after it was lowered. */
+    /** 0 to the limit; more after the limit was lowered. */
     @GuardedBy("lock")
     private int running;
 
-    /** Among those running. */
+    /** How many of those are readahead. */
     @GuardedBy("lock")
     private int runningReadahead;
 
@@ -38,12 +38,12 @@ final class FetchGate {
     @GuardedBy("lock")
     private final Queue<BooleanSupplier> queue = new ArrayDeque<>();
 
-    /** @param limit of GETs, which may change; {@link #limitChanged} must follow */
+    /** @param limit the number of slots, which may change; call {@link #limitChanged} afterwards */
     FetchGate(IntSupplier limit) {
         this.limit = limit;
     }
 
-    /** An eighth of the GETs is for demand alone, so that a random reader finds one free however many streams run. */
+    /** An eighth of the slots is for demand alone, so that a random reader finds one free however many streams run. */
     private static int forReadahead(int limit) {
         return Math.max(1, limit - limit / 8);
     }
@@ -58,7 +58,7 @@ final class FetchGate {
         admit();
     }
 
-    /** Waits for a GET for demand. @return for how long, in nanoseconds; 0 if one was free */
+    /** Waits for a slot for demand. @return for how long, in nanoseconds; 0 if one was free */
     long acquire() throws InterruptedException {
         boolean isMine = false;
         lock.lock();
@@ -69,7 +69,7 @@ final class FetchGate {
             return waited;
         } finally {
             lock.unlock();
-            if (!isMine) { // no readahead was admitted while this waited
+            if (!isMine) { // no readahead was admitted during the wait
                 admit();
             }
         }
@@ -89,7 +89,7 @@ final class FetchGate {
         return System.nanoTime() - begun;
     }
 
-    /** Waits in the queue for a GET for readahead. */
+    /** Waits in the queue for a slot for readahead. */
     void acquireReadahead() throws InterruptedException {
         Semaphore admitted = new Semaphore(0);
         BooleanSupplier turn = () -> {
@@ -102,17 +102,17 @@ final class FetchGate {
             admitted.acquire();
             isMine = true;
         } finally {
-            if (!isMine && !remove(turn)) { // it has been admitted
+            if (!isMine && !remove(turn)) { // already admitted
                 release(Urgency.READAHEAD);
             }
         }
     }
 
     /**
-     * Puts it at the end of the queue. It begins at once if it may.
+     * Puts readahead at the end of the queue. It begins immediately if a slot is free.
      *
-     * @param readahead begins with the GET, which must be {@linkplain #release released}. Does not wait. False if it cannot
-     *     begin any more: then the GET is free again
+     * @param readahead called once it has a slot, which it must {@linkplain #release release} later. Does not wait.
+     *     Returns false if it can no longer begin: then the slot is free again
      */
     void enqueue(BooleanSupplier readahead) {
         lock.lock();
@@ -124,7 +124,7 @@ final class FetchGate {
         admit();
     }
 
-    /** Takes it out of the queue; false if it was admitted. */
+    /** Removes it from the queue; false if it was already admitted. */
     private boolean remove(BooleanSupplier readahead) {
         lock.lock();
         try {
@@ -153,7 +153,7 @@ final class FetchGate {
         }
     }
 
-    /** Has those begin that may. */
+    /** Starts the readahead that may begin. */
     private void admit() {
         for (BooleanSupplier next = next(); next != null; next = next()) {
             if (!next.getAsBoolean()) {
@@ -162,7 +162,7 @@ final class FetchGate {
         }
     }
 
-    /** The first in the queue, with a GET; null if the queue is empty, or no GET is free. */
+    /** Takes the first from the queue, and a slot for it; null if the queue is empty, or no slot is free. */
     private @Nullable BooleanSupplier next() {
         lock.lock();
         try {
@@ -191,7 +191,7 @@ final class FetchGate {
         }
     }
 
-    /** The number of GETs for demand that wait for their turn. */
+    /** The number of GETs for demand that wait for a slot. */
     int waiting() {
         lock.lock();
         try {

@@ -1,15 +1,15 @@
 package io.penstock.prefetch;
 
-/** Why some of a version was fetched before a reader asked for it. */
+/** Why parts of a version were fetched before a reader requested them. */
 public enum FetchedAhead {
     NOT,
-    /** It is read in sequence. */
+    /** The file is read sequentially. */
     STREAM,
     /** The files of its directory are read in the order of their names. */
     DIRECTORY_ORDER,
-    /** They are read in the order of the epoch before. */
+    /** They are read in the order of the previous epoch. */
     EPOCH_ORDER,
-    /** They are read at random, so that all of them will be. */
+    /** They are read at random, so all of them will be needed. */
     WHOLE_DIRECTORY,
     /** A {@link Warmup} has brought it in. */
     WARMUP

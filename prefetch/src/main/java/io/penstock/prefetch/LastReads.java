@@ -3,13 +3,13 @@ package io.penstock.prefetch;
 import java.util.Map;
 
 /**
- * How the last reads of a version were answered; reads that the kernel answers are not among them.
+ * How the last reads of a version were answered, except those that the kernel answered itself.
  *
- * @param sources of the last ones, {@value ReadHistory#KEPT} at most: how many there were of each; none at 0
- * @param storeNanos nanoseconds that all reads waited for the store, as long as they are remembered
+ * @param sources the number of the last reads, {@value ReadHistory#KEPT} at most, by source; without zeros
+ * @param storeNanos nanoseconds that all remembered reads waited for the store
  * @param nvmeNanos the same for NVMe
- * @param limitNanos the same for memory, or for the turn of a GET
- * @param ahead why it was fetched ahead last
+ * @param limitNanos the same for memory or a GET slot
+ * @param ahead why it was last fetched ahead
  */
 public record LastReads(
         Map<ReadSource, Integer> sources, long storeNanos, long nvmeNanos, long limitNanos, FetchedAhead ahead) {}

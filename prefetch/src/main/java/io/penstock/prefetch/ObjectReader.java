@@ -23,12 +23,12 @@ import org.jspecify.annotations.Nullable;
  * Positional reads of one object version through the page cache, with readahead. Safe for use by any number of threads.
  */
 public final class ObjectReader implements AutoCloseable {
-    /** Returned by {@link #readNow} in place of a byte count if it would have to wait. */
+    /** Returned by {@link #readNow} instead of a byte count if it would have to wait. */
     public static final int WOULD_WAIT = -1;
 
     /**
-     * How often a read asks again after a fetch ended without a failed demand. Once is enough, unless readahead claims
-     * the page anew at that very moment and fails again.
+     * How often a read requests bytes again after a fetch ended without a failed demand. Once is enough, unless
+     * readahead claims the page again at that very moment and fails again.
      */
     private static final int RETRIES = 2;
 
@@ -106,11 +106,11 @@ public final class ObjectReader implements AutoCloseable {
         return holder.isInMemory(page) ? ReadSource.MEMORY : ReadSource.NVME;
     }
 
-    /** What a read asks the store for. Confined to its thread. */
+    /** A read's fetches from the store. Confined to its thread. */
     private static final class Demand {
         private List<RangeFetch> fetches = List.of();
 
-        /** The exception of the fetch that was to bring this byte; null if there is none. */
+        /** The exception of the fetch that should have brought this byte; null if there is none. */
         @Nullable
         Exception failureAt(long offset) {
             for (RangeFetch fetch : fetches) {
@@ -122,7 +122,7 @@ public final class ObjectReader implements AutoCloseable {
             return null;
         }
 
-        /** How long it has waited for memory, for one claim after the other. */
+        /** How long it waited for memory, summed over its claims, which wait one after the other. */
         long memoryNanos() {
             long nanos = 0;
             for (RangeFetch fetch : fetches) {
@@ -131,7 +131,7 @@ public final class ObjectReader implements AutoCloseable {
             return nanos;
         }
 
-        /** How long it has waited for the turn of its GETs, for all at once. */
+        /** How long it waited for GET slots: the maximum, because its GETs wait concurrently. */
         long turnNanos() {
             long nanos = 0;
             for (RangeFetch fetch : fetches) {
@@ -143,7 +143,7 @@ public final class ObjectReader implements AutoCloseable {
 
     /**
      * @param end after the last byte, which is in the object
-     * @param isMissing whether some of it is neither here nor on its way
+     * @param isMissing whether some of the bytes are neither cached nor in flight
      */
     private int read(
             long position, long end, ByteBuffer to, @Nullable LentBytes loans, boolean isMissing, Demand demand)
@@ -155,7 +155,7 @@ public final class ObjectReader implements AutoCloseable {
                 deadline = fetcher.deadline();
                 demand.fetches = fetchMissing(position, end, deadline);
             }
-        } finally { // after the demand, so that the demand's range may run on
+        } finally { // after the demand, so that the demand's range may extend further
             if (movedOn != null) {
                 fetcher.readAhead(object, movedOn);
             }
@@ -193,8 +193,8 @@ public final class ObjectReader implements AutoCloseable {
     }
 
     /**
-     * {@link #read} from memory only, without waiting. If a byte is missing there, {@link #WOULD_WAIT}, and the buffer
-     * is unchanged.
+     * {@link #read} from memory only, without waiting. Returns {@link #WOULD_WAIT}, with the buffer unchanged, if a
+     * byte is not in memory.
      */
     public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         long end = end(position, to);
@@ -232,8 +232,8 @@ public final class ObjectReader implements AutoCloseable {
     }
 
     /**
-     * Claims the Missing pages of {@code [from, to)} and starts their GETs. The first GET may run on: to the end of a
-     * small object, or as far as the stream wants to read ahead.
+     * Claims the Missing pages of {@code [from, to)} and starts their GETs. The last GET may extend further: to the end
+     * of a small object, or as far as the stream wants to read ahead.
      */
     private List<RangeFetch> fetchMissing(long from, long to, Deadline deadline) throws InterruptedException {
         CachedObject sectors = object.sectors;
@@ -262,7 +262,7 @@ public final class ObjectReader implements AutoCloseable {
         return cached.isWhole();
     }
 
-    /** Has the rest of the object fetched after the close, if little is missing by then: {@link Completion}. */
+    /** Fetches the rest of the object after the close if little of it is missing then: {@link Completion}. */
     public void completeAtClose() {
         completes = true;
     }
@@ -273,8 +273,8 @@ public final class ObjectReader implements AutoCloseable {
     }
 
     /**
-     * Whether most of what comes after a read will be wanted too: the version was mostly read in long runs when a reader
-     * of it last closed, or others of its kind were; or it is small and so fetched as a whole.
+     * Whether most bytes after a read will be needed too. They will if the version, or others of its kind, was mostly
+     * read in long runs when a reader of it last closed, or if it is small and so is fetched whole.
      */
     public boolean isStreamed() {
         return object.sectors == null || object.expectedShape(fetcher.siblings()) == ReadShape.IN_RUNS;

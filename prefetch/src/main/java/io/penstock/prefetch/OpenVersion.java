@@ -23,35 +23,35 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *          last reader closes          no reader follows             last fetch ends
- *   OPEN ◀────────────────────▶ PAUSED ───────────────────▶ CLOSING ─────────────────▶ CLOSED (its pages are given back)
+ *   OPEN ◀────────────────────▶ PAUSED ───────────────────▶ CLOSING ─────────────────▶ CLOSED (its pages are released)
  *          another reader opens
  * </pre>
  *
- * <p>In PAUSED, where the fetcher has that, fetches go on and no readahead begins. In CLOSING no fetch begins, and
- * fetches that no reader awaits are cancelled. A reader that opens the version then gets another OpenVersion; the
- * claims in the cache keep the two apart.
+ * <p>PAUSED exists only where versions linger. In it, fetches continue and no readahead begins. In CLOSING no fetch
+ * begins, and fetches that no reader awaits are cancelled. A reader that then opens the version gets another
+ * OpenVersion; the cache's claims keep the two from fetching the same page.
  */
 final class OpenVersion {
     final CachedObject cached;
 
-    /** Its sectors that were fetched without the rest of their page; null if it is small, and so fetched as a whole. */
+    /** Sectors that were fetched without the rest of their page; null for a small object, which is fetched whole. */
     final @Nullable CachedObject sectors;
 
     final Streams streams;
 
-    /** Written before others have this object. */
+    /** Written before the object is published. */
     ReadHistory history = new ReadHistory();
 
-    /** Guarded by the {@link OpenVersionTable} that has this object. */
+    /** Guarded by the {@link OpenVersionTable} that holds this object. */
     int readers;
 
-    /** One use for all readers together, and one for each fetch. At 0 it is CLOSED, for good. */
+    /** One use for all readers together, and one for each fetch. At 0 it is CLOSED permanently. */
     private final AtomicInteger uses = new AtomicInteger(1);
 
-    /** Written once, before the fetches are cancelled, so that a fetch added at that time finds it set. */
+    /** Written once, before the fetches are cancelled, so that a fetch added at that moment finds it set. */
     private volatile boolean closing;
 
-    /** Whether it has no reader for the moment: no GET begins. */
+    /** Whether it has no reader at the moment: no GET begins. */
     private volatile boolean paused;
 
     private final Set<RangeFetch> fetches = ConcurrentHashMap.newKeySet();
@@ -73,7 +73,7 @@ final class OpenVersion {
         }
     }
 
-    /** For one that was never used, too. */
+    /** Also for an object that was never used. */
     void closePages() {
         cached.close();
         if (sectors != null) {
@@ -81,7 +81,7 @@ final class OpenVersion {
         }
     }
 
-    /** Where the byte is, or is coming to: among the sectors if it is there and its page is not. */
+    /** Where the byte is or will be: among the sectors if they have it and its page does not. */
     CachedObject holder(long position) {
         boolean isSector = sectors != null
                 && cached.state(position / PAGE_SIZE) != PageState.READY
@@ -89,7 +89,7 @@ final class OpenVersion {
         return isSector ? requireNonNull(sectors) : cached;
     }
 
-    /** Reads from the page, or from the sector, that holds the byte, as {@link CachedObject#readNow} does: negative if neither can. */
+    /** {@link CachedObject#readNow} of the page or sector that holds the byte: negative if neither can. */
     int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
         int count = cached.readNow(position, to, loans);
         return count < 0 && sectors != null ? sectors.readNow(position, to, loans) : count;
@@ -108,24 +108,24 @@ final class OpenVersion {
         }
     }
 
-    /** Remembers for the next open how it was read. */
+    /** Records for the next open how it was read. */
     void noteShape(SiblingShapes siblings) {
         if (streams.isRead()) {
             ReadShape shape = streams.isStreamed() ? ReadShape.IN_RUNS : ReadShape.AT_RANDOM;
             cached.setReadShape(shape);
-            if (sectors != null) { // else it is small, and fetched as a whole however it is read
+            if (sectors != null) { // else it is small, and fetched whole however it is read
                 siblings.note(cached.version().key(), shape);
             }
         }
     }
 
-    /** How it was read last, or else its siblings were. */
+    /** How it was last read; if unknown, how its siblings were. */
     ReadShape expectedShape(SiblingShapes siblings) {
         ReadShape known = cached.readShape();
         return known == ReadShape.UNKNOWN ? siblings.expected(cached.version().key()) : known;
     }
 
-    /** The last reader has closed, and another may follow: what runs goes on, and nothing more begins. */
+    /** The last reader has closed, and another may follow: running fetches continue, and none begins. */
     void pause() {
         paused = true;
     }
@@ -146,7 +146,7 @@ final class OpenVersion {
     /**
      * Claims the next range of the stream, which the caller holds from {@link Streams#observe}.
      *
-     * @return null if the stream wants nothing now, or memory is short: the caller no longer holds it
+     * @return null if the stream wants nothing now, or memory is short: the caller no longer holds the stream
      */
     @Nullable
     Fill claimReadahead(Stream stream) throws InterruptedException {
@@ -175,7 +175,7 @@ final class OpenVersion {
                 if (fill != null) {
                     streams.claimed(stream, range, fill.range());
                     return fill;
-                } else if (anyMissing(first, end)) { // else others have claimed all of it meanwhile
+                } else if (anyMissing(first, end)) { // else others have claimed all of it by now
                     streams.pause(stream, range.offset());
                     return null;
                 }
@@ -185,7 +185,7 @@ final class OpenVersion {
         return null;
     }
 
-    /** The exception with which a reader of this byte ends when its fetch has failed: the store's, if that has caused it. */
+    /** The exception for a reader of this byte after its fetch failed: the store's, if that was the cause. */
     ObjectStoreException storeException(Exception failure, long offset) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof ObjectStoreException known) {
@@ -197,7 +197,7 @@ final class OpenVersion {
                 failure);
     }
 
-    /** Whether a byte of {@code [from, to)} is neither here nor on its way, or was so a moment ago. */
+    /** Whether a byte of {@code [from, to)} is neither cached nor in flight, or was so a moment ago. */
     boolean isMissing(long from, long to) {
         for (long at = from; at < to; ) {
             long end = Math.min((at / PAGE_SIZE + 1) * PAGE_SIZE, to);
@@ -209,7 +209,7 @@ final class OpenVersion {
         return false;
     }
 
-    /** Whether all sectors of these bytes are there or coming. */
+    /** Whether all sectors of these bytes are cached or in flight. */
     boolean areInSectors(long from, long to) {
         for (long sector = from / SECTOR_SIZE; sector * SECTOR_SIZE < to; sector++) {
             if (sectors == null || sectors.state(sector) == PageState.MISSING) {
@@ -229,7 +229,7 @@ final class OpenVersion {
         return false;
     }
 
-    /** How many pages are Missing: a snapshot. It counts no further than to one more than {@code most}. */
+    /** The number of Missing pages: a snapshot. Counts to one more than {@code most} at the most. */
     long missingPages(long most) {
         long missing = 0;
         for (long page = 0; page < pages(cached.version().size()) && missing <= most; page++) {
@@ -238,7 +238,7 @@ final class OpenVersion {
         return missing;
     }
 
-    /** The number of pages of the first {@code bytes} bytes. */
+    /** The number of pages that the first {@code bytes} bytes touch. */
     static long pages(long bytes) {
         return (bytes + PAGE_SIZE - 1) / PAGE_SIZE;
     }

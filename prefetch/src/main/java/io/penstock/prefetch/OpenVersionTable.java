@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The object versions that are open: each is shared by its readers, and stays open for a while after the last of them. Safe for
- * use by any number of threads.
+ * The open object versions. Each is shared by its readers, and stays open for a while after the last one. Safe for use
+ * by any number of threads.
  */
 final class OpenVersionTable implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OpenVersionTable.class);
@@ -36,22 +36,22 @@ final class OpenVersionTable implements AutoCloseable {
     @GuardedBy("this")
     private final Map<ObjectVersion, OpenVersion> open = new HashMap<>();
 
-    /** Of versions that are not open, the one closed last at the end. */
+    /** Of versions that are not open, the most recently closed one last. */
     @GuardedBy("this")
     private final LinkedHashMap<ObjectVersion, ReadHistory> histories = new LinkedHashMap<>();
 
-    /** Those without a reader, by System.nanoTime() when they are to be closed, the first of them first. */
+    /** Versions without a reader, with the System.nanoTime() at which to close them, the earliest first. */
     @GuardedBy("this")
     private final Map<OpenVersion, Long> lingering = new LinkedHashMap<>();
 
-    /** Whether a thread closes those whose time is up. */
+    /** Whether a thread closes those that are due. */
     @GuardedBy("this")
     private boolean isClosing;
 
     /**
      * @param linger how long a version stays open after its last reader
-     * @param opener makes one without a reader
-     * @param starter runs a task on another thread, which is interrupted at the end; false if that has come
+     * @param opener creates an open version without readers
+     * @param starter runs a task on another thread, interrupted at shutdown; false once that has begun
      */
     OpenVersionTable(Duration linger, Function<ObjectVersion, OpenVersion> opener, Predicate<Runnable> starter) {
         this.lingerNanos = linger.toNanos();
@@ -59,7 +59,7 @@ final class OpenVersionTable implements AutoCloseable {
         this.starter = starter;
     }
 
-    /** The version with one reader more, which must {@linkplain #closed close}. */
+    /** The version with one more reader, which must {@linkplain #closed close}. */
     OpenVersion share(ObjectVersion version) {
         synchronized (this) {
             OpenVersion shared = open.get(version);
@@ -117,7 +117,7 @@ final class OpenVersionTable implements AutoCloseable {
         }
     }
 
-    /** It is not open any more; its history is remembered for a while. */
+    /** The version is no longer open; its history is remembered for a while. */
     @GuardedBy("this")
     private void remove(OpenVersion object) {
         open.remove(object.cached.version());
@@ -129,7 +129,7 @@ final class OpenVersionTable implements AutoCloseable {
         }
     }
 
-    /** Has it closed later, unless it is small or the cache has all of it, as its streams are of no use then. */
+    /** Schedules a later close, except where streams are useless: for small and wholly cached objects. */
     @GuardedBy("this")
     private boolean lingers(OpenVersion object) {
         if (lingerNanos == 0 || object.sectors == null || object.cached.isWhole()) {
@@ -139,7 +139,7 @@ final class OpenVersionTable implements AutoCloseable {
         return isClosing;
     }
 
-    /** Ends once nothing lingers any more. */
+    /** Ends once nothing lingers. */
     private void closeLingering() {
         try {
             long nanos = lingerNanos;
@@ -147,12 +147,12 @@ final class OpenVersionTable implements AutoCloseable {
                 TimeUnit.NANOSECONDS.sleep(nanos);
                 nanos = closeDue();
             }
-        } catch (InterruptedException e) { // at the end: close() closes the rest
+        } catch (InterruptedException e) { // at shutdown: close() closes the rest
             Thread.currentThread().interrupt();
         }
     }
 
-    /** @return nanoseconds until the next is due; 0 if there is none */
+    /** @return nanoseconds until the next close is due; 0 if there is none */
     private long closeDue() {
         List<OpenVersion> due = new ArrayList<>();
         long nanos = 0;
@@ -175,7 +175,7 @@ final class OpenVersionTable implements AutoCloseable {
         return nanos;
     }
 
-    /** One that fails to close keeps none of the others open. */
+    /** A failure to close one does not keep the others open. */
     private static void closeAll(List<OpenVersion> objects) {
         for (OpenVersion object : objects) {
             try {
@@ -193,7 +193,7 @@ final class OpenVersionTable implements AutoCloseable {
      * A version's entry in this table.
      *
      * @param object null if it is not open
-     * @param history of its reads, as far back as it is remembered
+     * @param history its reads, as far back as they are remembered
      */
     record Known(@Nullable OpenVersion object, int readers, ReadHistory history) {}
 

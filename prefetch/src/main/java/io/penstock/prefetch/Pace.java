@@ -2,7 +2,7 @@ package io.penstock.prefetch;
 
 import java.util.function.LongSupplier;
 
-/** Limits bytes a second, evenly from piece to piece. Used by one thread. */
+/** Limits bytes per second, evenly from piece to piece. Confined to one thread. */
 public final class Pace {
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -20,12 +20,12 @@ public final class Pace {
         this.next = nanoTime.getAsLong();
     }
 
-    /** How long to wait before the next piece: 0 or less for not at all. */
+    /** How long to wait before the next piece; 0 or less for not at all. */
     public long nanosToWait() {
         return next - nanoTime.getAsLong();
     }
 
-    /** A piece of so many bytes is on its way. */
+    /** A piece of this many bytes begins. */
     public void take(long bytes) {
         long now = nanoTime.getAsLong();
         // Unused time is not made up for.

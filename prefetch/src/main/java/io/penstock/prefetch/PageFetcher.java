@@ -21,22 +21,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches Missing pages from the object store. All that begins a GET is here, as it shares the gates and the threads: hence its
- * length. Safe for use by any number of threads.
+ * Fetches Missing pages from the object store. The class is long because everything that begins a GET is here: it
+ * shares the gates and the threads. Safe for use by any number of threads.
  */
 public final class PageFetcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PageFetcher.class);
 
     /**
-     * How long a version stays open after its last reader has closed. Programs that open a file for each sample in it
-     * (MosaicML's StreamingDataset does) go on with the streams and GETs of the reader before.
+     * How long a version stays open after its last reader has closed. Programs that open the file again for each sample
+     * in it, such as MosaicML's StreamingDataset, then keep the streams and GETs of the previous reader.
      */
     public static final Duration LINGER = Duration.ofSeconds(1);
 
-    /** How long a store may take to react to an interrupt: it promises to do so at once. */
+    /** How long a store may take to react to an interrupt, although it promises to do so immediately. */
     private static final long CLOSE_SECONDS = 10;
 
-    /** One part in so many of a file may be missing for the rest to be fetched: a later read would have to fetch it too. */
+    /** The rest of a file is fetched if at most one part in this many is missing: a later read would need it. */
     private static final int MOST_MISSING_SHARE = 8;
 
     private final ObjectStore store;
@@ -47,8 +47,8 @@ public final class PageFetcher implements AutoCloseable {
     private final FetchGate gate;
 
     /**
-     * Of the GETs for other nodes. They are apart from those of this node's readers, which may wait for another node: two nodes
-     * would wait for each other.
+     * For the GETs for other nodes. They do not share a gate with this node's readers, which may wait for another node:
+     * two nodes could wait for each other.
      */
     private final FetchGate peerGate;
 
@@ -57,7 +57,7 @@ public final class PageFetcher implements AutoCloseable {
     private final DirectoryStreams directories;
     private final SiblingShapes siblings = new SiblingShapes();
 
-    /** One thread for each fetch, so that an interrupt cancels just that fetch. */
+    /** One thread per fetch, so that an interrupt cancels just that fetch. */
     private final ExecutorService fetchThreads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("fetch-", 0).factory());
 
@@ -69,7 +69,7 @@ public final class PageFetcher implements AutoCloseable {
      * @param cache their destination; the caller closes it, after this
      * @param namespace distinguishes this bucket's keys in the cache: endpoint and bucket
      * @param linger how long a version stays open after its last reader has closed; see {@link #LINGER}
-     * @param listed knows which small files a directory has: those that will be read are fetched ahead
+     * @param listed knows the small files of a directory: those that will be read are fetched ahead
      */
     public PageFetcher(
             ObjectStore store,
@@ -85,21 +85,21 @@ public final class PageFetcher implements AutoCloseable {
         this.gate = new FetchGate(() -> limits.concurrency());
         this.peerGate = new FetchGate(() -> limits.concurrency());
         this.objects = new OpenVersionTable(linger, this::openVersion, this::start);
-        // The other half is for pages that are being read, and pages on their way to the disk.
+        // The other half is for pages that are being read, and for pages in flight to the disk.
         this.running = new RunningStreams(() -> cache.memoryBytes() / 2, System::nanoTime);
-        // Files fetched ahead must still be there when they are read, and not in place of those read before.
+        // Files fetched ahead must stay cached until they are read, and must not displace those read earlier.
         this.directories =
                 new DirectoryStreams(listed, () -> limits, () -> cache.roomBytes() / 2, counters.readaheadUsed);
     }
 
-    /** A fetcher whose versions close with their last reader, and which knows of no directories. */
+    /** A fetcher that closes versions with their last reader, and that knows no directories. */
     public PageFetcher(ObjectStore store, PageCache cache, String namespace, ReadaheadConfig config) {
         this(store, cache, namespace, config, Duration.ZERO, key -> null);
     }
 
     /**
-     * A reader of this version, which shares detected streams with its other readers. Fetches nothing yet. Must be
-     * closed.
+     * A reader of this version, which shares detected streams with the version's other readers. Fetches nothing yet.
+     * Must be closed.
      */
     public ObjectReader open(ObjectVersion version) {
         OpenVersion object = share(version);
@@ -113,14 +113,14 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /**
-     * Reads of this version for another node of the cache group: Missing pages come from the store alone, and nothing
-     * is read ahead. Must be closed.
+     * Reads of this version for another node of the cache group: Missing pages come from the store only, and nothing is
+     * read ahead. Must be closed.
      */
     public PeerReader openForPeer(ObjectVersion version) {
         return new PeerReader(this, share(version));
     }
 
-    /** From now on asks these before the store. */
+    /** Requests bytes from these peers before the store from now on. */
     public void setPeers(PeerSource peers) {
         this.peers = peers;
     }
@@ -137,7 +137,7 @@ public final class PageFetcher implements AutoCloseable {
                 new Streams(() -> limits, version.size(), counters.readaheadUsed, running));
     }
 
-    /** The version with one reader more, which must {@linkplain #closed close}. */
+    /** The version with one more reader, which must {@linkplain #closed close}. */
     OpenVersion share(ObjectVersion version) {
         return objects.share(version);
     }
@@ -147,7 +147,7 @@ public final class PageFetcher implements AutoCloseable {
         objects.closed(object);
     }
 
-    /** A reader of a file that may be passed through to the kernel has closed: if little of it is missing, that is fetched. */
+    /** A reader of a file that may be passed through to the kernel has closed: fetches the rest if it is little. */
     void closedToComplete(OpenVersion object) {
         long pages = OpenVersion.pages(object.cached.version().size());
         long most = Math.min(
@@ -159,12 +159,12 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** Has this complete such files: {@link Completion#add}. */
+    /** Sets what completes such files: {@link Completion#add}. */
     public void setCompletion(Consumer<ObjectVersion> completion) {
         this.completion = completion;
     }
 
-    /** Has other limits from now on. GETs that run and exceed them end by themselves. */
+    /** Changes the limits. Running GETs that exceed them end normally. */
     public void adjust(ReadaheadConfig config) {
         limits = config;
         gate.limitChanged();
@@ -179,18 +179,18 @@ public final class PageFetcher implements AutoCloseable {
         return counters.snapshot();
     }
 
-    /** A reader has waited so many nanoseconds for what limits fetches. */
+    /** A reader has waited this long for memory and for GET slots. */
     void readerWaited(long memoryNanos, long turnNanos) {
         counters.memoryNanos.add(memoryNanos);
         counters.turnNanos.add(turnNanos);
     }
 
-    /** The number of GETs that run now or wait for the store. */
+    /** The number of GETs that have a slot now. */
     int running() {
         return gate.running();
     }
 
-    /** The number of GETs that readers wait for, and that wait for their turn. */
+    /** The number of GETs for demand that wait for a slot. */
     int waiting() {
         return gate.waiting();
     }
@@ -200,13 +200,13 @@ public final class PageFetcher implements AutoCloseable {
         return objects.count();
     }
 
-    /** The deadline of a read that begins to wait for the store now: that of its call, or a new one. */
+    /** The deadline of a read that begins to wait for the store now: its call's, or a new one. */
     Deadline deadline() {
         Deadline outer = Deadline.current();
         return outer == null ? store.retries().forReading() : outer;
     }
 
-    /** Starts the GET of a claim for which a reader that has the object open waits until the deadline. */
+    /** Starts the GET of a claim that a reader, which has the object open, awaits until the deadline. */
     RangeFetch fetch(OpenVersion object, Fill fill, Deadline deadline) {
         RangeFetch fetch =
                 new RangeFetch(peers, store, object.cached.version(), fill, Urgency.DEMAND, deadline, counters);
@@ -218,7 +218,7 @@ public final class PageFetcher implements AutoCloseable {
         return peerGate;
     }
 
-    /** Starts the GET of a claim that another node waits for. For readahead the peers' gate has admitted it. */
+    /** Starts the GET of a claim that another node awaits. The peers' gate has already admitted readahead. */
     RangeFetch fetchForPeer(OpenVersion object, Fill fill, Urgency urgency) {
         RangeFetch fetch =
                 new RangeFetch(PeerSource.NONE, store, object.cached.version(), fill, urgency, deadline(), counters);
@@ -227,10 +227,10 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /**
-     * Runs it on another thread; after {@link #close} it is abandoned.
+     * Runs the fetch on another thread; after {@link #close} the fetch is abandoned.
      *
-     * @param within has admitted it, if it is readahead
-     * @param done runs at its end
+     * @param within the gate, which has already admitted the fetch if it is readahead
+     * @param done runs at the fetch's end
      */
     private void start(OpenVersion object, RangeFetch fetch, FetchGate within, Runnable done) {
         object.retain();
@@ -261,7 +261,7 @@ public final class PageFetcher implements AutoCloseable {
         gate.enqueue(() -> start(() -> runInDirectory(stream)));
     }
 
-    /** The gate has admitted a GET, which is given back here or by the fetch. */
+    /** The gate has admitted a GET; this method or the fetch releases the slot. */
     private void runInFile(OpenVersion object, Stream stream) {
         if (!object.retain()) {
             gate.release(Urgency.READAHEAD);
@@ -271,7 +271,7 @@ public final class PageFetcher implements AutoCloseable {
             Fill fill = claim(() -> object.claimReadahead(stream));
             if (fill != null) {
                 object.history.fetchedAhead(FetchedAhead.STREAM);
-                readAhead(object, stream); // its next range, after those of the streams that wait
+                readAhead(object, stream); // its next range, after those of the streams in the queue
                 RangeFetch _ = run(object, fill);
             }
         } finally {
@@ -279,7 +279,7 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** Fetches the next file of the directory that the cache has not, with a GET that the gate has admitted. */
+    /** Fetches the directory's next file that is not cached, in a slot that the gate has granted. */
     private void runInDirectory(DirectoryStream stream) {
         DirectoryStream.Next file = stream.next();
         if (file == null) {
@@ -310,7 +310,7 @@ public final class PageFetcher implements AutoCloseable {
         }
     }
 
-    /** Whether a file that was fetched ahead was changed or deleted, which says nothing about the others of its directory. */
+    /** Whether the fetched file was changed or deleted, which says nothing about other files of its directory. */
     private static boolean isOfThisFile(Exception failure) {
         return failure.getCause() instanceof ObjectStoreException.NotFound
                 || failure.getCause() instanceof ObjectStoreException.PreconditionFailed;
@@ -321,7 +321,7 @@ public final class PageFetcher implements AutoCloseable {
         Fill make() throws InterruptedException;
     }
 
-    /** The claim of one that the gate has admitted; null if it claims nothing, and then the GET is given back. */
+    /** Makes a claim for which the gate has granted a slot; null, and the slot is released, if nothing is claimed. */
     @Nullable
     Fill claim(Claim claim) {
         Fill fill = null;
@@ -344,7 +344,7 @@ public final class PageFetcher implements AutoCloseable {
         return fetch;
     }
 
-    /** Never waits for the store or the disk: it opens nothing, and so closes no file. */
+    /** Never waits for the store or the disk: it opens nothing, so it need not close a file. */
     public ReadState readState(ObjectVersion version) {
         OpenVersionTable.Known known = objects.find(version);
         OpenVersion open = known.object();
@@ -361,7 +361,7 @@ public final class PageFetcher implements AutoCloseable {
         return cache.residency(namespace, version);
     }
 
-    /** Whether the version is kept from eviction. */
+    /** Whether the version is pinned, and so not evicted. */
     public boolean isPinned(ObjectVersion version) {
         return cache.pins().isPinned(namespace, version);
     }
@@ -379,13 +379,13 @@ public final class PageFetcher implements AutoCloseable {
         return namespace;
     }
 
-    /** How much of the version one GET is for: at most, in bytes. */
+    /** The most bytes of the version that one GET requests. */
     long rangeBytes(ObjectVersion version) {
         long most = limits.rangeSizeBytes();
         return isSmall(version) ? Math.max(version.size(), most) : most;
     }
 
-    /** Waits until the gate admits a GET, which comes after all that readers wait for. {@link #claim} must follow. */
+    /** Waits until the gate admits a GET, after all that readers wait for. {@link #claim} must follow. */
     void awaitTurn() throws InterruptedException {
         gate.acquireReadahead();
     }
@@ -393,8 +393,8 @@ public final class PageFetcher implements AutoCloseable {
     /**
      * Fetches a claim that the gate has admitted, on another thread.
      *
-     * @param object shared by the caller until it is done
-     * @param done gets the store's exception, or that of a fetch that was cancelled; null if there is none
+     * @param object which the caller keeps shared until the fetch is done
+     * @param done receives the exception of the store or of a cancelled fetch; null if there is none
      */
     void fetchAhead(OpenVersion object, Fill fill, Consumer<@Nullable Exception> done) {
         RangeFetch fetch = ahead(object, fill);

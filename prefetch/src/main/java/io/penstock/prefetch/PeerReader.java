@@ -14,15 +14,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of one object version for another node: from the page cache, or else from the store. It never asks another node, so
- * that no request goes in a circle. However many nodes ask for a cold page, one GET brings it: they share the claims of this
- * node's own readers. Safe for use by any number of threads.
+ * Reads of one object version for another node, from the page cache or else from the store. It never asks another node,
+ * so no request goes in a circle. However many nodes request a cold page, one GET fetches it: they share the claims of
+ * this node's readers. Safe for use by any number of threads.
  */
 public final class PeerReader implements AutoCloseable {
     private final PageFetcher fetcher;
     private final OpenVersion object;
 
-    /** Those that it has begun. */
+    /** The fetches that this reader began. */
     private final List<RangeFetch> fetches = new CopyOnWriteArrayList<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -32,7 +32,7 @@ public final class PeerReader implements AutoCloseable {
         this.object = object;
     }
 
-    /** What a node does with a read for which it has no room now. */
+    /** The node has no room for the read now. */
     public static final class BusyException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -42,13 +42,13 @@ public final class PeerReader implements AutoCloseable {
     }
 
     /**
-     * Claims the Missing pages of these bytes and begins to fetch them, by as many GETs as it takes. Reads wait for
+     * Claims the Missing pages of these bytes and begins to fetch them, with as many GETs as needed. Reads wait for
      * them.
      *
      * @param from in bytes from the start of the object
      * @param to after the last byte, within the object
-     * @param urgency of the node that asks: its readahead waits for this node's turn
-     * @return GETs that it has begun; 0 if all is here or under way
+     * @param urgency at the requesting node: its readahead waits for a readahead slot here
+     * @return the number of GETs begun; 0 if all bytes are cached or in flight
      * @throws BusyException if memory is short, and this is readahead
      */
     public int prepare(long from, long to, Urgency urgency) throws BusyException, InterruptedException {
@@ -90,7 +90,7 @@ public final class PeerReader implements AutoCloseable {
      *
      * @param position in bytes; all bytes from there on are within the object, and {@link #prepare prepared}
      * @throws ObjectStoreException if the store has failed, or has another version now
-     * @throws BusyException if the bytes were evicted in between, or the disk has damaged them
+     * @throws BusyException if the bytes were evicted since, or are damaged on disk
      */
     public void read(long position, ByteBuffer to) throws ObjectStoreException, BusyException, InterruptedException {
         long at = position;
@@ -107,7 +107,7 @@ public final class PeerReader implements AutoCloseable {
         }
     }
 
-    /** The fetch of a missing byte has failed before it was read, or the byte was evicted or damaged. */
+    /** The fetch of a missing byte failed before it was read, or the byte was evicted or damaged. */
     private void throwFailure(long at) throws ObjectStoreException, BusyException {
         for (RangeFetch fetch : fetches) {
             Exception failure = fetch.failure(at);

@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Fetches what a random read needs. Its first miss in a page brings the sectors that it asked for, and no others: the
- * asked bytes come first, and random reads fetch little. The second miss in a page brings the page: so where many reads
- * fall, most of them find their bytes, and the whole object is in pages in the end.
+ * Fetches what a random read needs. The first miss in a page fetches only the sectors requested: the requested bytes
+ * arrive sooner, and random reads fetch little. The second miss in a page fetches the page. So where many reads fall,
+ * most of them find their bytes cached, and in the end the whole object is in pages.
  *
  * <p>Confined to the reader's thread.
  */
@@ -34,7 +34,7 @@ final class RandomRead {
         this.deadline = deadline;
     }
 
-    /** Claims the Missing sectors of {@code [from, to)}, bytes within the object, and starts the GETs. */
+    /** Claims the Missing sectors of {@code [from, to)}, bytes within the object, and starts their GETs. */
     List<RangeFetch> fetchMissing(long from, long to) throws InterruptedException {
         for (long at = from; at < to; ) {
             boolean asPages = isWantedWhole(at, to);
@@ -48,7 +48,7 @@ final class RandomRead {
         return started;
     }
 
-    /** Whether the page is to be had as a whole; also if it is there, or needs nothing. */
+    /** Whether to fetch the whole page; also true if it is cached, or if no sector is missing. */
     private boolean isWantedWhole(long at, long to) {
         long start = at / PAGE_SIZE * PAGE_SIZE;
         long end = Math.min(start + PAGE_SIZE, pages.version().size());
@@ -58,7 +58,7 @@ final class RandomRead {
         return !areMissing(start, end) && !object.areInSectors(at, Math.min(to, end));
     }
 
-    /** Whether no sector of these bytes is there or coming. */
+    /** Whether all sectors of these bytes are neither cached nor in flight. */
     private boolean areMissing(long from, long to) {
         for (long at = from; at < to; at += SECTOR_SIZE) {
             if (sectors.state(at / SECTOR_SIZE) != PageState.MISSING) {

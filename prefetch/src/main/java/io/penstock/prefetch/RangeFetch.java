@@ -14,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One claimed run of pages on its way from the object store into the cache.
+ * One claimed run of pages in flight from the object store to the cache.
  *
- * <p>{@link #transfer} is the seam between the two: the {@link PeerSource} is asked first, and the store delivers the rest.
+ * <p>{@link #transfer} joins the two: it asks the {@link PeerSource} first, and the store delivers the rest.
  *
- * <p>A thread of its own runs it; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
+ * <p>Runs on its own thread; any other thread may call {@link #cancelUnlessAwaited} and {@link #failure}.
  */
 final class RangeFetch implements PeerSource.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
@@ -49,7 +49,7 @@ final class RangeFetch implements PeerSource.Sink {
     /** Written once, by the running thread, before the fill fails. */
     private volatile @Nullable Exception failure;
 
-    /** @param peers are asked before the store */
+    /** @param peers asked before the store */
     RangeFetch(
             PeerSource peers,
             ObjectStore store,
@@ -80,7 +80,7 @@ final class RangeFetch implements PeerSource.Sink {
         }
     }
 
-    /** The failure, if the fetch has failed and was to fetch this byte. */
+    /** The failure, if the fetch has failed and should have brought this byte. */
     @Nullable
     Exception failure(long offset) {
         return offset >= range.offset() && offset < range.end() ? failure : null;
@@ -90,17 +90,17 @@ final class RangeFetch implements PeerSource.Sink {
         return urgency;
     }
 
-    /** How long its claim has waited for memory: nanoseconds. */
+    /** How long the claim waited for memory, in nanoseconds. */
     long memoryNanos() {
         return fill.memoryNanos();
     }
 
-    /** How long it has waited for its turn: nanoseconds. */
+    /** How long the fetch waited for a slot, in nanoseconds. */
     long turnNanos() {
         return turnNanos;
     }
 
-    /** Fills the claim or fails it, within the gate's limit. For readahead the permit is already there. */
+    /** Fills the claim or fails it, within the gate's limit. Readahead already has its slot. */
     void run(FetchGate gate) {
         runner = Thread.currentThread();
         try {
@@ -145,7 +145,7 @@ final class RangeFetch implements PeerSource.Sink {
         }
     }
 
-    /** Has the store bring the beginning of this, up to where peers may bring more. */
+    /** Fetches the beginning of this range from the store, up to where peers may have more. */
     private void fetch(ByteRange rest) throws ObjectStoreException, InterruptedException {
         long end = Math.min(rest.end(), peers.boundary(version, rest.offset()));
         long wanted = end - rest.offset();

@@ -7,11 +7,11 @@ import java.util.Map;
 /**
  * What the last reads of a version waited for, in 40 bytes of heap.
  *
- * <p>Racy on purpose: each read notes itself in plain fields, without a lock or an atomic operation. Of reads at the same
- * moment some may be lost.
+ * <p>Racy on purpose: each read updates plain fields, without a lock or an atomic operation. Of concurrent reads some
+ * may be lost.
  */
 final class ReadHistory {
-    /** Reads that are told apart. */
+    /** The number of reads remembered one by one. */
     static final int KEPT = 16;
 
     private static final int BITS = Long.SIZE / KEPT;
@@ -20,7 +20,7 @@ final class ReadHistory {
 
     private static final int FROM_MEMORY = code(ReadSource.MEMORY);
 
-    /** The {@link #code} of each, 0 for none; that of the last one is in the lowest {@value #BITS} bits. */
+    /** The {@link #code} of each read, 0 for none; the last read is in the lowest {@value #BITS} bits. */
     private long last;
 
     private long storeNanos;
@@ -28,7 +28,7 @@ final class ReadHistory {
     private long limitNanos;
     private FetchedAhead ahead = FetchedAhead.NOT;
 
-    /** A read was answered from memory, at once. */
+    /** A read was answered from memory, without waiting. */
     void answered() {
         last = last << BITS | FROM_MEMORY;
     }
@@ -36,8 +36,8 @@ final class ReadHistory {
     /**
      * A read was answered.
      *
-     * @param nanos that it took
-     * @param limited those of them for which it waited for memory or for the turn of its GET
+     * @param nanos how long it took
+     * @param limited how long it waited, within that, for memory or a GET slot
      */
     void answered(ReadSource source, long nanos, long limited) {
         boolean isLimited = source == ReadSource.STORE && limited > nanos / 2;
@@ -52,12 +52,12 @@ final class ReadHistory {
         }
     }
 
-    /** From 1 on. */
+    /** 1 or more. */
     private static int code(ReadSource source) {
         return SOURCES.indexOf(source) + 1;
     }
 
-    /** Some of it is fetched ahead of its readers. */
+    /** Part of the version is fetched ahead of its readers. */
     void fetchedAhead(FetchedAhead why) {
         ahead = why;
     }

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * The order in which the files of a directory are read in this epoch, and were read in the one before: some 12 bytes a file. An
- * epoch begins when files are read again and no others between. Not safe for use by several threads.
+ * The order in which the files of a directory are read in this epoch, and were read in the previous one, in some 12
+ * bytes a file. An epoch begins when files are read again without others between them. Not thread-safe.
  */
 final class ReadOrder {
-    /** So many files that are read again, and no other between, begin an epoch, unless all of the directory has been read. */
+    /** An epoch begins once this many files, or all of the directory, are read again without others between them. */
     static final int AGAIN = 32;
 
     /** A read's role in its epoch. */
@@ -40,16 +40,16 @@ final class ReadOrder {
     private Epoch before = new Epoch();
     private Epoch now = new Epoch();
 
-    /** Read again, and no other file between. */
+    /** The files that were read again, without others between them. */
     private Epoch again = new Epoch();
 
-    /** By index, the place in {@link #before}; -1 for none. */
+    /** Place in {@link #before} by index; -1 for none. */
     private int[] ranks = {};
 
     /**
      * A file is read.
      *
-     * @param files how many there are to read; the largest integer if that is not known
+     * @param files the number of files that may be read; the largest integer if unknown
      */
     Reading read(int index, int files) {
         if (now.add(index)) {
@@ -82,17 +82,17 @@ final class ReadOrder {
         return now.read;
     }
 
-    /** The file's place in the order of the epoch before; -1 if it was not read there. */
+    /** The file's place in the order of the previous epoch; -1 if it was not read then. */
     int rank(int index) {
         return index < ranks.length ? ranks[index] : -1;
     }
 
-    /** How many files were read in the epoch before. */
+    /** The number of files read in the previous epoch. */
     int ranked() {
         return before.count;
     }
 
-    /** The file at that place in the order of the epoch before. */
+    /** The file at that place in the order of the previous epoch. */
     int atRank(int rank) {
         return before.order[rank];
     }

@@ -1,14 +1,14 @@
 package io.penstock.prefetch;
 
-/** Where a read was answered from, by what it had to wait for first. */
+/** Where a read was answered from, named after what it waited for first. */
 public enum ReadSource {
     /** It waited for nothing. */
     MEMORY,
     NVME,
-    /** A fetch that ran already. */
+    /** A fetch that was already running. */
     IN_FLIGHT,
-    /** A GET of its own. */
+    /** Its own GET. */
     STORE,
-    /** The same, but for most of the time for memory, or for the turn of its GET ({@code readahead.concurrency}). */
+    /** The same, but most of the wait was for memory or for a GET slot ({@code readahead.concurrency}). */
     LIMITS
 }

@@ -7,8 +7,8 @@ import io.penstock.cache.PageCache;
  *
  * @param maxWindowBytes maximum distance that readahead runs before a stream: 0 turns it off, else a page (1 MiB) or
  *     more
- * @param rangeSizeBytes maximum size of one GET; a multiple of the page
- * @param concurrency maximum number of concurrent GETs of the mount; 1 or more. An eighth of them is kept for demand
+ * @param rangeSizeBytes maximum size of one GET; a multiple of the page size
+ * @param concurrency maximum number of concurrent GETs of the mount; 1 or more. an eighth is for demand only
  * @param smallFileBytes objects up to this size are fetched whole at their first read; 0 for none
  */
 public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int concurrency, long smallFileBytes) {
@@ -33,8 +33,8 @@ public record ReadaheadConfig(long maxWindowBytes, long rangeSizeBytes, int conc
 
     /**
      * 128 MiB window, 8 MiB ranges, 96 GETs, 4 MiB small files. One connection to S3 carries some 90 MB/s, so 16 ranges
-     * in flight give a stream 10 Gb/s; six such streams fit side by side. Small files are a GET each, which S3 answers
-     * after 25 ms: 96 bring 3,500 of them a second. On larger machines a mount has more by default (its settings).
+     * in flight give a stream 10 Gb/s; six such streams run in parallel. Each small file is one GET, which S3 answers
+     * after 25 ms: 96 slots fetch 3,500 of them a second. On larger machines a mount's default settings are higher.
      */
     public static final ReadaheadConfig DEFAULT = new ReadaheadConfig(128 * MIB, 8 * MIB, 96, 4 * MIB);
 }

@@ -1,7 +1,7 @@
 package io.penstock.prefetch;
 
 /**
- * Counters since the fetcher was made.
+ * Counters since the fetcher was created.
  *
  * @param demandGets range GETs made because a reader waited
  * @param readaheadGets range GETs made ahead of a stream
@@ -11,7 +11,7 @@ package io.penstock.prefetch;
  * @param readaheadBytes bytes claimed for readahead
  * @param readaheadBytesUsed the bytes of these that their stream has reached since
  * @param memoryNanos nanoseconds that readers waited for memory, before their fetch
- * @param turnNanos nanoseconds that readers waited for the turn of their GETs, as part of the wait for pages in flight
+ * @param turnNanos nanoseconds that readers waited for GET slots, part of their wait for pages in flight
  */
 public record ReadaheadStatistics(
         long demandGets,

@@ -9,10 +9,10 @@ import java.util.function.LongSupplier;
 
 /**
  * The running streams of a mount, and the memory that their windows share. Readahead beyond that memory would be
- * evicted from it before it is read, and would have to be read from disk. Safe for use by any number of threads.
+ * evicted before it is read, and would have to be read from disk. Safe for use by any number of threads.
  */
 final class RunningStreams {
-    /** A stream without a read for this time leaves its share to the others. */
+    /** A stream without a read for this long leaves its share to the others. */
     static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** However many streams there are, each may have the page after the one being read. */
@@ -28,7 +28,7 @@ final class RunningStreams {
     private volatile int sharing = 1;
 
     /**
-     * @param bytes for all windows together; called each time, because less may turn out to be available
+     * @param bytes the memory for all windows together; called each time, because less may become available
      * @param nanoTime such as {@link System#nanoTime}
      */
     RunningStreams(LongSupplier bytes, LongSupplier nanoTime) {
@@ -40,7 +40,7 @@ final class RunningStreams {
     /**
      * Notes a read of a running stream. Rarely waits for another thread.
      *
-     * @return the size that its window may have now: bytes
+     * @return the size that its window may have now, in bytes
      */
     long readFrom(Stream stream) {
         long now = nanoTime.getAsLong();
@@ -62,7 +62,7 @@ final class RunningStreams {
         share();
     }
 
-    /** The stream no longer needs a share: its file has ended or is closed, or it is no longer a stream. */
+    /** The stream needs no share any more: its file has ended or is closed, or it is no longer a stream. */
     void ended(Stream stream) {
         if (stream.shares) {
             remove(stream);

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How files of a kind were read last: those in one directory whose names end alike. A file that was never read is expected to be
- * read as they were. Safe for use by any number of threads.
+ * How files of a kind were last read; a kind is the files in one directory with the same name extension. A file that
+ * was never read is expected to be read like them. Safe for use by any number of threads.
  */
 final class SiblingShapes {
     private static final int MOST_KINDS = 1_000;
@@ -28,7 +28,7 @@ final class SiblingShapes {
         return byKind.getOrDefault(kind(key), ReadShape.UNKNOWN);
     }
 
-    /** The directory's prefix, and what follows the name's last dot. */
+    /** The directory's prefix, and the part of the name after its last dot. */
     private static String kind(String key) {
         int name = key.lastIndexOf('/') + 1;
         int dot = key.lastIndexOf('.');

@@ -7,37 +7,35 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of one file that is being read sequentially, and the readahead before it. It only keeps books: no I/O, no lock
- * of its own; the {@link Streams} that holds it guards every field.
+ * A sequentially read run of one file, and the readahead before it. It only keeps account: it does no I/O and has no
+ * lock. The {@link Streams} that holds it guards every field.
  *
  * <pre>
  *   start            end                      issued          end + window
- *     │  was read     │  claimed, here or coming │   not yet     │
+ *     │     read      │ cached or in flight      │    not yet    │
  *     ├───────────────┼──────────────────────────┼───────────────┤──▶ offset
  * </pre>
  *
- * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. Then the
- * window is a multiple of the bytes read, so that unused readahead is at most the same multiple of the used bytes: slow
- * start, as in TCP. One class has all the books, and is long for that.
+ * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. The
+ * window is then a multiple of the bytes read, so unused readahead is at most the same multiple of the used bytes, as
+ * in TCP's slow start. The class is long because all this accounting is in one place.
  */
 final class Stream {
     /**
-     * A stream in the middle of a file runs once it has read this much: more than the usual random record (a 256 KiB
-     * read, which the kernel may send as several requests), and no more than one page, so that the second page of a
-     * reader that visits many streams in turn is already being fetched.
+     * A stream in the middle of a file runs once this much was read: more than the usual random record (a 256 KiB read,
+     * which the kernel may send as several requests), and no more than one page, so that a reader that visits many
+     * streams in turn finds the second page of each already in flight.
      */
     static final long RUNNING_AFTER = PAGE_SIZE;
 
     /**
      * The same for a stream from the file's first byte. A reader that begins there mostly reads to the end (cp,
-     * sha256sum, torch.load, a data loader); one that reads only a header needs fewer than two of the kernel's 128 KiB
+     * sha256sum, torch.load, a data loader). One that reads only a header needs fewer than two of the kernel's 128 KiB
      * requests.
      */
     static final long RUNNING_AFTER_FROM_START = PAGE_SIZE / 4;
 
-    /**
-     * How many times the bytes read a stream may run ahead in the middle of a file: the window trebles each round trip.
-     */
+    /** The window of a stream in mid-file, as a multiple of the bytes read: it trebles each round trip. */
     static final int RAMP = 2;
 
     /** The same for a stream from the first byte. */
@@ -50,50 +48,48 @@ final class Stream {
     static final long SMALL_GAP = PAGE_SIZE / 16;
 
     /**
-     * Longer gaps, up to this size, are allowed while at most a third of the stream is gaps: the reach of one GET. The
-     * bytes that a running stream skips were already being fetched.
+     * Longer gaps, up to this size, are allowed while at most a third of the stream is gaps. The size is that of one
+     * GET: the bytes that a running stream skips were already in flight.
      */
     static final long MAX_GAP = 8L * PAGE_SIZE;
 
-    /**
-     * After lost readahead, which halves the window's reach, the reach grows again by this fraction of the bytes read.
-     */
+    /** Lost readahead halves the window's reach; then the reach grows again by this fraction of the bytes read. */
     static final int RECOVERY = 8;
 
     /**
-     * How far back a stream remembers its reads. The kernel delivers readahead out of order, and the first and the last
-     * of its outstanding requests are at most this far apart (the largest read_ahead_kb in use, 16 MiB).
+     * How far back a stream remembers its reads. The kernel delivers readahead out of order, and its first and last
+     * outstanding requests are at most this far apart (the largest read_ahead_kb in use, 16 MiB).
      */
     static final long MEMORY = 16L * PAGE_SIZE;
 
     private final Supplier<ReadaheadConfig> limits;
     private final long size;
 
-    /** When the stream began, counted in reads of this file: the younger of two neighbours began later. */
+    /** When the stream began, counted in reads of this file: the younger of two neighbors began later. */
     private long born;
 
     private long start;
     private long end;
 
-    /** Where readahead goes on: all pages before it were claimed at some time. At a page's edge, or the size. */
+    /** Where readahead continues: all pages before it were claimed at some time. At a page boundary, or the size. */
     private long issued;
 
     /** Bytes read, each counted once. */
     private long consumed;
 
-    /** Bytes between start and end that were skipped and not read late. */
+    /** Bytes between start and end that were skipped and not read later. */
     private long skipped;
 
-    /** Bytes of the first read: one read alone is no sequence, however long. */
+    /** Bytes of the first read: a single read is no sequence, however long. */
     private final long firstRead;
 
-    /** Bytes read ahead and not reached by a read yet. */
+    /** Bytes read ahead and not yet reached by a read. */
     private long unused;
 
     /** Whether it began at the file's first byte. */
     private boolean fromStart;
 
-    /** Another stream has absorbed it, or it was dropped. */
+    /** Another stream absorbed it, or it was dropped. */
     private boolean gone;
 
     /** The current limit of the window: less than the configured maximum after readahead was lost. */
@@ -102,24 +98,24 @@ final class Stream {
     /** Readahead ends before it. */
     private long aheadUntil;
 
-    /** Missing pages before it belong to the loss that was noticed last. */
+    /** Missing pages before it belong to the last loss noticed. */
     private long lostUntil;
 
     /** Memory was short: no more readahead until the end reaches this offset. */
     private long pausedUntil;
 
-    /** The stream's share of the window memory: bytes. */
+    /** The stream's share of the window memory, in bytes. */
     private long share = Long.MAX_VALUE;
 
     /** The last read, counted in reads of this file. */
     long lastUse;
 
-    /** The same in nanoseconds. {@link RunningStreams} writes it, and whether the stream has a share there. */
+    /** The same in nanoseconds. {@link RunningStreams} writes this and the share. */
     volatile long readAt;
 
     volatile boolean shares;
 
-    /** A caller holds it to start its readahead, and no other caller may. */
+    /** A caller holds the stream to start its readahead; no other may. */
     boolean queued;
 
     Stream(Supplier<ReadaheadConfig> limits, long size, long from, long to, long now) {
@@ -147,12 +143,12 @@ final class Stream {
         return consumed;
     }
 
-    /** Whether a read from there (not before the start) belongs to this stream: it continues it, or skips little. */
+    /** Whether a read from there, not before the start, continues this stream, perhaps after a small gap. */
     boolean reaches(long from) {
         return from - end <= Math.max(SMALL_GAP, Math.min(MAX_GAP, consumed / 2 - skipped));
     }
 
-    /** Adds a read that touches it, or that ends where it begins or later. Returns whether the stream moved on. */
+    /** Adds a read that touches the stream, or that begins at or after its end. Returns whether the stream moved on. */
     boolean read(long from, long to) {
         if (from < start) { // backwards, or a first request that was overtaken
             consumed += start - from;
@@ -178,7 +174,7 @@ final class Stream {
 
     /**
      * Absorbs the next stream, which this one has reached. Returns whether the next is the younger: then its requests
-     * overtook others, and the stream goes on from its end. If it is the older, the program reads backwards or again,
+     * overtook others, and the stream continues at its end. If it is the older, the program reads backwards or again,
      * and no more reads are expected after it.
      */
     boolean absorb(Stream next) {
@@ -196,7 +192,7 @@ final class Stream {
         return younger;
     }
 
-    /** Bytes far behind a reader that goes backwards are as forgotten as those behind one that goes forwards. */
+    /** Forgets bytes far behind a reader that goes backwards, as for one that goes forwards. */
     private void rememberFromStart() {
         if (end - start > MEMORY) {
             end = start + MEMORY;
@@ -211,7 +207,7 @@ final class Stream {
         issued = Math.max(issued, Math.min(pageCeiling(end), size));
     }
 
-    /** Whether no second read has brought anything. */
+    /** Whether no second read has added bytes. */
     boolean isSingleRead() {
         return consumed <= firstRead;
     }
@@ -239,8 +235,8 @@ final class Stream {
     }
 
     /**
-     * The end of the GET that begins at a page's edge. Ranges lie on multiples of their own size, so that full ranges
-     * of all streams and mounts are the same.
+     * The end of the GET that begins at this page boundary. Ranges are aligned to their own size, so that the full
+     * ranges of all streams and mounts are the same.
      */
     long rangeEnd(long from) {
         long share = Long.highestOneBit(window() / RANGES_PER_WINDOW);
@@ -264,14 +260,14 @@ final class Stream {
         return new ByteRange(from, issued - from);
     }
 
-    /** The end of a GET for a missing page at this offset: {@code to}, where the read ends, or more. */
+    /** The end of a GET for a missing page at this offset: {@code to}, where the read ends, or later. */
     long issueOnDemand(long from, long to) {
         if (!isRunning()) {
             return to;
         }
         long page = from - from % PAGE_SIZE;
         if (to == end && page >= lostUntil && page < aheadUntil) {
-            // It was read ahead and is gone: evicted before it was used, or its GET failed.
+            // It was read ahead and is gone: evicted before its use, or its GET failed.
             reach = Math.max(PAGE_SIZE, window() / 2);
             lostUntil = aheadUntil;
         }
@@ -282,21 +278,21 @@ final class Stream {
         return until;
     }
 
-    /** This part of the range last issued was claimed; the rest, if any, is still wanted. */
+    /** This part of the last issued range was claimed; the rest, if any, is still wanted. */
     void claimed(ByteRange range, ByteRange claim) {
         unused += claim.length();
         aheadUntil = Math.max(aheadUntil, claim.end());
         if (issued == range.end()) {
-            issued = Math.max(claim.end(), Math.min(pageCeiling(end), size)); // the reader may have gone beyond it
+            issued = Math.max(claim.end(), Math.min(pageCeiling(end), size)); // the reader may be beyond it
         }
     }
 
-    /** It is dropped. */
+    /** Drops the stream. */
     void forget() {
         gone = true;
     }
 
-    /** How many of the bytes just read had been read ahead. Readahead is used in order, so counting is enough. */
+    /** How many of the bytes just read were read ahead. Readahead is used in order, so counting is enough. */
     long use(long bytes) {
         long used = Math.min(unused, bytes);
         unused -= used;

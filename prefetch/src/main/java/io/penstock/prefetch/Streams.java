@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sequential streams of one file, detected from the reads of all its handles.
  *
- * <p>Recent reads are kept as disjoint runs of bytes, each of them a {@link Stream}. A read extends the run that it
- * touches, joins runs that now touch, or begins one. Reads that overtake each other, because the kernel or the program
- * reads with several threads, make short runs that join as late reads fill the gaps. Interleaved streams are runs far
- * apart, and random reads are runs that never grow. The order of arrival hardly matters, and no tolerance must be
+ * <p>Recent reads are held as disjoint runs of bytes, each of them a {@link Stream}. A read extends the run that it
+ * touches, joins runs that now touch, or begins one. If the kernel or the program reads with several threads, reads
+ * overtake each other and make short runs; these join as late reads fill the gaps. Interleaved streams are runs far
+ * apart, and random reads are runs that never grow. The order of arrival hardly matters, and no tolerance has to be
  * guessed.
  *
  * <p>Safe for use by any number of threads; each call holds the monitor for some tens of nanoseconds and never waits.
@@ -23,32 +23,32 @@ import org.jspecify.annotations.Nullable;
 final class Streams {
     /**
      * The maximum number of runs: 32 streams and as many runs of overtaking requests. Beyond it the least recently read
-     * one is dropped.
+     * run is dropped.
      */
     static final int CAPACITY = 64;
 
     /**
-     * A running stream counts as read this many reads later than it was: random reads beside it do not displace it at
-     * once.
+     * A running stream counts as read this many reads later than it was, so that concurrent random reads do not soon
+     * displace it.
      */
     private static final long RUNNING_BONUS = 1024;
 
-    /** More than the kernel reads at once for a fault anywhere in a map (readahead of 4 MiB, and what it marks in it). */
+    /** More than the kernel reads at once for a page fault in a map (readahead of 4 MiB, and what it marks in it). */
     static final long LONG_RUN = 16L * PageCache.PAGE_SIZE;
 
-    /** Reads are random from this {@link #randomness} on: a program that begins fewer streams than that fetches pages. */
+    /** Reads are random from this {@link #randomness} on. A program that begins fewer streams fetches whole pages. */
     static final int RANDOM_AFTER = 4;
 
-    /** The limit of {@link #randomness}: however long reads were random, a few runs that go on end that. */
+    /** The limit of {@link #randomness}: however long reads were random, a few runs that continue end that. */
     private static final int MAX_RANDOMNESS = 2 * RANDOM_AFTER;
 
-    /** Bytes that decide whether a file is streamed. */
+    /** The number of bytes that decide whether a file is streamed. */
     private static final long OF_LATE = 4 * LONG_RUN;
 
     private final Supplier<ReadaheadConfig> limits;
     private final long size;
 
-    /** Bytes of a run from which on it is a long one: {@link #LONG_RUN}, or half of a file that is not much longer. */
+    /** Runs of this many bytes or more are long: {@link #LONG_RUN}, or half of a file that is not much longer. */
     private final long longRun;
 
     private final LongAdder readaheadUsed;
@@ -62,22 +62,22 @@ final class Streams {
     @GuardedBy("this")
     private long now;
 
-    /** Rises by one with each run that begins, and falls by two when one goes on: high where reads are random. */
+    /** Rises by one with each run that begins, and falls by two when one continues: high where reads are random. */
     @GuardedBy("this")
     private int randomness;
 
-    /** Bytes read in long runs, the newer ones counting more. */
+    /** Bytes read in long runs, recent ones weighted more. */
     @GuardedBy("this")
     private long inLongRuns;
 
-    /** The other bytes read, counted likewise. */
+    /** The other bytes read, weighted likewise. */
     @GuardedBy("this")
     private long inShortRuns;
 
     /**
      * @param size bytes in the file
      * @param readaheadUsed counts bytes read that had been read ahead
-     * @param running of the mount
+     * @param running the running streams of the mount
      */
     Streams(Supplier<ReadaheadConfig> limits, long size, LongAdder readaheadUsed, RunningStreams running) {
         this.limits = limits;
@@ -90,8 +90,8 @@ final class Streams {
     /**
      * Notes a read of {@code [from, to)}, not empty and within the file.
      *
-     * @return a stream that needs readahead, which the caller holds until {@link #issue} returns null to it; null if
-     *     there is nothing to do
+     * @return a stream that needs readahead, which the caller holds until {@link #issue} returns null; null if there is
+     *     nothing to do
      */
     synchronized @Nullable Stream observe(long from, long to) {
         now++;
@@ -140,8 +140,8 @@ final class Streams {
     }
 
     /**
-     * The next range of this stream, which the caller holds from {@link #observe}; null if it wants none, and the
-     * caller no longer holds it.
+     * The next range of this stream, which the caller holds from {@link #observe}; null if the stream wants none: then
+     * the caller no longer holds it.
      */
     synchronized @Nullable ByteRange issue(Stream stream) {
         ByteRange range = stream.issue();
@@ -165,7 +165,7 @@ final class Streams {
         stream.queued = false;
     }
 
-    /** The end of the GET for a missing page at {@code from}, needed up to {@code to}: {@code to} or more. */
+    /** The end of the GET for a missing page at {@code from}, needed up to {@code to}: {@code to} or later. */
     synchronized long issueOnDemand(long from, long to) {
         int index = lastStartingBy(from);
         return index >= 0 && from < runs.get(index).end() ? runs.get(index).issueOnDemand(from, to) : to;
@@ -178,8 +178,8 @@ final class Streams {
     }
 
     /**
-     * Whether nothing speaks for a read after the one at {@code from}, already noted: it began a run, and most runs before
-     * it have remained single reads.
+     * Whether nothing suggests another read after the one at {@code from}, already noted: it began a run, and most runs
+     * before it remained single reads.
      */
     synchronized boolean isRandom(long from) {
         int index = lastStartingBy(from);
@@ -194,12 +194,12 @@ final class Streams {
         return now > 0;
     }
 
-    /** Whether most bytes that were read of late belong to runs that the kernel's readahead alone does not make. */
+    /** Whether most recently read bytes belong to runs that the kernel's readahead alone does not make. */
     synchronized boolean isStreamed() {
         return inLongRuns > inShortRuns;
     }
 
-    /** The number of streams that are read in sequence now. */
+    /** The number of sequential streams now. */
     synchronized int runningCount() {
         return (int) runs.stream().filter(Stream::isRunning).count();
     }

@@ -16,22 +16,21 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings object versions onto the cache's disk, in the order in which they are given, with as many GETs at once as the
- * mount may have. GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the
- * disk cost no GET.
+ * Brings object versions onto the cache's disk, in the order given, with as many concurrent GETs as the mount may have.
+ * GETs that a reader waits for go first, and those of readahead take turns with these. Pages on the disk cost no GET.
  *
- * <p>Pages brought in are not evicted before {@link #close}, so that none takes another's place.
+ * <p>Pages brought in are not evicted before {@link #close}, so none displaces another.
  *
- * <p>Used by one thread, which an interrupt ends; only {@link #bytes} may be asked by others.
+ * <p>Confined to one thread, which an interrupt ends; only {@link #bytes} is for any thread.
  */
 public final class Warmup implements AutoCloseable {
-    /** Versions that are open at a time, some KiB of heap each. */
+    /** The maximum number of versions open at a time; some KiB of heap each. */
     private static final int MOST_OPEN = 1024;
 
-    /** Where memory is short, or the disk has not written all: milliseconds until the next look. */
+    /** Milliseconds until the next check where memory is short or the disk has not written everything. */
     private static final int PAUSE_MILLIS = 2;
 
-    /** How often a page is written, or fetched again, that the disk does not take. */
+    /** How often to write, or fetch again, a page that the disk does not accept. */
     private static final int TRIES = 3;
 
     private final PageFetcher fetcher;
@@ -39,7 +38,7 @@ public final class Warmup implements AutoCloseable {
     private final Pace pace;
     private final Listener listener;
 
-    /** In the order in which they were given. */
+    /** In the order given. */
     private final ArrayDeque<Coming> coming = new ArrayDeque<>();
 
     private final LongAdder bytes = new LongAdder();
@@ -49,24 +48,22 @@ public final class Warmup implements AutoCloseable {
         /** Nothing had to be fetched. */
         CACHED,
         FETCHED,
-        /** The store has another version by now. */
+        /** The store now has another version. */
         CHANGED,
-        /** The store has no such object any more. */
+        /** The store no longer has the object. */
         GONE,
-        /**
-         * There is no room for it beside the versions that are pinned and those brought in: nothing of it was fetched.
-         */
+        /** Pinned versions and those brought in leave no room for it: nothing of it was fetched. */
         NO_ROOM,
-        /** The cache's disk has not taken all of it: it is full, slow or sick. */
+        /** The cache's disk has not accepted all of it: it is full, slow or sick. */
         NOT_STORED,
         /** The store has failed. */
         FAILED
     }
 
-    /** Told once for each version, by the thread that brings them. */
+    /** Called once for each version, by the thread that uses the Warmup. */
     @FunctionalInterface
     public interface Listener {
-        /** @param why of {@link Outcome#FAILED}; null of all others */
+        /** @param why the exception of {@link Outcome#FAILED}; null for all others */
         void done(ObjectVersion version, Outcome outcome, @Nullable Exception why);
     }
 
@@ -80,12 +77,12 @@ public final class Warmup implements AutoCloseable {
         /** All pages before it are on disk. */
         long stored;
 
-        /** Attempts in vain to bring in the page there. */
+        /** Failed attempts to store the page there. */
         int tries;
 
         boolean isFetched;
 
-        /** Why the first GET that has failed did. */
+        /** The exception of the last GET that failed. */
         volatile @Nullable Exception failure;
 
         Coming(OpenVersion object) {
@@ -95,7 +92,7 @@ public final class Warmup implements AutoCloseable {
         }
     }
 
-    /** @param pace of the fetches */
+    /** @param pace limits the fetches */
     public Warmup(PageFetcher fetcher, Pace pace, Listener listener) {
         this.fetcher = fetcher;
         this.session = fetcher.cache().pins().begin();
@@ -103,12 +100,12 @@ public final class Warmup implements AutoCloseable {
         this.listener = listener;
     }
 
-    /** The bytes that were there, or have come. Any thread may ask. */
+    /** The bytes that were already cached or have arrived. For any thread. */
     public long bytes() {
         return bytes.sum();
     }
 
-    /** Begins to bring a version in. Waits for its turn, for memory, and for the disk where it is far behind. */
+    /** Begins to bring a version in. Waits for a slot, for memory, and for the disk where it is far behind. */
     public void bring(ObjectVersion version) throws InterruptedException {
         if (!session.add(fetcher.namespace(), version)) {
             listener.done(version, Outcome.NO_ROOM, null);
@@ -121,7 +118,7 @@ public final class Warmup implements AutoCloseable {
         settle(MOST_OPEN);
     }
 
-    /** Waits until all is there that can be had. */
+    /** Waits until everything that can be brought in is there. */
     public void finish() throws InterruptedException {
         settle(0);
     }
@@ -136,7 +133,7 @@ public final class Warmup implements AutoCloseable {
         return missing;
     }
 
-    /** Fetches the Missing pages of these, as long as the disk takes any. */
+    /** Fetches the Missing pages in this range, as long as the disk accepts any. */
     private void fetch(Coming it, long from, long end) throws InterruptedException {
         for (long page = from; page < end && fetcher.cache().takesPages(); ) {
             long boundary = rangeEnd(it, page);
@@ -148,7 +145,7 @@ public final class Warmup implements AutoCloseable {
         }
     }
 
-    /** Where the GET for this page ends. */
+    /** The end of the GET for this page. */
     private long rangeEnd(Coming it, long page) {
         long most = OpenVersion.pages(fetcher.rangeBytes(it.version));
         return Math.min((page / most + 1) * most, it.pages);
@@ -158,7 +155,7 @@ public final class Warmup implements AutoCloseable {
     private @Nullable Fill claim(OpenVersion object, long page, long end) throws InterruptedException {
         while (object.anyMissing(page, end)) {
             TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
-            if (fetcher.cache().hasMemoryFor((end - page) * PAGE_SIZE)) { // else a GET would be for the little there is
+            if (fetcher.cache().hasMemoryFor((end - page) * PAGE_SIZE)) { // else the GET would be too small
                 fetcher.awaitTurn();
                 Fill fill = fetcher.claim(() -> object.cached.claim(page, end, Urgency.LATER));
                 if (fill != null) {
@@ -185,7 +182,7 @@ public final class Warmup implements AutoCloseable {
         });
     }
 
-    /** Reports the outcome of those that are done, and waits until no more than so many are left. */
+    /** Reports the outcomes of finished versions, and waits until at most this many are left. */
     private void settle(int most) throws InterruptedException {
         while (!coming.isEmpty()) {
             Coming first = coming.getFirst();
@@ -202,7 +199,7 @@ public final class Warmup implements AutoCloseable {
         }
     }
 
-    /** Null if it is not done. */
+    /** Null if not finished. */
     private @Nullable Outcome outcome(Coming it) throws InterruptedException {
         if (it.running.get() > 0) {
             return null;

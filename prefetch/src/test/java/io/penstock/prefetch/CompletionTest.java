@@ -72,7 +72,7 @@ class CompletionTest {
         readAndClose(most, 13 * MIB, true);
         readAndClose(notAsked, 15 * MIB, false);
         readAndClose(last, 15 * MIB, true);
-        awaitWhole(last); // those before it come first
+        awaitWhole(last); // after all files before it
         assertThat(fetched(most)).isEqualTo(13 * MIB);
         assertThat(fetched(notAsked)).isEqualTo(15 * MIB);
     }

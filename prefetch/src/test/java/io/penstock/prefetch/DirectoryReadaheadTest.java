@@ -102,7 +102,7 @@ class DirectoryReadaheadTest {
         read(files.get(read));
     }
 
-    /** Were one that is gone taken for trouble, all others would be left to their readers until enough had waited once more. */
+    /** If a missing file counted as a failure, readahead would stop until enough readers had waited again. */
     @Test
     void read_someListedFilesAreGone_goesOnAheadOfReaders() throws Exception {
         List<ObjectVersion> gone =

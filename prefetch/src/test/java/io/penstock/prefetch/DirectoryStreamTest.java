@@ -70,7 +70,7 @@ class DirectoryStreamTest {
         assertThat(stream.next()).isNull();
     }
 
-    /** By another program: the files that are ahead of the reader stay so, and take their room. */
+    /** Another program reads it: the files ahead of the reader stay ahead, and still count toward the window. */
     @Test
     void opened_oneFarAwayBetween_fetchesNoSecondWindow() {
         DirectoryStream stream = ofLarge();
@@ -102,7 +102,7 @@ class DirectoryStreamTest {
                         .toList());
     }
 
-    /** A slow disk must not hold up the readers who follow close behind. */
+    /** A slow disk must not delay readers that follow closely. */
     @Test
     void next_isForTheDiskOnlyWhereFilesAreReadAtRandom() {
         assertThat(Objects.requireNonNull(inOrder().next()).urgency()).isEqualTo(Urgency.READAHEAD);
@@ -141,7 +141,7 @@ class DirectoryStreamTest {
         DirectoryStream stream = inOrder();
         DirectoryStream.Next file = Objects.requireNonNull(stream.next());
         stream.pause(file);
-        assertThat(stream.opened(versions.get(100), false)).isFalse(); // it was read before
+        assertThat(stream.opened(versions.get(100), false)).isFalse(); // already read
         assertThat(stream.opened(versions.get(120), true)).isTrue();
         assertThat(stream.next()).isEqualTo(file);
     }
@@ -231,7 +231,7 @@ class DirectoryStreamTest {
                 .containsAll(fetched.stream().limit(100).map(versions::get).toList());
     }
 
-    /** Those that are never read would take all of the room. */
+    /** Files that are never read must not use up the limit. */
     @Test
     void epochs_ofMostFiles_eachInAnotherOrder_fetchWhatIsRead() {
         DirectoryStream stream = stream(true);
@@ -281,7 +281,7 @@ class DirectoryStreamTest {
         assertThat(readAll(stream, seconds)).hasSizeGreaterThan(FILES / 2);
     }
 
-    /** The files that were fetched in the order of the names fill the window. */
+    /** The files already fetched in name order fill the window. */
     @Test
     void epoch_thatBeginsInOrder_andThenRepeatsTheOneBefore_fetchesAWindowOfThatOne() {
         DirectoryStream stream = ofLarge();
@@ -346,7 +346,7 @@ class DirectoryStreamTest {
         return shuffled;
     }
 
-    /** An epoch in which all is waited for, or fetched ahead. The files that were fetched. */
+    /** Reads an epoch in which every file is waited for or fetched ahead. Returns the fetched files. */
     private static List<Integer> readAll(DirectoryStream stream, List<ObjectVersion> order) {
         List<Integer> fetched = new ArrayList<>();
         for (ObjectVersion file : order) {
@@ -357,7 +357,7 @@ class DirectoryStreamTest {
         return fetched;
     }
 
-    /** Cold files. The number of those that were read when something is fetched ahead. */
+    /** Reads cold files until some are fetched ahead. Returns the number of files read. */
     private static int readUntilItBegins(DirectoryStream stream, List<ObjectVersion> order) {
         for (int read = 0; read < order.size(); read++) {
             if (stream.opened(order.get(read), true)) {
@@ -380,7 +380,7 @@ class DirectoryStreamTest {
         return inOrder(stream(false));
     }
 
-    /** Held, after the files from 100 on were read. */
+    /** Holds the stream, after files from 100 on were read. */
     private DirectoryStream inOrder(DirectoryStream stream) {
         boolean begins = false;
         for (int index = 100; index <= 100 + DirectoryStream.RUN; index++) {

@@ -26,7 +26,7 @@ class DirectoryStreamsTest {
             () -> 1 << 30,
             new LongAdder());
 
-    /** Of so many files, all of them that have a number. */
+    /** Lists all files with a number below {@code size}. */
     private record Listed(String directory, int size, String etag) implements DirectoryFiles {
         @Override
         public int indexOf(String key) {
@@ -80,7 +80,7 @@ class DirectoryStreamsTest {
         assertThat(asked).as("the newer one has them").containsExactly("a", "a", "a");
     }
 
-    /** As in an outage: what is known of the order is worth more than a newer listing. */
+    /** As in an outage: the known order is worth more than a newer listing. */
     @Test
     void opened_onceAGetHasFailed_keepsTheListing() {
         DirectoryStream stream = requireNonNull(read("a", true));
@@ -97,7 +97,7 @@ class DirectoryStreamsTest {
         read("b", true);
         read("a", true);
         assertThat(asked).containsExactly("a", "b");
-        read("c", true); // beside the two, 120,000 files: a is used last, b is forgotten
+        read("c", true); // 120,000 files in addition to those of a and b: a was used last, so b is forgotten
         read("a", true);
         assertThat(asked).containsExactly("a", "b", "c");
         read("b", true);
@@ -112,7 +112,7 @@ class DirectoryStreamsTest {
         assertThat(asked).hasSize(21).endsWith("d0");
     }
 
-    /** Some of its files. What opening the last one returns. */
+    /** Opens some of its files. Returns the result of the last open. */
     private @Nullable DirectoryStream read(String directory, boolean isCold) {
         DirectoryStream last = null;
         for (int number = 0; number < 8; number++) {

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A directory whose files a test lists. Not safe for use by several threads while it grows. */
+/** A directory whose files a test lists. Not thread-safe while it grows. */
 final class FakeDirectory implements DirectoryFiles {
     private final List<@Nullable ObjectVersion> files = new ArrayList<>();
     private final boolean isWhole;

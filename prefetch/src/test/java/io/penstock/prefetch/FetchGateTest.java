@@ -13,7 +13,7 @@ class FetchGateTest {
     private final FetchGate gate = new FetchGate(() -> 8);
     private final List<String> begun = new ArrayList<>();
 
-    /** Begins with a GET that nobody gives back. */
+    /** Begins, and never releases its slot. */
     private BooleanSupplier stream(String name) {
         return () -> begun.add(name);
     }
@@ -141,14 +141,14 @@ class FetchGateTest {
         assertThat(begun).containsExactly("stream");
     }
 
-    /** While demand waits no readahead is admitted: once it does not any more, somebody must look again. */
+    /** No readahead is admitted while demand waits, so readahead must be admitted when that wait ends. */
     @Test
     void acquire_interruptedWhileAGetIsFree_letsReadaheadGo() throws InterruptedException {
         AtomicInteger limit = new AtomicInteger(1);
         FetchGate changing = new FetchGate(limit::get);
         changing.acquire();
         Thread demand = demand(changing);
-        limit.set(8); // as if it had not yet noticed
+        limit.set(8); // as if it had not noticed yet
         changing.enqueue(stream("stream"));
         assertThat(begun).isEmpty();
         demand.interrupt();

@@ -30,7 +30,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** A fetcher over a real cache and a store in memory. At the end it checks that nothing leaked. */
+/** A fetcher over a real cache and an in-memory store. Checks at the end that nothing leaked. */
 final class FetcherFixture implements AutoCloseable {
     static final long KIB = 1 << 10;
     static final long MIB = 1 << 20;
@@ -58,12 +58,12 @@ final class FetcherFixture implements AutoCloseable {
         fetcher = new PageFetcher(store, cache, NAMESPACE, config);
     }
 
-    /** Another one, whose versions stay open for a while. */
+    /** Another fetcher, whose versions stay open for a while. */
     PageFetcher lingering(Duration linger) {
         return new PageFetcher(store, cache, NAMESPACE, config, linger, key -> null);
     }
 
-    /** Another one, which knows directories. */
+    /** Another fetcher, which knows directories. */
     PageFetcher knowing(ReadaheadConfig its, DirectoryFiles.Source listed) {
         return new PageFetcher(store, cache, NAMESPACE, its, Duration.ZERO, listed);
     }
@@ -74,7 +74,7 @@ final class FetcherFixture implements AutoCloseable {
         return version;
     }
 
-    /** Reads that much there, and checks each byte. */
+    /** Reads this many bytes there, and checks each. */
     static void readAndVerify(ObjectReader reader, ObjectVersion version, long position, int length)
             throws ObjectStoreException, InterruptedException {
         ByteBuffer buffer = ByteBuffer.allocate(length);
@@ -92,7 +92,7 @@ final class FetcherFixture implements AutoCloseable {
         }
     }
 
-    /** Changes one bit of the file in the cache folder that is as long as this object. */
+    /** Flips one bit in the cache file that is as long as this object. */
     void flipOnDisk(ObjectVersion version, long position) throws IOException {
         try (Stream<Path> files = Files.walk(directory.resolve("cache"))) {
             Path file = files.filter(
@@ -125,7 +125,7 @@ final class FetcherFixture implements AutoCloseable {
         }
     }
 
-    /** Every reader must be closed before. */
+    /** Every reader must be closed first. */
     @Override
     public void close() {
         await("GETs end when nobody reads", () -> fetcher.running() == 0 && store.getsInFlight() == 0);

@@ -21,8 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many threads over a cache that is far too small, so that pages are evicted, fetched again and fail while threads read
- * them.
+ * Many threads over a cache that is far too small: pages are evicted, fetched again and fail while threads read them.
  */
 @Timeout(120)
 class FetcherStressTest {
@@ -80,7 +79,7 @@ class FetcherStressTest {
         return failed;
     }
 
-    /** A run in sequence, or a few reads anywhere. */
+    /** Reads a sequential run, or a few random places. */
     private static int visit(ObjectReader reader, ObjectVersion version, RandomGenerator random)
             throws InterruptedException {
         boolean inSequence = random.nextBoolean();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an open learns from those before it. */
+/** What an open learns from earlier ones. */
 @Timeout(60)
 class HowFilesAreReadTest {
     @TempDir
@@ -54,7 +54,7 @@ class HowFilesAreReadTest {
         }
         try (ObjectReader mapped = fixture.fetcher.open(version)) {
             assertThat(mapped.isStreamed()).isTrue();
-            for (int fault = 1; fault < 15; fault++) { // each reads 4 MiB around it
+            for (int fault = 1; fault < 15; fault++) { // each fault reads 4 MiB around it
                 long from = fault * 27L * MIB % (390 * MIB);
                 readInSequence(mapped, version, from, from + 4 * MIB);
             }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is remembered of the reads of a version. */
+/** What is remembered of a version's reads. */
 @Timeout(60)
 class LastReadsTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 8 * MIB, 1, MIB);
@@ -76,7 +76,7 @@ class LastReadsTest {
         assertThat(lastReads(version).sources()).isEqualTo(Map.of(ReadSource.STORE, 1, ReadSource.MEMORY, 3));
     }
 
-    /** Both reads end with the fetch. Of reads that end at the same moment one may be lost: then two others are looked at. */
+    /** Both reads end with the fetch, so one of them may be lost: then the test tries two other reads. */
     @Test
     void readState_fetchUnderWay_hasTheReadThatWaitedForIt() throws Exception {
         Map<ReadSource, Integer> both = Map.of(ReadSource.STORE, 1, ReadSource.IN_FLIGHT, 1);
@@ -87,7 +87,7 @@ class LastReadsTest {
         assertThat(seen).isEqualTo(both);
     }
 
-    /** Of a new object, which the second read finds under way. */
+    /** Reads a new object twice; the second read finds the fetch in flight. */
     private Map<ReadSource, Integer> sourcesOfTwoReads(String key) throws Exception {
         ObjectVersion version = fixture.put(key, 300 * KIB);
         try (ObjectReader reader = fixture.fetcher.open(version);
@@ -188,7 +188,7 @@ class LastReadsTest {
         List<ObjectVersion> shuffled = new ArrayList<>(files);
         Collections.shuffle(shuffled, new Random(3));
 
-        assertThat(whys(shuffled.subList(0, 60), files)) // some of which lie near each other by chance
+        assertThat(whys(shuffled.subList(0, 60), files)) // some of these are near each other by chance
                 .contains(FetchedAhead.NOT, FetchedAhead.WHOLE_DIRECTORY)
                 .doesNotContain(FetchedAhead.EPOCH_ORDER);
     }

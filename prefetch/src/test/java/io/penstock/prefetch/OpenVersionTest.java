@@ -20,7 +20,7 @@ final class OpenVersionTest {
     @Test
     void claimReadahead_failsAsNobodyForesaw_leavesTheStreamToTheNextRead() throws Exception {
         try (FetcherFixture fixture = new FetcherFixture(directory, CONFIG, 64 * MIB, 16 * MIB)) {
-            Streams streams = new StreamsModel(CONFIG, 64 * MIB).streams; // of a longer file: it has no such pages
+            Streams streams = new StreamsModel(CONFIG, 64 * MIB).streams; // of a longer file: no such pages here
             OpenVersion object = new OpenVersion(fixture.cache.open("test", fixture.put("object", 1)), null, streams);
             Stream stream = readUntilWanted(streams);
 

@@ -173,7 +173,7 @@ class PageFetcherTest {
                 .isEqualTo(new ByteRange(500 * MIB - 128 * KIB, 128 * KIB + 192 * KIB));
     }
 
-    /** What the kernel reads around a fault, in a map of 1 GiB that is touched a hundred times. */
+    /** The kernel's reads around page faults, in a map of 1 GiB that is touched a hundred times. */
     @Test
     void read_faultsOfARandomMap_fetchAtMostTwiceTheUnitsTouched() throws Exception {
         ObjectVersion version = fixture.put("object", 1024 * MIB);
@@ -209,7 +209,7 @@ class PageFetcherTest {
     void read_randomReadsOfSeveralRequests_fetchPages() throws Exception {
         ObjectVersion version = fixture.put("object", 1024 * MIB);
         try (ObjectReader reader = fixture.fetcher.open(version)) {
-            for (int page : shuffled(200)) { // 256 KiB each, by a kernel that asks for 128 KiB at a time
+            for (int page : shuffled(200)) { // 256 KiB each, in the kernel's requests of 128 KiB
                 readAndVerify(reader, version, page * 2L * MIB + 300 * KIB, REQUEST);
                 readAndVerify(reader, version, page * 2L * MIB + 300 * KIB + REQUEST, REQUEST);
             }
@@ -219,7 +219,7 @@ class PageFetcherTest {
                 .allSatisfy(range -> assertThat(range.length()).isEqualTo(MIB));
     }
 
-    /** Leaves nothing above 100 MiB. */
+    /** Reads nothing above 100 MiB. */
     private static void makeRandom(ObjectReader reader, ObjectVersion version) throws Exception {
         for (int page : shuffled(2 * Streams.RANDOM_AFTER)) {
             readAndVerify(reader, version, page * 10L * MIB, 1);
@@ -428,7 +428,7 @@ class PageFetcherTest {
         }
     }
 
-    @SuppressWarnings("NullAway") // What it lacks fails its close.
+    @SuppressWarnings("NullAway") // The missing part makes its close fail.
     private OpenVersion brokenVersion(ObjectVersion version) {
         CachedObject pages = fixture.cache.open("test", version);
         OpenVersion broken = new OpenVersion(pages, fixture.cache.openSectors(pages), null);
@@ -501,7 +501,7 @@ class PageFetcherTest {
         ObjectVersion version = fixture.put("object", 64 * MIB);
         fixture.bucket.put("object", new TestData("object", 64 * MIB, 1));
         try (ObjectReader reader = fixture.fetcher.open(version)) {
-            for (int i = 0; i < 50; i++) { // at once as well as after a wait
+            for (int i = 0; i < 50; i++) { // without a wait as well as after one
                 assertThatExceptionOfType(ObjectStoreException.PreconditionFailed.class)
                         .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(100)));
             }
@@ -660,7 +660,7 @@ class PageFetcherTest {
 
     @Test
     void readAhead_twoFiles_takeTurns() throws Exception {
-        // One GET at a time: in which order they are made is then no accident of threads.
+        // One GET at a time, so that the order of GETs does not depend on threads.
         try (FetcherFixture narrow = new FetcherFixture(
                 directory.resolve("narrow"), new ReadaheadConfig(32 * MIB, MIB, 1, 0), 512 * MIB, 256 * MIB)) {
             ObjectVersion first = narrow.put("first", 256 * MIB);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What other nodes bring, and what is read for them. */
+/** Bytes that other nodes deliver, and reads on their behalf. */
 @Timeout(60)
 class PeerReaderTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 8 * MIB, 8, MIB);
@@ -148,7 +148,7 @@ class PeerReaderTest {
         assertThat(fixture.ranges()).containsExactly(new ByteRange(part, 8 * MIB - part));
     }
 
-    /** Peers have every other 2 MiB. */
+    /** Peers have every second range of 2 MiB. */
     private record Alternating() implements PeerSource {
         @Override
         public void get(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink)
@@ -186,7 +186,7 @@ class PeerReaderTest {
             over.await();
         });
         List<Thread> readers = new ArrayList<>();
-        for (int i = 0; i < 8; i++) { // as many as there are GETs
+        for (int i = 0; i < 8; i++) { // one for each GET slot
             ObjectVersion own = fixture.put("own-" + i, MIB);
             readers.add(Thread.ofVirtual().start(() -> {
                 try (ObjectReader reader = fixture.fetcher.open(own)) {

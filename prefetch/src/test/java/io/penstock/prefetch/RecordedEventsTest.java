@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a recording of JFR has of reads and fetches. */
+/** Reads and fetches in a JFR recording. */
 @Timeout(60)
 class RecordedEventsTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(0, 8 * MIB, 64, 4 * MIB);

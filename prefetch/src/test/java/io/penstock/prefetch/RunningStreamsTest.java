@@ -29,7 +29,7 @@ final class RunningStreamsTest {
         }
     }
 
-    /** Bytes fetched beyond the bytes that were read. */
+    /** Bytes fetched beyond those read. */
     private static long ahead(StreamsModel file) {
         return file.untouched() * MIB;
     }

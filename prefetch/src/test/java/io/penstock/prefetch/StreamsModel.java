@@ -9,10 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A file whose pages arrive as soon as they are requested: the decisions of detection, without threads, cache and
- * store.
- */
+/** A file whose pages arrive as soon as they are requested: detection's decisions, without threads, cache and store. */
 final class StreamsModel {
     final List<ByteRange> demand = new ArrayList<>();
     final List<ByteRange> readahead = new ArrayList<>();

@@ -124,7 +124,7 @@ class StreamsTest {
         Seeded.check(10, random -> {
             StreamsModel large = model(GIB);
             for (int i = 0; i < 2_000; i++) {
-                // As the kernel sends one such read: in requests of 128 KiB.
+                // Like the kernel's requests for one such read: 128 KiB each.
                 long at = random.nextLong((GIB - 256 * KIB) / (4 * KIB)) * 4 * KIB;
                 large.read(at, REQUEST);
                 large.read(at + REQUEST, REQUEST);
@@ -139,7 +139,7 @@ class StreamsTest {
         for (int i = 0; i < 300; i++) {
             file.read(random.nextLong(GIB / (4 * KIB) - 256) * 4 * KIB, MIB);
         }
-        // Now and then one begins where another ended.
+        // Occasionally one read begins where another ended.
         assertThat(file.untouched()).isLessThanOrEqualTo(file.touched.cardinality() / 20);
     }
 
@@ -208,7 +208,7 @@ class StreamsTest {
                 reordered.read(at, REQUEST);
             }
             assertThat(reordered.readahead.getLast().end()).isGreaterThanOrEqualTo(256 * MIB + 112 * MIB);
-            // Pages on demand were requested before the stream was detected.
+            // Demand pages were requested before the stream was detected.
             assertThat(reordered.demand)
                     .allSatisfy(range -> assertThat(range.end()).isLessThanOrEqualTo(6 * MIB));
             assertThat(reordered.streams.count()).isEqualTo(1);
@@ -244,7 +244,7 @@ class StreamsTest {
                 readInSequence(file, at, at + MIB, REQUEST);
             }
         }
-        // The first page of each, and then nothing ever waits for a GET of its own.
+        // Only the first page of each stream waits for its own GET.
         assertThat(file.demand).hasSize(8);
     }
 
@@ -265,7 +265,7 @@ class StreamsTest {
         RandomGenerator random = Seeded.random(3);
         for (long at = 0; at < 32 * MIB; at += REQUEST) {
             file.read(at, REQUEST);
-            // As many runs as are remembered would evict a stream before it is detected.
+            // A full table of runs would evict a stream before it is detected.
             for (int i = 0; i < (at < MIB ? 60 : 300); i++) {
                 file.read(GIB / 2 + random.nextLong(GIB / 2 / (4 * KIB)) * 4 * KIB, 4 * KIB);
             }
@@ -363,7 +363,7 @@ class StreamsTest {
         assertThat(stream.queued).isFalse();
     }
 
-    /** Requests in an order in which each may be overtaken by so many others, as when several threads serve them. */
+    /** Requests in an order where {@code disorder} others may overtake each, as with several threads. */
     private static List<Long> shuffled(RandomGenerator random, long from, long to, int disorder) {
         List<Long> waiting = new ArrayList<>();
         List<Long> order = new ArrayList<>();

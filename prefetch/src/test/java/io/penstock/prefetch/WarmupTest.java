@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Data is brought in ahead of those who read it. */
+/** Data is brought in before it is read. */
 @Timeout(60)
 class WarmupTest {
     private static final ReadaheadConfig CONFIG = new ReadaheadConfig(8 * MIB, 8 * MIB, 8, MIB);
@@ -160,7 +160,7 @@ class WarmupTest {
             Thread _ = Thread.ofVirtual().start(() -> end.complete(catchThrowable(() -> warm(List.of(large)))));
             gate.awaitHeld(1);
             fixture.cache.adjust(
-                    new CacheConfig(folder.resolve("cache"), 64 * MIB, Long.MAX_VALUE / 2, 16 * MIB)); // to stay free
+                    new CacheConfig(folder.resolve("cache"), 64 * MIB, Long.MAX_VALUE / 2, 16 * MIB)); // must stay free
             FetcherFixture.await("nothing fits", () -> fixture.cache.roomBytes() == 0);
             gate.open();
             assertThat(end.get()).isNull();
