@@ -22,9 +22,9 @@ import org.jgroups.util.NameCache;
 import org.jgroups.util.Responses;
 import org.jspecify.annotations.Nullable;
 
-/** JGroups' discovery at addresses from anywhere: at the start, and by MERGE3 again and again. */
+/** JGroups' discovery at addresses from any source: at the start, and repeatedly through MERGE3. */
 final class AddressDiscovery extends Discovery {
-    /** JGroups wants a number above 512 of each protocol that is not its own. */
+    /** JGroups requires an id above 512 for each protocol that is not its own. */
     private static final short ID = 1001;
 
     static {
@@ -53,7 +53,7 @@ final class AddressDiscovery extends Discovery {
         for (InetSocketAddress address : addresses.get()) {
             PhysicalAddress peer = new IpAddress(address.getAddress(), address.getPort());
             if (!peer.equals(own)) {
-                // never with others in one packet: its logical address is not known yet
+                // never bundled with others: its logical address is not known yet
                 Message request = new BytesMessage(peer)
                         .setFlag(Message.Flag.DONT_BUNDLE, Message.Flag.OOB)
                         .setFlag(Message.TransientFlag.DONT_LOOPBACK)
@@ -64,7 +64,7 @@ final class AddressDiscovery extends Discovery {
         }
     }
 
-    /** As JGroups does it, which allocates a list as long as the first number says. */
+    /** Like JGroups' method, which allocates a list of whatever length the message claims. */
     @Override
     protected @Nullable List<PingData> readPingData(byte @Nullable [] buffer, int offset, int length) {
         List<PingData> members = new ArrayList<>();

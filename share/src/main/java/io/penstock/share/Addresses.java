@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the group's other members may be, asked again and again. An address without a member costs a connection that
- * fails. Safe for use by any number of threads.
+ * Where the group's other members may be, looked up repeatedly. An address without a member costs a failed connection.
+ * Safe for use by any number of threads.
  */
 final class Addresses {
     private static final Logger LOG = LoggerFactory.getLogger(Addresses.class);
 
-    /** Membership asks every few seconds. Nodes that start together find each other soon, and a list costs little later. */
+    /** JGroups asks every few seconds. Nodes that start together find each other soon; later, lookups are rare. */
     private static final Duration FRESH_AT_FIRST = Duration.ofSeconds(2);
 
     private static final Duration FRESH = Duration.ofSeconds(30);
@@ -33,17 +33,17 @@ final class Addresses {
     @GuardedBy("this")
     private @Nullable List<InetSocketAddress> last;
 
-    /** {@link System#nanoTime} when {@link #last} was asked for. */
+    /** {@link System#nanoTime} at the lookup of {@link #last}. */
     @GuardedBy("this")
     private long asked;
 
     @GuardedBy("this")
     private boolean failed;
 
-    /** Looks for members now. */
+    /** Looks up the members now. */
     @FunctionalInterface
     interface Source {
-        /** @return where they speak to the group */
+        /** @return the members' group addresses */
         List<InetSocketAddress> find() throws IOException, InterruptedException;
     }
 
@@ -61,7 +61,7 @@ final class Addresses {
                 });
     }
 
-    /** Those known now; the last ones if they cannot be found out. */
+    /** The addresses known now; the last ones if the lookup fails. */
     synchronized List<InetSocketAddress> now() {
         long now = System.nanoTime();
         Duration fresh = now - since < AT_FIRST.toNanos() ? FRESH_AT_FIRST : FRESH;
@@ -90,7 +90,7 @@ final class Addresses {
         return before;
     }
 
-    /** Of names that are unknown now there are none. */
+    /** A name that is unknown now has no addresses. */
     private static List<InetSocketAddress> resolve(List<InetSocketAddress> unresolved) {
         return unresolved.stream()
                 .flatMap(one -> {

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's name in the folder of the group. It is put there each minute, and removed at the end. Those of nodes that could not
+ * This node's name in the group's folder, put there each minute and removed at the end. Names of nodes that could not
  * remove theirs are removed after a day.
  */
 final class Announcement implements AutoCloseable {
@@ -25,15 +25,15 @@ final class Announcement implements AutoCloseable {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
 
-    /** A name that was not put again for as long is that of a node that has gone. */
+    /** A node has left if its name was not put again for this long. */
     private static final Duration LIFE = Duration.ofMinutes(3);
 
-    /** A name that is older is removed. */
+    /** Older names are removed. */
     private static final Duration KEPT = Duration.ofDays(1);
 
     private static final Duration CLEANING_INTERVAL = Duration.ofHours(1);
 
-    /** The maximum at a time: meanwhile this node's own name is not put again. */
+    /** The maximum at a time: during a removal, this node's own name is not put again. */
     private static final int MOST_REMOVED = 100;
 
     private final ShareFolder folder;
@@ -46,7 +46,7 @@ final class Announcement implements AutoCloseable {
         this.name = name(listen);
     }
 
-    /** Puts it there before it returns. */
+    /** Puts the name there before it returns. */
     static Announcement start(ShareFolder folder, InetSocketAddress listen) throws InterruptedException {
         Announcement announcement = new Announcement(folder, listen);
         try {
@@ -74,7 +74,7 @@ final class Announcement implements AutoCloseable {
         }
     }
 
-    /** Removes the names of nodes that went without removing theirs, as all nodes list them again and again. */
+    /** Removes the names that departed nodes left behind, because all nodes list them repeatedly. */
     void removeOld() {
         try {
             Map<String, Instant> names = folder.list();
@@ -95,7 +95,7 @@ final class Announcement implements AutoCloseable {
         }
     }
 
-    /** All ages are relative to the newest name: no clock counts but the store's. */
+    /** Ages are relative to the newest name, so that only the store's clock counts. */
     private static Instant oldest(Map<String, Instant> names, Duration age) {
         return names.values().stream()
                 .max(Comparator.naturalOrder())
@@ -103,13 +103,13 @@ final class Announcement implements AutoCloseable {
                 .minus(age);
     }
 
-    /** Address and port of its bytes. Names of objects go without colons. */
+    /** Address and port of its bytes, without colons, which object names must not have. */
     static String name(InetSocketAddress listen) {
         String host = listen.getAddress().getHostAddress().replaceFirst("%.*", "");
         return host.replace(':', '-') + "_" + listen.getPort();
     }
 
-    /** Where nodes speak to the group. */
+    /** The nodes' group addresses. */
     static List<InetSocketAddress> read(Map<String, Instant> names) {
         Instant oldest = oldest(names, LIFE);
         return names.entrySet().stream()
@@ -118,7 +118,7 @@ final class Announcement implements AutoCloseable {
                 .toList();
     }
 
-    /** Nothing if it is no node's name. It is never looked up, as any client may have put it there. */
+    /** Empty if the name is not a node's. Does no DNS lookup, because any client may have put the name there. */
     private static Stream<InetSocketAddress> address(String name) {
         int end = name.lastIndexOf('_');
         try {

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Bytes a second in one direction. What would have to wait for long does not pass: the store is quicker then. Readahead
- * waits less, so that demand goes first. Safe for use by any number of threads.
+ * Limits bytes per second in one direction. Rejects what would have to wait long: the store is faster then. Readahead
+ * waits less than demand, so that demand goes first. Safe for use by any number of threads.
  */
 final class Bandwidth {
     private static final long DEMAND_NANOS = Duration.ofMillis(500).toNanos();
@@ -20,13 +20,13 @@ final class Bandwidth {
 
     private final LongSupplier nanoTime;
 
-    /** By nanoTime, when all that has passed is through. */
+    /** The nanoTime at which all accepted bytes have passed. */
     @GuardedBy("this")
     private long free;
 
     /**
      * @param bytesPerSecond 0 for no limit
-     * @param nanoTime as {@link System#nanoTime}
+     * @param nanoTime such as {@link System#nanoTime}
      */
     Bandwidth(long bytesPerSecond, LongSupplier nanoTime) {
         this.bytesPerSecond = bytesPerSecond;
@@ -35,23 +35,23 @@ final class Bandwidth {
     }
 
     /**
-     * What has passed at the old rate no longer counts.
+     * Bytes accepted at the old rate no longer count.
      *
-     * @param most bytes a second from now on; 0 for no limit
+     * @param most bytes per second from now on; 0 for no limit
      */
     synchronized void limit(long most) {
         bytesPerSecond = most;
         free = nanoTime.getAsLong();
     }
 
-    /** Whether so many bytes may pass; waits until they may, for half a second at most. */
+    /** Whether these bytes may pass; waits until they may, for half a second at most. */
     boolean pass(long bytes, Urgency urgency) throws InterruptedException {
         long nanos = reserve(bytes, urgency);
         TimeUnit.NANOSECONDS.sleep(nanos);
         return nanos >= 0;
     }
 
-    /** Nanoseconds until they may pass; -1 if they may not. */
+    /** Nanoseconds until the bytes may pass; -1 if they may not. */
     synchronized long reserve(long bytes, Urgency urgency) {
         if (bytesPerSecond == 0) {
             return 0;

@@ -3,9 +3,9 @@ package io.penstock.share;
 import org.jgroups.Message;
 import org.jgroups.util.Table;
 
-/** JGroups' table of the messages that came before their turn. It would grow up to whatever number a message claims to have. */
+/** JGroups' table of messages that arrived early, but bounded: it would grow to any number that a message claims. */
 final class BoundedTable extends Table<Message> {
-    /** Numbered messages are views and requests to join: some in a minute. */
+    /** Numbered messages are views and requests to join: a few per minute. */
     private static final int MOST_ROWS = 1_024;
 
     private static final int ROWS = 16;

@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Has a node skipped that has failed several times in a row: one request after a pause tries whether it is well again. Each
- * trial that fails costs a reader seconds, so that pauses grow. Safe for use by any number of threads.
+ * Skips a node that has failed several times in a row; after a pause, one request tries whether it has recovered. Each
+ * failed trial costs a reader seconds, so the pauses grow. Safe for use by any number of threads.
  */
 final class Breaker {
     static final int FAILURES = 3;
     static final Duration PAUSE = Duration.ofSeconds(5);
 
-    /** Each pause is twice as long as the one before, up to this. */
+    /** Each pause is twice as long as the previous one, up to this. */
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(60);
 
     private final LongSupplier nanoTime;
@@ -21,24 +21,24 @@ final class Breaker {
     @GuardedBy("this")
     private int failures;
 
-    /** By nanoTime, as the next. */
+    /** A nanoTime, like the next field. */
     @GuardedBy("this")
     private long lastFailure;
 
-    /** Counts from {@link #FAILURES} failures on. */
+    /** Valid from {@link #FAILURES} failures on. */
     @GuardedBy("this")
     private long nextTrial;
 
-    /** Nanoseconds. */
+    /** In nanoseconds. */
     @GuardedBy("this")
     private long pause = PAUSE.toNanos();
 
-    /** @param nanoTime as {@link System#nanoTime} */
+    /** @param nanoTime such as {@link System#nanoTime} */
     Breaker(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
     }
 
-    /** Whether a request may be made now. A trial that ends neither well nor badly is followed by the next. */
+    /** Whether a request may be made now. A trial without an outcome is followed by the next one. */
     synchronized boolean tryAsk() {
         if (!mayAsk()) {
             return false;
@@ -50,7 +50,7 @@ final class Breaker {
         return true;
     }
 
-    /** What {@link #tryAsk} would say now. It uses no trial up. */
+    /** What {@link #tryAsk} would return now, without using up a trial. */
     synchronized boolean mayAsk() {
         return !isOpen() || nanoTime.getAsLong() - nextTrial >= 0;
     }
@@ -65,9 +65,9 @@ final class Breaker {
     }
 
     /**
-     * A request has failed. All that run when a node stalls fail, and count once.
+     * A request has failed. When a node stalls, all running requests fail, and count once.
      *
-     * @param begun when it was asked, by nanoTime
+     * @param begun when the request began, by nanoTime
      */
     synchronized void failed(long begun) {
         if (failures > 0 && begun - lastFailure < 0) {

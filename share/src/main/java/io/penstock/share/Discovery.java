@@ -3,12 +3,12 @@ package io.penstock.share;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** Where the other nodes are found. Ports are those of the bytes ({@link ShareConfig#listen}). */
+/** How the other nodes are found. Ports are those of the bytes ({@link ShareConfig#listen}). */
 public sealed interface Discovery {
     /**
-     * These, and no others. The node itself may be among them.
+     * Only these addresses. The node itself may be among them.
      *
-     * @param unresolved names are looked up again and again
+     * @param unresolved names, which are looked up repeatedly
      */
     record Addresses(List<InetSocketAddress> unresolved) implements Discovery {
         public Addresses {
@@ -16,9 +16,9 @@ public sealed interface Discovery {
         }
     }
 
-    /** All addresses that this name has now. */
+    /** All current addresses of this name. */
     record Dns(String name, int port) implements Discovery {}
 
-    /** Those that have put their names there. */
+    /** The nodes that have put their names into this folder. */
     record Folder(ShareFolder folder) implements Discovery {}
 }

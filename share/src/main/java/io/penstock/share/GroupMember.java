@@ -6,9 +6,9 @@ import java.net.InetSocketAddress;
 /**
  * A member of the group.
  *
- * @param id kept across restarts
+ * @param id stays the same across restarts
  * @param address host and port of its bytes, an IPv6 host in brackets
- * @param hash of the id
+ * @param hash hash of the id
  */
 record GroupMember(String id, String address, long hash) {
     GroupMember(String id, String address) {
@@ -20,7 +20,7 @@ record GroupMember(String id, String address, long hash) {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + listen.getPort();
     }
 
-    /** @throws IllegalArgumentException if the address is none: it came from another node */
+    /** @throws IllegalArgumentException if the address, which came from another node, is malformed */
     InetSocketAddress socketAddress() {
         int colon = address.lastIndexOf(':');
         String host = address.substring(0, Math.max(0, colon)).replaceAll("^\\[|]$", "");

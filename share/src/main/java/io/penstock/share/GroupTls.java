@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the TLS of a group from PEM files: a node has a certificate of the group's authority, and trusts no other
- * authority. Names in certificates are not compared, as a group is one domain of trust.
+ * authority. Names in certificates are not compared, because a group is one domain of trust.
  */
 final class GroupTls {
     static final String PROTOCOL = "TLSv1.3";
 
     /**
-     * Seconds that a session may be resumed, the fewest that there are: with the JDK's day a node would be a member for a day after
-     * its certificate has expired. Nodes keep their connections, so that whole handshakes are few.
+     * For how many seconds a session may be resumed: the minimum. With the JDK's default of a day, a node would remain
+     * a member for a day after its certificate has expired. Nodes keep their connections, so full handshakes are rare.
      */
     private static final int RESUMED_FOR = 1;
 
@@ -52,12 +52,12 @@ final class GroupTls {
     private static final Pattern PKCS8 =
             Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
 
-    /** Of the key store in memory, which stays in this process. */
+    /** For the in-memory key store, which never leaves this process. */
     private static final char[] PASSWORD = "memory".toCharArray();
 
     private GroupTls() {}
 
-    /** @throws ShareException which names the setting and the file, and says what to do */
+    /** @throws ShareException that names the setting and the file, and says what to do */
     static SSLContext context(TlsFiles files, TlsEngine engine) throws ShareException {
         List<X509Certificate> authorities = certificates(AUTHORITY, files.authority());
         List<X509Certificate> chain = certificates(CERTIFICATE, files.certificate());
@@ -78,7 +78,7 @@ final class GroupTls {
     static KeyManager[] keys(PrivateKey key, List<X509Certificate> chain) throws GeneralSecurityException, IOException {
         KeyStore own = emptyStore();
         own.setKeyEntry("node", key, PASSWORD, chain.toArray(X509Certificate[]::new));
-        // That of PKIX decrypts the key in each handshake, by 10,000 rounds of PBKDF2; this one does it here, once.
+        // PKIX would decrypt the key in each handshake, with 10,000 rounds of PBKDF2; this one does it once, here.
         KeyManagerFactory factory = KeyManagerFactory.getInstance("SunX509");
         factory.init(own, PASSWORD);
         return factory.getKeyManagers();

@@ -41,21 +41,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * JGroups' {@link TCP}, for a port that strangers reach: what they send decides neither how much is allocated nor how long
- * others wait. A connection has its handshake on a thread of its own, a frame is complete and bounded before it is parsed, and
- * no length within it exceeds the frame. A frame that is wrong ends its connection.
+ * JGroups' {@link TCP}, for a port that strangers reach: their bytes determine neither how much is allocated nor how
+ * long others wait. Each connection has its handshake on its own thread, a frame is complete and bounded before it is
+ * parsed, and no length in it exceeds the frame. A malformed frame ends its connection.
  */
 final class GroupTransport extends BasicTCP {
-    /** JGroups has its own by the name of this class, which is silent as all of JGroups' are. */
+    /** JGroups' log field is named after this class, and silent like all logs of JGroups. */
     private static final Logger LOG = LoggerFactory.getLogger(ShareGroup.class);
 
-    /** Bytes of a frame: the view of a thousand members that joins two groups has 115,000. */
+    /** The maximum bytes of a frame: the view of a thousand members that joins two groups has 115,000. */
     static final int LONGEST = 128 << 10;
 
     /** Version and flags. */
     private static final int SHORTEST = 3;
 
-    /** A number up to this is taken as it is: not each is a length. */
+    /** A number up to this is accepted unchecked, because not every number is a length. */
     private static final int HARMLESS = 1 << 16;
 
     /** Bytes of each of a connection's two buffers: JGroups' default of 64 KiB would be 128 MiB for 1,000 members. */
@@ -63,13 +63,13 @@ final class GroupTransport extends BasicTCP {
 
     private static final int PEER_ADDRESS_MILLIS = 3_000;
 
-    /** Members send several times a second; others are strangers, or have left. */
+    /** Members send several times a second; a silent peer is a stranger, or has left. */
     private static final int SILENCE_MILLIS = 30_000;
 
-    /** Connections in their handshake; a further one ends the oldest of them. */
+    /** The maximum number of unfinished handshakes; one more ends the oldest. */
     private static final int MOST_UNFINISHED = 64;
 
-    /** One for each MiB of the heap. With all buffers full, and TLS, each has a quarter of that. */
+    /** One for each MiB of heap. With TLS and all buffers full, each takes a quarter of that. */
     private static final long MOST = Runtime.getRuntime().maxMemory() >> 20;
 
     private static final Set<Class<?>> OBJECTS = Set.of(SeqnoList.class, Digest.class, MutableDigest.class);
@@ -168,18 +168,18 @@ final class GroupTransport extends BasicTCP {
         return server == null ? null : (PhysicalAddress) server.localAddress();
     }
 
-    /** One frame. An exception ends the connection; that of a wrong frame is logged here, once in a while. */
+    /** An exception ends the connection. Malformed frames are logged here, at most once a minute. */
     @Override
     public void receive(Address sender, DataInput in, int length) throws Exception {
         if (length < SHORTEST || length > LONGEST) {
             throw refused(sender, "a frame of " + length + " bytes");
         }
-        byte[] frame = ((InputStream) in).readNBytes(length); // takes memory as bytes arrive
+        byte[] frame = ((InputStream) in).readNBytes(length); // allocates only as bytes arrive
         if (frame.length < length) {
             throw new EOFException();
         }
         if (Objects.equals(local_physical_addr, sender)) {
-            return; // as TP does it: such a message has been delivered
+            return; // like TP: such a message was already delivered
         }
         try {
             parse(sender, new Frame(frame, 0, length));
@@ -195,7 +195,7 @@ final class GroupTransport extends BasicTCP {
                     sender,
                     Printable.text(why));
         }
-        return new EOFException(why); // which JGroups takes for the end of the connection
+        return new EOFException(why); // JGroups takes this for the end of the connection
     }
 
     private void parse(Address sender, Frame in) throws IOException, ClassNotFoundException {
@@ -215,7 +215,7 @@ final class GroupTransport extends BasicTCP {
         }
     }
 
-    /** As {@link Util#readMessageBatch}. */
+    /** Like {@link Util#readMessageBatch}. */
     private void parseBatch(Frame in, boolean isMulticast) throws IOException, ClassNotFoundException {
         Address to = Util.readAddress(in);
         Address from = Util.readAddress(in);
@@ -250,12 +250,12 @@ final class GroupTransport extends BasicTCP {
         message.setDest(to).setSrc(from);
         message.readFrom(in);
         if (message.isFlagSet(Message.Flag.SERIALIZED)) {
-            throw new IOException("a Java object"); // JGroups would make whatever it is
+            throw new IOException("a Java object"); // JGroups would deserialize any object
         }
         return message;
     }
 
-    /** The objects that members send. The peer's other ones would be of any class that it names. */
+    /** The objects that members send. JGroups' own class would accept objects of any class that the peer names. */
     private static final class Numbers extends ObjectMessage {
         @Override
         public void readPayload(DataInput in) throws IOException, ClassNotFoundException {
@@ -272,7 +272,7 @@ final class GroupTransport extends BasicTCP {
         }
     }
 
-    /** JGroups allocates what an int says: the payload, the numbers in a list. */
+    /** JGroups allocates as much as an int claims: for the payload, for the numbers in a list. */
     static final class Frame extends ByteArrayDataInputStream {
         Frame(byte[] bytes, int offset, int length) {
             super(bytes, offset, length);
@@ -281,7 +281,7 @@ final class GroupTransport extends BasicTCP {
         @Override
         public int readInt() throws IOException {
             int number = super.readInt();
-            // One less than the smallest int is the largest: so a list counts its last word.
+            // The smallest int minus one, as a list computes the index of its last word, is the largest.
             if (number > Math.max(limit - pos, HARMLESS) || number == Integer.MIN_VALUE) {
                 throw new IOException("a length of " + number + " where " + (limit - pos) + " bytes are left");
             }
@@ -291,7 +291,7 @@ final class GroupTransport extends BasicTCP {
 
     /** Accepts connections. */
     private static final class Server extends TcpServer {
-        /** In the order in which they came; guarded by itself. */
+        /** In the order of arrival; guarded by itself. */
         private final Deque<Socket> unfinished = new ArrayDeque<>();
 
         Server(BasicTCP transport, SocketFactory sockets, InetAddress address, int port) throws Exception {
@@ -302,7 +302,7 @@ final class GroupTransport extends BasicTCP {
         @Override
         public void notifyConnectionClosed(Connection connection) {
             super.notifyConnectionClosed(connection);
-            Util.close(connection); // it may not have been in the table yet
+            Util.close(connection); // it may not be in the table yet
         }
 
         private final class Handshakes extends Acceptor {
@@ -321,14 +321,14 @@ final class GroupTransport extends BasicTCP {
 
             private void begin(Socket client) {
                 try {
-                    super.handleAccept(client); // the handshake too: it reads the peer's address
+                    super.handleAccept(client); // includes the handshake: it reads the peer's address
                     if (conns.size() > MOST) {
                         conns.values().removeIf(Connection::isClosed);
                     }
                     if (conns.size() > MOST) {
                         Util.close(client);
                     }
-                } catch (Exception e) { // JGroups declares no other
+                } catch (Exception e) { // JGroups declares no more specific one
                     LOG.debug("a connection to the group's port that is no node's", e);
                     Util.close(client);
                 } finally {

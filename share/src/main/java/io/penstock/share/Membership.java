@@ -27,8 +27,8 @@ import org.jgroups.util.Table;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of members that all of them agree on, by JGroups. A member's identifier and the address of its bytes are in its
- * JGroups address, and come with each view. Times are those that ADR 31 measured.
+ * The members that all of them agree on, maintained by JGroups. A member's identifier and the address of its bytes are
+ * in its JGroups address, and come with each view. The timeouts are those measured in ADR 31.
  */
 final class Membership implements AutoCloseable {
     private static final String ID = "id";
@@ -39,7 +39,7 @@ final class Membership implements AutoCloseable {
     private final JChannel channel;
     private volatile Owners owners;
 
-    /** @param changed called with each view's owners, one after another */
+    /** @param changed called with each view's owners, one call after the other */
     Membership(GroupMember self, TP transport, Protocol discovery, Consumer<Owners> changed) throws Exception {
         this.self = self;
         this.changed = changed;
@@ -84,7 +84,7 @@ final class Membership implements AutoCloseable {
     }
 
     private static final class BoundedUnicasts extends UNICAST3 {
-        /** Anybody may send a first message, as a member that is about to join does; the table is dropped in two minutes. */
+        /** Anybody may send a first message, like a member about to join; its table is dropped after two minutes. */
         private static final int MOST_SENDERS = 4_096;
 
         BoundedUnicasts() {
@@ -100,13 +100,13 @@ final class Membership implements AutoCloseable {
         }
     }
 
-    /** Groups of other buckets and of other versions of the protocol have other names, and nothing in common. */
+    /** Groups of other buckets or protocol versions have other names, and share nothing. */
     static String group(String namespace) {
         byte[] hash = Digests.sha256().digest(namespace.getBytes(UTF_8));
         return "penstock-1-" + HexFormat.of().formatHex(hash, 0, 16);
     }
 
-    /** Joins the others, or begins a group after 3 s without any. */
+    /** Joins the others, or begins a group if there are none within 3 s. */
     void join(String group) throws Exception {
         channel.connect(group);
     }
@@ -132,7 +132,7 @@ final class Membership implements AutoCloseable {
                 : new GroupMember(new String(id, UTF_8), new String(address, UTF_8));
     }
 
-    /** Tells the others. */
+    /** Leaves the group and notifies the others. */
     @Override
     public void close() {
         channel.close();

@@ -8,13 +8,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
-/** The identifier of this node, which a file keeps: a restarted node owns what it owned. */
+/** The identifier of this node, stored in a file: after a restart the node owns what it owned before. */
 final class NodeIdentity {
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
     private NodeIdentity() {}
 
-    /** What the file says, or a new one if it says nothing. */
+    /** The file's identifier, or a new one if the file has none. */
     static String of(Path file) throws ShareException {
         try {
             String kept = read(file);

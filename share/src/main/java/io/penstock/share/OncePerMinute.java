@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** For log lines that strangers cause: they must not fill the log. Safe for use by any number of threads. */
+/** For log lines that strangers cause, so that they cannot fill the log. Safe for use by any number of threads. */
 final class OncePerMinute {
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
@@ -16,7 +16,7 @@ final class OncePerMinute {
         this.next = new AtomicLong(nanoTime.getAsLong());
     }
 
-    /** Whether a minute has passed since it last said so. */
+    /** Whether a minute has passed since this last returned true. */
     boolean pass() {
         long now = nanoTime.getAsLong();
         long due = next.get();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The proof that this node shows to others. Safe for use by any number of threads. */
 final class OwnProof {
-    /** Others remember it for longer; credentials are renewed in that time. */
+    /** Others remember a proof for longer than this, and credentials are renewed within it. */
     private static final long NANOS = Duration.ofMinutes(5).toNanos();
 
     private final BucketProof bucket;

@@ -5,10 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.penstock.core.ObjectVersion;
 
 /**
- * The unit that has an owner: 8 MiB of an object version, which one GET brings. Numbers are hashes, the same on all nodes.
+ * The unit of ownership: 8 MiB of an object version, fetched by one GET. Its numbers are hashes, the same on all nodes.
  */
 final class OwnedSlabs {
-    /** Bytes. As much as a range GET fetches unless it is set otherwise. */
+    /** In bytes. As much as one range GET fetches by default. */
     static final long SIZE = 8 << 20;
 
     /** FNV-1a, 64 bits. */
@@ -18,12 +18,12 @@ final class OwnedSlabs {
 
     private OwnedSlabs() {}
 
-    /** The slab of this byte. Namespaces have groups of their own, so that it need not be in the hash. */
+    /** The slab of this byte. Each namespace has its own group, so the hash need not include it. */
     static long of(ObjectVersion version, long position) {
         return mix(hash(version.key()) ^ mix(hash(version.identity()) + position / SIZE));
     }
 
-    /** Where the slab of this byte ends, in bytes from the start of the object. */
+    /** The end of this byte's slab, in bytes from the start of the object. */
     static long end(long position) {
         return (position / SIZE + 1) * SIZE;
     }
@@ -36,7 +36,7 @@ final class OwnedSlabs {
         return mix(hash);
     }
 
-    /** The finalizer of SplitMix64: each bit of the argument changes half of the bits. */
+    /** The finalizer of SplitMix64: each bit of the argument changes half of the result's bits. */
     static long mix(long value) {
         long z = (value ^ (value >>> 30)) * 0xbf58476d1ce4e5b9L;
         z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL;

@@ -3,14 +3,14 @@ package io.penstock.share;
 import java.util.List;
 
 /**
- * The owner of a slab: the node with the highest random weight (Thaler and Ravishankar, 1998). A node that comes or
- * goes moves its own share only. Immutable.
+ * The owner of a slab: the node with the highest random weight (Thaler and Ravishankar, 1998). A node that joins or
+ * leaves moves only its own share. Immutable.
  *
  * @param self this node
  * @param nodes all members of the group, this node among them; in the same order on all nodes
  */
 record Owners(GroupMember self, List<GroupMember> nodes) {
-    /** Slabs that stand for all when shares are estimated. */
+    /** The number of slabs in the sample from which shares are estimated. */
     private static final int SAMPLE = 4096;
 
     Owners {
@@ -35,7 +35,7 @@ record Owners(GroupMember self, List<GroupMember> nodes) {
         return owner;
     }
 
-    /** The share of all slabs that each node owns, in the order of the nodes: 0 to 1, from a sample. */
+    /** The share of all slabs that each node owns, 0 to 1, in the order of the nodes; from a sample. */
     double[] shares() {
         double[] shares = new double[nodes.size()];
         for (int slab = 0; slab < SAMPLE; slab++) {

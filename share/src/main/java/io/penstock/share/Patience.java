@@ -5,14 +5,14 @@ import io.penstock.objectstore.ResponseTimes;
 import java.time.Duration;
 
 /**
- * How long a node may be silent: the bound of {@link ResponseTimes}, and much while few responses are known. Safe for use by
- * any number of threads.
+ * The timeout for a silent node: the bound of {@link ResponseTimes}, and a long one until enough responses are known.
+ * Safe for use by any number of threads.
  */
 final class Patience {
-    /** What the owner has to fetch takes a GET's time, and a busy machine's schedulers some of it. */
+    /** The owner may have to send a GET first, and the schedulers of a busy machine take some time too. */
     static final Duration SHORTEST = Duration.ofSeconds(1);
 
-    /** A JVM that has just begun interprets its ciphers. */
+    /** A JVM that has just started interprets its ciphers. */
     static final Duration LONGEST = Duration.ofSeconds(5);
 
     @GuardedBy("this")
@@ -23,8 +23,8 @@ final class Patience {
     }
 
     /**
-     * A response has not come for so many nanoseconds. It takes longer than is usual: else a node that has become slow would be
-     * judged for ever by the responses that were quick enough.
+     * There was no response within so many nanoseconds. Counts as a response if that is unusually long: otherwise a
+     * node that has become slow would always be judged by the responses that were fast enough.
      */
     synchronized void gaveUp(long nanos) {
         if (nanos >= silence().toNanos()) {

@@ -12,11 +12,11 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The connections to one node: those in use, and some that wait for the next request. Safe for use by any number of threads. */
+/** The connections to one node: those in use, and idle ones for reuse. Safe for use by any number of threads. */
 final class PeerConnections implements AutoCloseable {
     /**
-     * About as many as a mount that reads small files has under way from one of two others: a closed connection costs a
-     * handshake soon after. 16 KiB of memory each, and what TLS keeps.
+     * About as many as a mount that reads small files has in flight to one of two others: a closed connection soon
+     * costs another handshake. 16 KiB of memory each, plus TLS state.
      */
     private static final int MOST_IDLE = 64;
 
@@ -29,7 +29,7 @@ final class PeerConnections implements AutoCloseable {
     @GuardedBy("this")
     private final Set<HttpConnection> used = new HashSet<>();
 
-    /** The one used last is first. */
+    /** The most recently used one first. */
     @GuardedBy("this")
     private final Deque<HttpConnection> idle = new ArrayDeque<>();
 
@@ -42,7 +42,7 @@ final class PeerConnections implements AutoCloseable {
         this.tls = tls;
     }
 
-    /** A connection of an earlier request for one more, which must be {@linkplain #giveBack given back}; null if none is idle. */
+    /** An idle connection for another request, which must be {@linkplain #giveBack given back}; null for none. */
     @Nullable
     HttpConnection takeIdle() {
         HttpConnection connection;
@@ -55,7 +55,7 @@ final class PeerConnections implements AutoCloseable {
     /**
      * A new connection for one request, which must be {@linkplain #giveBack given back}.
      *
-     * @throws IOException if the node cannot be reached in time, or these are closed
+     * @throws IOException if the node cannot be reached in time, or this object is closed
      */
     HttpConnection connect(Duration connectTimeout) throws IOException {
         synchronized (this) {
@@ -67,7 +67,7 @@ final class PeerConnections implements AutoCloseable {
         synchronized (this) {
             used.add(connection);
             if (closed) {
-                connection.close(); // as the others in use
+                connection.close(); // like the others in use
             }
         }
         return connection;
@@ -81,7 +81,7 @@ final class PeerConnections implements AutoCloseable {
         return connection;
     }
 
-    /** @param isReusable whether the response was received as a whole */
+    /** @param isReusable whether the whole response was received */
     void giveBack(HttpConnection connection, boolean isReusable) {
         synchronized (this) {
             used.remove(connection);
@@ -94,7 +94,7 @@ final class PeerConnections implements AutoCloseable {
     }
 
     /**
-     * Closes those that have been idle for long.
+     * Closes connections that have been idle for too long.
      *
      * @param now {@link System#nanoTime}
      */
@@ -104,7 +104,7 @@ final class PeerConnections implements AutoCloseable {
         }
     }
 
-    /** Those in use, too. */
+    /** Closes all connections, including those in use. */
     @Override
     public synchronized void close() {
         closed = true;
@@ -113,7 +113,7 @@ final class PeerConnections implements AutoCloseable {
         idle.clear();
     }
 
-    /** All that are open. */
+    /** The number of open connections. */
     synchronized int count() {
         return used.size() + idle.size();
     }

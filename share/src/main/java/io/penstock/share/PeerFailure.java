@@ -6,7 +6,7 @@ import java.net.ProtocolException;
 import java.nio.channels.ClosedByInterruptException;
 import org.jspecify.annotations.Nullable;
 
-/** Why another node does not bring the bytes. */
+/** Why another node did not deliver the bytes. */
 final class PeerFailure extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -24,7 +24,7 @@ final class PeerFailure extends Exception {
     }
 
     /**
-     * Why a request has ended with this exception.
+     * Why a request ended with this exception.
      *
      * @param timer null before there is one
      * @throws InterruptedException if an interrupt is the reason
@@ -40,7 +40,7 @@ final class PeerFailure extends Exception {
         return new PeerFailure(cause, "" + e, e);
     }
 
-    /** The same where the node breaks off a response: its store may have failed, and the next request shows whether it is well. */
+    /** The same for a response that broke off: the node's store may have failed; the next request tests the node. */
     PeerFailure afterRightBytes() {
         return new PeerFailure(cause, isFault && cause != Fallback.UNREACHABLE, getMessage(), getCause());
     }
@@ -49,7 +49,7 @@ final class PeerFailure extends Exception {
         return cause;
     }
 
-    /** Whether the node may be asked again at once: it seems well, and does not have these bytes now. */
+    /** Whether the node may be asked again immediately: it seems well, but lacks these bytes now. */
     boolean isNoFault() {
         return !isFault;
     }

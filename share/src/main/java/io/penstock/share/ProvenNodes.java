@@ -16,32 +16,32 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes that have shown that they may read the bucket. The store is asked once in some minutes about each. Who sends ever
- * new proofs has a few of them checked at a time, and keeps no others from having theirs checked. Safe for use by any number
- * of threads.
+ * The nodes that have proven that they may read the bucket. The store is asked about each once in some minutes. A node
+ * that keeps sending new proofs has only a few of them checked at a time, and does not delay the checks of others. Safe
+ * for use by any number of threads.
  */
 final class ProvenNodes {
     private static final long PROVEN_NANOS = Duration.ofMinutes(10).toNanos();
 
-    /** A node whose proof the store refuses has it asked again after that only. */
+    /** How long the store's refusal of a proof is remembered before the store is asked again. */
     private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
 
-    /** A store that could not be asked, as one that throttles, is asked again after that only. */
+    /** How long a failure to ask the store, such as throttling, is remembered before the next attempt. */
     private static final long FAILED_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** Of one name. Without certificates it is of all nodes behind one address, each of which has up to three in ten minutes. */
+    /** Valid proofs per name. Without certificates a name is an address; each node there has up to 3 in 10 minutes. */
     static final int MOST_PROVEN = 96;
 
-    /** Of one name: refused, or asked for now. A node whose credentials have just changed has two. */
+    /** Refused or unchecked proofs per name. A node whose credentials have just changed has two. */
     static final int MOST_UNPROVEN = 8;
 
-    /** Names. Some hundred nodes make a new proof every few minutes, and old ones go. */
+    /** The number of names. Some hundred nodes make a new proof every few minutes, and old ones expire. */
     static final int MOST_NAMES = 2_000;
 
-    /** Questions to the store at a time. */
+    /** Concurrent requests to the store. */
     static final int CHECKS = 4;
 
-    /** For its turn. The other node goes to the store after that. */
+    /** The wait for such a request. After that, the other node turns to the store. */
     private static final long TURN_MILLIS = 1_000;
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
@@ -50,19 +50,19 @@ final class ProvenNodes {
     private final LongSupplier nanoTime;
     private final Semaphore checks = new Semaphore(CHECKS, true);
 
-    /** Names, and by the hashes of their proofs what the store says. */
+    /** By name, then by hash of the proof: the store's answer. */
     @GuardedBy("this")
     private final Map<String, Map<String, Answer>> names = new HashMap<>();
 
     @GuardedBy("this")
     private long swept;
 
-    /** More proofs than are checked now: it is not known whether this one holds. */
+    /** Too many proofs are being checked: whether this one holds is unknown. */
     static final class BusyException extends Exception {
         private static final long serialVersionUID = 1;
     }
 
-    /** @param nanoTime as {@link System#nanoTime} */
+    /** @param nanoTime such as {@link System#nanoTime} */
     ProvenNodes(BucketProof bucket, LongSupplier nanoTime) {
         this.bucket = bucket;
         this.nanoTime = nanoTime;
@@ -73,7 +73,7 @@ final class ProvenNodes {
      * Whether the node may have bytes of this key.
      *
      * @param node its certificate or address
-     * @throws ObjectStoreException if the store cannot be asked, or could not a moment before
+     * @throws ObjectStoreException if the store cannot be asked, or could not a moment ago
      */
     boolean mayHave(String node, @Nullable String proof, String key)
             throws ObjectStoreException, BusyException, InterruptedException {
@@ -101,7 +101,7 @@ final class ProvenNodes {
         return asked;
     }
 
-    /** Drops what is over; if that leaves no room for another name, those that have proven nothing too. */
+    /** Drops expired answers; if that leaves no room for another name, also names without a valid proof. */
     @GuardedBy("this")
     private void sweep() {
         long now = nanoTime.getAsLong();
@@ -116,21 +116,21 @@ final class ProvenNodes {
         }
     }
 
-    /** Proofs that are remembered. */
+    /** The number of remembered proofs. */
     synchronized int count() {
         return names.values().stream().mapToInt(Map::size).sum();
     }
 
-    /** What the store says of one proof of one node. */
+    /** The store's answer about one proof of one node. */
     private final class Answer {
-        /** Written under this lock, as the two others. */
+        /** Written under this lock, like the two others. */
         private volatile boolean holds;
 
         /** Why the store could not be asked; null if it was. */
         @GuardedBy("this")
         private @Nullable ObjectStoreException failure;
 
-        /** By nanoTime; null before the store was asked. */
+        /** A nanoTime; null before the store was asked. */
         private volatile @Nullable Long until;
 
         /** Other requests of the node wait for the answer. */
@@ -183,7 +183,7 @@ final class ProvenNodes {
             return holds;
         }
 
-        /** It does not wait for a store that is being asked. */
+        /** Does not wait for a request to the store. */
         boolean isOver() {
             Long end = until;
             return end != null && nanoTime.getAsLong() - end >= 0;

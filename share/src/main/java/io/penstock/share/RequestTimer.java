@@ -10,11 +10,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a request that makes no progress for too long, or takes too long in all. How long that is may change meanwhile. One
- * thread reports progress; any may close it.
+ * Ends a request that makes no progress for too long, or takes too long in total. The first limit may change while the
+ * request runs. One thread reports progress; any thread may close the timer.
  */
 final class RequestTimer implements AutoCloseable {
-    /** How late it may notice that a silence has become shorter. */
+    /** How late it may notice that the silence limit has become shorter. */
     private static final long LOOK_NANOS = Duration.ofMillis(100).toNanos();
 
     private final ScheduledExecutorService clock;
@@ -22,7 +22,7 @@ final class RequestTimer implements AutoCloseable {
     private final long transferNanos;
     private final Runnable end;
 
-    /** {@link System#nanoTime}, as the next. */
+    /** {@link System#nanoTime}, like the next field. */
     private final long begun = System.nanoTime();
 
     private volatile long progress = begun;
@@ -36,8 +36,8 @@ final class RequestTimer implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param silence how long there may be no progress, as of now; called on the clock's thread, which must not wait
-     * @param transfer in all, from now on, beside one silence
+     * @param silence the current limit without progress; called on the clock's thread, which must not wait
+     * @param transfer the total limit from now on, to which one silence is added
      * @param end called once, on the clock's thread
      */
     RequestTimer(ScheduledExecutorService clock, Supplier<Duration> silence, Duration transfer, Runnable end) {
@@ -78,11 +78,11 @@ final class RequestTimer implements AutoCloseable {
         try {
             return clock.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException ofAClosedGroup) {
-            return null; // whose connections are closed, too
+            return null; // the connections are closed too
         }
     }
 
-    /** After it, the request is not ended any more. */
+    /** The timer no longer ends the request. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the owners of slabs for bytes. Safe for use by any number of threads. */
+/** Requests bytes from the owners of slabs. Safe for use by any number of threads. */
 final class Requester implements PeerSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Requester.class);
 
@@ -67,7 +67,7 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
-    /** As {@link ShareGroup#ask}. */
+    /** See {@link ShareGroup#ask}. */
     @Nullable
     Fallback ask(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink) throws InterruptedException {
         for (long at = range.offset(); at < range.end(); ) {
@@ -75,7 +75,7 @@ final class Requester implements PeerSource, AutoCloseable {
             Owners now = owners.get();
             GroupMember owner = now.of(OwnedSlabs.of(version, at));
             if (closed || owner.equals(now.self())) {
-                return null; // what comes after it is for the store, too: bytes arrive in order
+                return null; // the store delivers the rest too, because bytes arrive in order
             }
             try {
                 ask(owner, new PeerRequest(namespace, version, new ByteRange(at, end - at), urgency), sink);
@@ -127,18 +127,18 @@ final class Requester implements PeerSource, AutoCloseable {
         }
     }
 
-    /** @param most bytes a second from now on; 0 for no limit */
+    /** @param most bytes per second from now on; 0 for no limit */
     void limit(long most) {
         bandwidth.limit(most);
     }
 
-    /** Whether the node is not asked for now. */
+    /** Whether the node is skipped for now. */
     boolean isSkipped(GroupMember node) {
         Peer peer = peers.get(node);
         return peer != null && peer.isSkipped();
     }
 
-    /** The members have changed: requests to those that have left end. */
+    /** The members have changed: ends the requests to those that have left. */
     void changed(Owners now) {
         peers.forEach((node, peer) -> {
             if (!now.nodes().contains(node) && peers.remove(node, peer)) {
@@ -147,7 +147,7 @@ final class Requester implements PeerSource, AutoCloseable {
         });
     }
 
-    /** Ends the requests that run. */
+    /** Ends the running requests. */
     @Override
     public void close() {
         closed = true;

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * What makes a node a member of a cache group.
  *
- * @param discovery where the other nodes are found
- * @param listen where other nodes have bytes from this one; its port + 1 is that of the group. The address is what other
- *     nodes connect to, so it is none of all addresses of the machine (0.0.0.0)
- * @param identityFile keeps the identifier of this node, so that it owns after a restart what it owned before; made if it
- *     does not exist
+ * @param discovery how to find the other nodes
+ * @param listen where other nodes get bytes from this one; the group uses its port + 1. Other nodes connect to this
+ *     address, so it must not be the wildcard (0.0.0.0)
+ * @param identityFile stores the identifier of this node, so that it owns after a restart what it owned before; created
+ *     if absent
  * @param tls null only where all that can connect are trusted
- * @param bandwidth bytes a second that other nodes get from this one at most, and that this one gets from them; 0 for no
- *     limit
+ * @param bandwidth the most bytes per second that this node sends to other nodes, and that it receives from them; 0 for
+ *     no limit
  * @param namespace distinguishes the bucket: endpoint and bucket, the same on all nodes
  */
 public record ShareConfig(
@@ -24,7 +24,7 @@ public record ShareConfig(
         @Nullable TlsFiles tls,
         long bandwidth,
         String namespace) {
-    /** The port of the bytes is followed by that of the group. */
+    /** The group's port follows that of the bytes. */
     private static final int HIGHEST_PORT = 65534;
 
     public ShareConfig {
@@ -36,7 +36,7 @@ public record ShareConfig(
         }
     }
 
-    /** Where the members of the group speak to each other. */
+    /** Where the members of the group communicate. */
     InetSocketAddress groupAddress() {
         return new InetSocketAddress(listen.getAddress(), listen.getPort() + 1);
     }

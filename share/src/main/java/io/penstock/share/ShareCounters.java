@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
 
-/** What the node has had from others and given to them. Safe for use by any number of threads. */
+/** What the node received from others and sent to them. Safe for use by any number of threads. */
 final class ShareCounters {
     final LongAdder bytesHad = new LongAdder();
     final LongAdder answersHad = new LongAdder();

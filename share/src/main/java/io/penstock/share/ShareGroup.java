@@ -19,11 +19,11 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This node as a member of a cache group: it asks other nodes before the store for what they own, and gives them what it owns.
- * Safe for use by any number of threads.
+ * This node as a member of a cache group: it requests bytes from their owners before it asks the store, and serves the
+ * bytes that it owns. Safe for use by any number of threads.
  */
 public final class ShareGroup implements PeerSource, AutoCloseable {
-    /** Bytes at a multiple of this, which have one owner. */
+    /** Bytes per slab. Slabs are aligned to this size, and each has one owner. */
     public static final long SLAB = OwnedSlabs.SIZE;
 
     private final ShareConfig config;
@@ -35,7 +35,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     private final Membership membership;
     private final PeerServer server;
 
-    /** In the order in which they are to be closed. */
+    /** In the order of closing. */
     private final List<AutoCloseable> open = new ArrayList<>();
 
     private ShareGroup(ShareConfig config, PageFetcher fetcher, BucketProof proof) throws ShareException {
@@ -88,7 +88,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
                     new GroupTransport(config.groupAddress(), tls),
                     new AddressDiscovery(addresses::now),
                     requester::changed);
-        } catch (Exception e) { // JGroups declares no other
+        } catch (Exception e) { // JGroups declares no more specific one
             throw new ShareException("the group's membership cannot be set up: " + e, e);
         }
     }
@@ -99,7 +99,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
                 open.addFirst(Announcement.start(folder, config.listen()));
             }
             membership.join(Membership.group(config.namespace()));
-        } catch (Exception e) { // JGroups declares no other
+        } catch (Exception e) { // JGroups declares no more specific one
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
@@ -110,7 +110,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         }
     }
 
-    /** Of other nodes, 60 KiB of heap each with TLS, of which strangers may fill an eighth. */
+    /** From other nodes: 60 KiB of heap each with TLS. Strangers may take up an eighth of them. */
     private static int mostConnections() {
         return Math.toIntExact(Runtime.getRuntime().maxMemory() >> 19);
     }
@@ -125,9 +125,9 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     }
 
     /**
-     * Asks as {@link #get} does, for a caller that does not turn to the store: nothing counts as fallen back.
+     * Requests bytes like {@link #get}, for a caller that does not turn to the store: counts no fallback.
      *
-     * @return why an owner has not brought all of its part; null if all has come, or the next byte is this node's own
+     * @return why an owner has not delivered all of its part; null if all bytes arrived, or this node owns the next one
      */
     public @Nullable Fallback ask(ObjectVersion version, ByteRange range, Urgency urgency, Sink sink)
             throws InterruptedException {
@@ -139,7 +139,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         return requester.boundary(version, position);
     }
 
-    /** Whether this node is the one that fetches this byte of the object for the group. */
+    /** Whether this node fetches this byte of the object for the group. */
     public boolean owns(ObjectVersion version, long position) {
         Owners now = owners();
         return now.of(OwnedSlabs.of(version, position)).equals(now.self());
@@ -148,14 +148,14 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
     /**
      * Limits the bytes between nodes from now on.
      *
-     * @param bytesPerSecond each way; 0 for no limit
+     * @param bytesPerSecond in each direction; 0 for no limit
      */
     public void limit(long bytesPerSecond) {
         requester.limit(bytesPerSecond);
         server.limit(bytesPerSecond);
     }
 
-    /** What the group is now, and what this node has had and given so far. */
+    /** The group now, and what this node has received and sent so far. */
     public ShareStatistics statistics() {
         return new ShareStatistics(
                 members(),
@@ -187,7 +187,7 @@ public final class ShareGroup implements PeerSource, AutoCloseable {
         return requester.isSkipped(node) ? PeerState.SKIPPED : PeerState.ASKED;
     }
 
-    /** Ends the requests that run, and leaves the group. */
+    /** Ends the running requests, and leaves the group. */
     @Override
     public void close() {
         fetcher.setPeers(PeerSource.NONE);

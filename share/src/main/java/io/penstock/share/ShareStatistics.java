@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The group as a node sees it now, and what it has had and given since it joined.
+ * The group as a node sees it now, and what the node has received and sent since it joined.
  *
- * @param members this node among them, by their addresses
- * @param bytesFromPeers bytes that other nodes brought
+ * @param members in the order of their addresses, this node among them
+ * @param bytesFromPeers bytes that other nodes delivered
  * @param requestsToPeers requests that other nodes answered
- * @param fallbacks how often the store was asked for what another node owns, by cause; all causes
- * @param requestsServed answered for other nodes
- * @param bytesServed sent to other nodes
- * @param refusals how often another node was refused, by status of HTTP
- * @param getsForPeers GETs to the store that requests of other nodes began
+ * @param fallbacks how often the store was asked for another node's bytes, by cause; has all causes
+ * @param requestsServed requests answered for other nodes
+ * @param bytesServed bytes sent to other nodes
+ * @param refusals how often another node was refused, by HTTP status
+ * @param getsForPeers GETs to the store caused by requests of other nodes
  */
 public record ShareStatistics(
         List<Member> members,
@@ -33,44 +33,44 @@ public record ShareStatistics(
     /**
      * A node of the group.
      *
-     * @param id kept across restarts
+     * @param id stays the same across restarts
      * @param address host and port of its bytes
-     * @param share of all slabs that it owns, 0 to 1; estimated from a sample
-     * @param state how this node gets along with it
+     * @param share the share of all slabs that it owns, 0 to 1; estimated from a sample
+     * @param state whether this node sends requests to it
      */
     public record Member(String id, String address, double share, PeerState state) {}
 
-    /** How a node gets along with another. */
+    /** Whether a node sends requests to another. */
     public enum PeerState {
         /** The node itself. */
         SELF,
-        /** Is asked. */
+        /** Receives requests. */
         ASKED,
-        /** Has failed several times in a row, and is not asked for a while. */
+        /** Has failed several times in a row, and receives no requests for a while. */
         SKIPPED
     }
 
-    /** Why a page of another node came from the store. */
+    /** Why a page that another node owns came from the store. */
     public enum Fallback {
-        /** It has failed before, and is not asked for a while. */
+        /** It failed earlier, and receives no requests for a while. */
         SKIPPED,
-        /** This node has as much under way from it, or by the bandwidth, as it may. */
+        /** This node has reached its limit of requests to it, or of bandwidth. */
         LIMITED,
-        /** It could not be connected to, or the connection broke, as it does where its store fails within a response. */
+        /** No connection could be made, or it broke, as it does where the node's store fails within a response. */
         UNREACHABLE,
-        /** It did not answer, or went on too slowly. */
+        /** It did not answer, or sent too slowly. */
         TIMEOUT,
         /** It had no room or no bandwidth. */
         BUSY,
-        /** It does not take this node's right to the bucket for proven. */
+        /** It does not accept this node's proof that it may read the bucket. */
         FORBIDDEN,
-        /** It is of another bucket or speaks another version of the protocol. */
+        /** It serves another bucket, or speaks another version of the protocol. */
         FOREIGN,
         /** Its store failed. */
         STORE,
         /** Its store has another version of the object, or none. */
         CHANGED,
-        /** It sent a wrong response: no HTTP, other bytes than it was asked for, or a wrong checksum. */
+        /** It sent a malformed response: no HTTP, other bytes than requested, or a wrong checksum. */
         CORRUPT
     }
 }

@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where nodes are found, and by what they are known. */
+/** How nodes are found, and how they are named. */
 class AddressesTest {
-    /** A folder of a bucket. */
+    /** An in-memory folder of a bucket. */
     static final class MemoryFolder implements ShareFolder {
         final Map<String, Instant> names = new ConcurrentHashMap<>();
 
@@ -45,7 +45,7 @@ class AddressesTest {
     @Test
     void folder_hasTheAddressesOfLivingNodes() throws Exception {
         MemoryFolder folder = new MemoryFolder();
-        Instant then = Instant.parse("2001-01-01T00:00:00Z"); // whatever clock the store has
+        Instant then = Instant.parse("2001-01-01T00:00:00Z"); // the store's clock may show any time
         folder.names.put(Announcement.name(at("10.1.2.3", 7800)), then);
         folder.names.put(Announcement.name(at("2001:db8::1", 7800)), then.minusSeconds(170));
         folder.names.put(Announcement.name(at("10.1.2.4", 7800)), then.minusSeconds(190));

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node in a process of its own with a small heap and the launcher's options, so that it ends if a stranger makes it use up
- * its memory. Its proof and its bucket are the test's.
+ * A node in its own process, with a small heap and the launcher's options, so that it dies if a stranger makes it run
+ * out of memory. The test owns its proof and its bucket.
  */
 final class AttackedNode {
     static final String KEY = "file";
@@ -24,7 +24,7 @@ final class AttackedNode {
     final Process process;
 
     /**
-     * @param folder is empty
+     * @param folder an empty folder
      * @param tls null for a group in the clear
      */
     AttackedNode(Path folder, @Nullable TlsFiles tls) throws IOException {

@@ -16,9 +16,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** Nodes with servers and requesters, whose membership is what a test says. */
+/** Nodes with servers and requesters, whose membership a test sets. */
 final class FakeGroup implements AutoCloseable {
-    /** At a time, to each member. */
+    /** Concurrent connections to each member. */
     static final int CONNECTIONS = 200;
 
     final InMemoryObjectStore bucket = new InMemoryObjectStore();
@@ -78,7 +78,7 @@ final class FakeGroup implements AutoCloseable {
         return member;
     }
 
-    /** One that is no Penstock at all. */
+    /** Adds a node that does not run Penstock. */
     void joined(GroupMember node) {
         List<GroupMember> more = new ArrayList<>(nodes);
         more.add(node);
@@ -103,7 +103,7 @@ final class FakeGroup implements AutoCloseable {
         return TestNode.late(members.stream().map(member -> member.counters.fallbacks()));
     }
 
-    /** Checks that of these bytes, which all members have read, each was fetched once, but for late ones. */
+    /** Checks that these bytes, which all members have read, were fetched once, except for late ones. */
     void assertFetchedOnce(long bytes) {
         assertThat(bytesFetched())
                 .isBetween(bytes, bytes + late() * OwnedSlabs.SIZE)
@@ -114,7 +114,7 @@ final class FakeGroup implements AutoCloseable {
         return members.stream().mapToInt(member -> member.local.gets()).sum();
     }
 
-    /** An address of the loopback interface of which the next port is free, too. */
+    /** An address of the loopback interface whose next port is free too. */
     static InetSocketAddress freeAddress() throws IOException {
         InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
         while (true) {

@@ -11,7 +11,7 @@ final class FakeProof implements BucketProof {
     volatile boolean accepts = true;
     volatile boolean isUnreachable;
 
-    /** Until it is counted down, the store does not answer. */
+    /** The store does not answer before this has reached 0. */
     volatile CountDownLatch hangs = new CountDownLatch(0);
 
     /** Requests to the store. */

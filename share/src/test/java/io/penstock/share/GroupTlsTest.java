@@ -150,7 +150,7 @@ class GroupTlsTest {
             group.assertFetchedOnce(file.size());
             TestNode.await(
                     "the last bytes count, too",
-                    () -> { // a moment after their reader has them
+                    () -> { // slightly later than the reader
                         long had = first.counters.bytesHad.sum() + second.counters.bytesHad.sum();
                         assertThat(had).isLessThanOrEqualTo(file.size());
                         return had >= file.size() - group.late() * OwnedSlabs.SIZE;
@@ -246,13 +246,12 @@ class GroupTlsTest {
         }
     }
 
-    /** When the session of a new connection began: a resumed one is as old as the one that it resumes. */
+    /** When the session of a new connection began: a resumed session keeps its original time. */
     private static long sessionBegan(SSLContext tls, InetSocketAddress server) {
         try (SSLSocket socket =
                 (SSLSocket) tls.getSocketFactory().createSocket(server.getAddress(), server.getPort())) {
             socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(US_ASCII));
-            assertThat(socket.getInputStream().read())
-                    .isNotNegative(); // the ticket for the next session came before it
+            assertThat(socket.getInputStream().read()).isNotNegative(); // the ticket for the next session came first
             return socket.getSession().getCreationTime();
         } catch (IOException e) {
             throw new AssertionError(e);
@@ -264,11 +263,11 @@ class GroupTlsTest {
             socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), US_ASCII);
         } catch (IOException e) {
-            return ""; // the connection is reset, which is as good an answer
+            return ""; // a reset connection is as good an answer
         }
     }
 
-    /** Takes the server's certificate, whosever it is. */
+    /** Accepts any server's certificate. */
     private static final class TrustsAll implements X509TrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type) throws CertificateException {}

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Breaker, bandwidth, patience and proofs, by a clock of the test. */
+/** Breaker, bandwidth, patience and proofs, with the test's clock. */
 class LimitsTest {
     private long now = 17;
 
@@ -65,7 +65,7 @@ class LimitsTest {
     void breaker_ofANodeThatGoesOnFailing_pausesLongerAndLonger_upToAMinute_andBrieflyAgainOnceItWasWell() {
         Breaker breaker = new Breaker(() -> now);
         for (int seconds : new int[] {5, 10, 20, 40, 60, 60}) {
-            for (int i = 0; i < Breaker.FAILURES; i++) { // also of requests that were under way
+            for (int i = 0; i < Breaker.FAILURES; i++) { // also requests that were in flight
                 breaker.failed(now);
             }
             pass(Duration.ofSeconds(seconds).minusNanos(1));
@@ -138,7 +138,7 @@ class LimitsTest {
         for (int i = 0; i < 100; i++) {
             patience.responded(Duration.ofMillis(100).toNanos());
         }
-        patience.gaveUp(Duration.ofMillis(900).toNanos()); // the call had no more time
+        patience.gaveUp(Duration.ofMillis(900).toNanos()); // the call's own deadline ended
         assertThat(patience.silence()).isEqualTo(Patience.SHORTEST);
         for (int i = 0; i < 20; i++) {
             patience.gaveUp(patience.silence().toNanos());
@@ -189,7 +189,7 @@ class LimitsTest {
         assertThat(bucket.asked).hasValue(2);
     }
 
-    /** The others that still ask with it have not seen the new one refused. */
+    /** Requests that still use the old proof say nothing about the new one. */
     @Test
     void proof_refusedLate_isNotDroppedInPlaceOfANewerOne() throws Exception {
         FakeProof bucket = new FakeProof();
@@ -215,7 +215,7 @@ class LimitsTest {
         assertThat(nodes.count()).isEqualTo(2);
     }
 
-    /** Its neighbour has been proven before, and a third node is proven meanwhile. */
+    /** One neighbor was proven before, and a third node is proven during the attack. */
     @Test
     void proofs_everNewOnesOfOneNode_areLeftUncheckedAndKeepNobodyElseOut() throws Exception {
         FakeProof bucket = new FakeProof();
@@ -244,13 +244,13 @@ class LimitsTest {
         for (int i = 1; i < ProvenNodes.MOST_NAMES; i++) {
             assertThat(nodes.mayHave("stranger " + i, "wrong", "key")).isFalse();
         }
-        pass(Duration.ofSeconds(2)); // they are refused for 10 s
+        pass(Duration.ofSeconds(2)); // the refusals last 10 s
         assertThat(nodes.mayHave("c", "right", "key")).isTrue();
         assertThat(nodes.count()).isEqualTo(2);
         assertThat(nodes.mayHave("a", "right", "key")).isTrue();
     }
 
-    /** A stranger's check waits for the store; others fill all places. */
+    /** Checks of strangers wait for the store, and occupy all places. */
     @Test
     void proofs_whileTheStoreAnswersNone_fewAreAskedForAtATime() throws Exception {
         FakeProof bucket = new FakeProof();

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Groups of many members in one process, whose messages go through memory. */
+/** Groups of many members in one process, which exchange their messages through memory. */
 @Timeout(300)
 class ManyMembersTest {
-    /** Bytes of a member: more than three times what ADR 31 measured. */
+    /** Heap bytes per member: more than three times what ADR 31 measured. */
     private static final long MOST_HEAP = 4L << 20;
 
     private static final int SLABS = 5_000;
@@ -87,7 +87,7 @@ class ManyMembersTest {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** How many members would load it from the store. */
+    /** The number of members that would fetch it from the store. */
     private long claims(long slab) {
         return members.stream()
                 .map(Membership::owners)
@@ -126,7 +126,7 @@ class ManyMembersTest {
         }
     }
 
-    /** Whether they and nobody else are members, in the same order: that is all of which owners depend. */
+    /** Whether all have the same members, in the same order, and no others: owners depend on nothing else. */
     private static boolean agree(List<Membership> all) {
         List<GroupMember> nodes = all.getFirst().owners().nodes();
         return nodes.size() == all.size()

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bytes between nodes, and what becomes of reads whose owner is gone, slow or wrong. */
+/** Bytes between nodes, and reads whose owner is gone, slow or wrong. */
 @Timeout(120)
 class PeerBytesTest {
     @TempDir
@@ -95,7 +95,7 @@ class PeerBytesTest {
         return member.counters.fallbacks().getOrDefault(cause, 0L);
     }
 
-    /** A file of which the fake node owns the first slab. */
+    /** A file whose first slab belongs to the fake node. */
     private ObjectVersion ownedBy(GroupMember owner, FakeGroup.Member reader, long size) {
         for (int i = 0; ; i++) {
             ObjectVersion version = group.bucket.putTestData("file-" + i, size);
@@ -166,7 +166,7 @@ class PeerBytesTest {
         }
         all(reads);
         assertThat((long) group.gets()).isBetween(60L, 60 + group.late()).isLessThan(3 * 60);
-        assertThat(group.proof.asked.get()).isLessThanOrEqualTo(3); // all are at one address
+        assertThat(group.proof.asked.get()).isLessThanOrEqualTo(3); // all share one address
     }
 
     @Test
@@ -291,7 +291,7 @@ class PeerBytesTest {
         assertThat(member(1).local.gets()).isZero();
         assertThat(member(1).counters.refusals()).containsEntry(PeerRequest.FORBIDDEN, 1L);
 
-        group.proof.text = "right"; // new credentials are shown at once
+        group.proof.text = "right"; // new credentials are used immediately
         member(0).local.readAll(ownedBy(member(1).node, member(0), 100_001));
         assertThat(member(1).local.gets()).isEqualTo(1);
     }
@@ -345,7 +345,7 @@ class PeerBytesTest {
             FakeGroup.Member reader = readerBeside(server);
             for (int i = 0; i < 5; i++) {
                 reader.local.readAll(scripted(server, reader, 200_000 + i));
-                // The connection is given back after the last bytes have woken the reader.
+                // The connection is returned after the last bytes have woken the reader.
                 int answers = i + 1;
                 await("the end of the exchange", () -> reader.counters.answersHad.sum() == answers);
             }
@@ -451,7 +451,7 @@ class PeerBytesTest {
                     to.write(broken(ScriptedServer.right(request), random));
                     throw new IOException("the end");
                 };
-                group.changed(List.of(reader.node)); // forgets that it has failed
+                group.changed(List.of(reader.node)); // resets its breaker
                 group.changed(List.of(reader.node, node));
                 Sink sink = new Sink((int) file.size());
                 reader.requester.get(file, new ByteRange(0, file.size()), Urgency.DEMAND, sink);
@@ -461,7 +461,7 @@ class PeerBytesTest {
         }
     }
 
-    /** Cut, or with a wrong byte, or with bytes too many, or no HTTP at all. */
+    /** Truncated, with a wrong byte, with surplus bytes, or no HTTP at all. */
     private static byte[] broken(byte[] right, RandomGenerator random) {
         switch (random.nextInt(4)) {
             case 0 -> {
@@ -500,7 +500,7 @@ class PeerBytesTest {
         }
     }
 
-    /** Its store may have failed. */
+    /** The owner's store may have failed. */
     @Test
     void breaker_ofResponsesThatBreakOffAfterRightBytes_staysClosed() throws Exception {
         int reads = Breaker.FAILURES + 2;
@@ -529,7 +529,7 @@ class PeerBytesTest {
         }
     }
 
-    /** Takes all bytes of an object. */
+    /** Accepts all bytes of an object. */
     private static final class Sink implements PeerSource.Sink {
         private final ByteBuffer buffer;
         int filled;

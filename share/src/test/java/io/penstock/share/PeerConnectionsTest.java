@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class PeerConnectionsTest {
-    /** Of 16 readers of small files, and of what is read ahead for them. */
+    /** For 16 readers of small files and their readahead. */
     private static final int AT_ONCE = 50;
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -38,7 +38,7 @@ class PeerConnectionsTest {
         }
     }
 
-    /** The node closes them too: until this side does, each keeps its descriptor and its memory. */
+    /** The node closes them too, but each keeps a descriptor and memory until this side does. */
     @Test
     void connectionsThatAreNotUsedForLong_areClosed() throws Exception {
         try (ServerSocket node = new ServerSocket(0, AT_ONCE, InetAddress.getLoopbackAddress());

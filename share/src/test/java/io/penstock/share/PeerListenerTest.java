@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long strangers can have a connection, by a clock on which a minute is a quarter of a second. */
+/** How long strangers can hold a connection, with a clock on which a minute takes a quarter of a second. */
 @Timeout(60)
 class PeerListenerTest {
     private static final byte[] REQUEST = "GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII);
@@ -49,7 +49,7 @@ class PeerListenerTest {
 
     private boolean answerAtLength(RequestHead request, String node, ServerConnection connection) throws IOException {
         try {
-            connection.send(ByteBuffer.allocate(64 << 20)); // more than sockets hold
+            connection.send(ByteBuffer.allocate(64 << 20)); // more than socket buffers hold
             return true;
         } finally {
             ended.countDown();
@@ -82,7 +82,7 @@ class PeerListenerTest {
         try {
             return socket.getInputStream().read() == -1;
         } catch (SocketException e) {
-            return true; // it had sent what was not read
+            return true; // reset, because bytes were left unread
         }
     }
 }

@@ -61,7 +61,7 @@ class PeerServerTest {
         }
     }
 
-    /** Three bytes of a head for each of a key that is not ASCII. */
+    /** Each byte of a non-ASCII key takes three bytes in the head. */
     @Test
     void request_ofTheLongestKeyWithTheLongestProof_isAnswered() throws Exception {
         try (FakeGroup group = new FakeGroup(folder, null);
@@ -74,7 +74,7 @@ class PeerServerTest {
         }
     }
 
-    /** Its bytes would pass for the next request. */
+    /** The body would be taken for the next request. */
     @Test
     void request_withABody_isRefusedAndTheLast() throws Exception {
         for (String header : List.of("Content-Length: 4", "Transfer-Encoding: chunked")) {
@@ -108,7 +108,7 @@ class PeerServerTest {
         }
     }
 
-    /** Whether a response begins, of which all else is left. */
+    /** Whether a response begins; its rest is left unread. */
     private static boolean breaksOff(InetSocketAddress server, byte[] request) {
         try (Socket socket = connect(server)) {
             socket.getOutputStream().write(request);

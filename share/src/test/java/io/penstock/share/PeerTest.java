@@ -27,13 +27,13 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How much of one node is under way at once, and on which connections. */
+/** How many bytes of one node are in flight, and on which connections. */
 @Timeout(60)
 class PeerTest {
     private static final ObjectVersion FILE =
             new ObjectVersion("file", "\"" + "a".repeat(32) + "\"", 1L << 30, Instant.EPOCH);
 
-    /** Never gets any. */
+    /** Accepts no bytes. */
     private record Nowhere(BooleanSupplier awaited) implements PeerSource.Sink {
         @Override
         public boolean isAwaited() {
@@ -120,7 +120,7 @@ class PeerTest {
         try (ScriptedServer server = new ScriptedServer(PeerTest::writeBusy);
                 ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
                 Peer peer = new Peer(server.address(), null, new Bandwidth(0, System::nanoTime), clock)) {
-            for (int i = 0; i < 20; i++) { // the node is known to be quick
+            for (int i = 0; i < 20; i++) { // the node is known to be fast
                 assertThat(end(peer, Urgency.READAHEAD)).isEqualTo(Fallback.BUSY);
             }
             server.script = (request, to) -> {};
@@ -172,7 +172,7 @@ class PeerTest {
         }
     }
 
-    /** Takes the bytes, slowly. */
+    /** Accepts the bytes slowly. */
     private static final class Slow implements PeerSource.Sink {
         private final ByteBuffer buffer = ByteBuffer.allocate((int) OwnedSlabs.SIZE);
 

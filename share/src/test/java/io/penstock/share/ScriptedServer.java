@@ -20,14 +20,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A node that answers requests as a test says. */
+/** A node that answers requests as a test scripts them. */
 final class ScriptedServer implements AutoCloseable {
     private final ServerSocket listening;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     final AtomicInteger requests = new AtomicInteger();
     volatile Script script;
 
-    /** What it does with a request. */
+    /** Answers a request. */
     @FunctionalInterface
     interface Script {
         /** The connection is closed after an exception. */
@@ -52,7 +52,7 @@ final class ScriptedServer implements AutoCloseable {
                 Thread.ofVirtual().start(() -> serve(socket));
             }
         } catch (IOException closed) {
-            // by the test
+            // closed by the test
         }
     }
 
@@ -74,7 +74,7 @@ final class ScriptedServer implements AutoCloseable {
                 socket.getOutputStream().flush();
             }
         } catch (IOException end) {
-            // as the script wants it, or of the other side
+            // the script or the other side ended it
         } finally {
             open.remove(socket);
         }

@@ -153,7 +153,7 @@ class ShareGroupTest {
                 new AddressDiscovery(() -> Announcement.read(names.list())),
                 views::add)) {
             newer.join(other);
-            join(node()); // is found meanwhile
+            join(node()); // joins while the other group exists
             awaitMembers(2);
             assertThat(newer.owners().nodes()).hasSize(1);
         }
@@ -195,7 +195,7 @@ class ShareGroupTest {
                 assertThatThrownBy(() -> start(node, free)).hasMessageContaining("share.listen");
             }
         }
-        start(node, free).close(); // and nothing was left of the attempts
+        start(node, free).close(); // the attempts have left nothing behind
     }
 
     private ShareGroup start(TestNode node, InetSocketAddress listen) throws ShareException {

@@ -60,13 +60,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What strangers send to a node's two ports, which serves others meanwhile. */
+/** Input of strangers at a node's two ports, while the node serves others. */
 @Timeout(600)
 class StrangersTest {
     private static final int INPUTS = TestTier.choose("penstock.inputs", 500, 10_000);
     private static final int BETWEEN_CHECKS = 250;
 
-    /** Connections of strangers that are left open, without a word more. */
+    /** Connections that strangers leave open and silent. */
     private static final int SILENT = 100;
 
     /** Bytes that JGroups may send before it closes a connection. */
@@ -137,7 +137,7 @@ class StrangersTest {
         assertServes();
     }
 
-    /** JGroups deserializes the bytes of such a message with Java's own means, whatever class they name. */
+    /** JGroups would deserialize such a message as a Java object, of any class that it names. */
     @Test
     void object_ofJava_isRefused() throws Exception {
         Message message = new BytesMessage(null, new byte[10])
@@ -167,7 +167,7 @@ class StrangersTest {
             try {
                 socket.getOutputStream().write(head, 0, i % 2 == 0 ? 16_000 : head.length);
             } catch (IOException e) {
-                // it was refused in the middle
+                // refused before the end
             }
         }
         assertServes();
@@ -230,7 +230,7 @@ class StrangersTest {
         }
     }
 
-    /** Most are closed at once, some are read, some stay open. */
+    /** Closes most connections immediately, reads from some, leaves some open. */
     private void send(InetSocketAddress to, RandomGenerator random, byte[] input) {
         try {
             Socket socket = connect(to);
@@ -249,11 +249,11 @@ class StrangersTest {
                 socket.close();
             }
         } catch (IOException e) {
-            // the node has had enough of it
+            // the node closed the connection
         }
     }
 
-    /** Flips, cuts, repeats, or puts lengths that lie. */
+    /** Flips, truncates, repeats, or inserts false lengths. */
     static byte[] mutated(byte[] input, RandomGenerator random) {
         byte[] bytes = input.clone();
         switch (random.nextInt(6)) {
@@ -273,7 +273,7 @@ class StrangersTest {
         return bytes;
     }
 
-    /** One of each kind that members send, and some that they do not. */
+    /** One of each kind that members send, and some kinds that they do not. */
     private static List<byte[]> validFrames(RandomGenerator random) throws Exception {
         Address self = ExtendedUUID.randomUUID("stranger")
                 .put("id", new byte[] {'s'})
@@ -346,7 +346,7 @@ class StrangersTest {
                 .array();
     }
 
-    /** What a node sends first: JGroups' cookie, and the address at which it claims to be. */
+    /** A node's first bytes: JGroups' cookie, and the address that it claims. */
     private static byte[] hello(int port) throws IOException {
         ByteArrayDataOutputStream out = new ByteArrayDataOutputStream(100);
         IpAddress claimed = new IpAddress("127.0.0.1", port);
@@ -381,7 +381,7 @@ class StrangersTest {
         return "GET " + all.target() + " HTTP/1.1\r\nHost: x\r\n" + PeerRequest.PROOF + ": " + proof + "\r\n\r\n";
     }
 
-    /** Waits for a connection that is not refused: the strangers' may have taken all places. */
+    /** Waits for a connection that is not refused: those of strangers may occupy all places. */
     private void assertServes() throws Exception {
         assertServes(node, file, () -> connect(node.listen));
     }
@@ -398,7 +398,7 @@ class StrangersTest {
         });
     }
 
-    /** Whether the response is one with bytes, which are then compared. */
+    /** Whether the response has bytes, which are then compared. */
     static boolean isRight(Socket socket, ObjectVersion file) throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         StringBuilder head = new StringBuilder();

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** A group's authority and what it has signed, as PEM files. Made by the JDK's keytool. */
+/** A group's authority and the certificates that it signed, as PEM files made by the JDK's keytool. */
 final class TestCertificates {
     private static final String PASSWORD = "changeit";
 
@@ -24,7 +24,7 @@ final class TestCertificates {
         this.folder = folder;
     }
 
-    /** @param authority whose certificate signs its own */
+    /** @param authority which signs its own certificate */
     void makeAuthority(String authority) throws Exception {
         keytool(authority, "-alias", authority, "-dname", "CN=" + authority, "-ext", "bc:c");
         write(authority, authority);

@@ -27,7 +27,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** A node's fetcher over a cache of its own and the bucket of all. */
+/** A node's fetcher, over its own cache and the shared bucket. */
 final class TestNode implements AutoCloseable {
     static final String NAMESPACE = "memory/bucket";
     static final int MIB = 1 << 20;
@@ -51,7 +51,7 @@ final class TestNode implements AutoCloseable {
         fetcher = new PageFetcher(store, cache, NAMESPACE, new ReadaheadConfig(8 * MIB, 16 * MIB, 8, MIB));
     }
 
-    /** Reads that much there, and checks each byte. */
+    /** Reads this many bytes there, and checks each. */
     void read(ObjectVersion version, long from, int length) throws ObjectStoreException, InterruptedException {
         read.add(version);
         try (ObjectReader reader = fetcher.open(version)) {
@@ -74,16 +74,16 @@ final class TestNode implements AutoCloseable {
         return store.gets().size();
     }
 
-    /** All bytes that it has asked the store for. */
+    /** All bytes that the node requested from the store. */
     long bytesFetched() {
         return store.gets().stream().mapToLong(get -> get.range().length()).sum();
     }
 
     /**
-     * How often nodes asked the store for what another node owns: for want of time only, as a loaded machine may take longer
-     * than a node waits. Each time fetches a slab's bytes once more at most.
+     * How often nodes asked the store for another node's bytes. Only lack of time is accepted as a cause: a loaded
+     * machine may take longer than a node waits. Each time at most one slab is fetched again.
      *
-     * @param fallbacks of each node
+     * @param fallbacks the fallbacks of each node
      */
     static long late(Stream<Map<Fallback, Long>> fallbacks) {
         return fallbacks

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What strangers, and members that have gone wrong, send to the port of a node's bytes with TLS. */
+/** Input of strangers, and of faulty members, at the port of a node's bytes with TLS. */
 @Timeout(600)
 @ParameterizedClass
 @EnumSource(TlsEngine.class)
@@ -81,7 +81,7 @@ class TlsStrangersTest {
         StrangersTest.assertServes(node, file, this::connectAsMember);
     }
 
-    /** The first flight of a client. */
+    /** A client's first flight of TLS records. */
     private byte[] clientHello() throws IOException {
         SSLEngine client = member.createSSLEngine();
         client.setUseClientMode(true);
@@ -103,7 +103,7 @@ class TlsStrangersTest {
                         socket.getInputStream().readNBytes(1 << 10);
                     }
                 } catch (IOException e) {
-                    // the node has had enough of it
+                    // the node closed the connection
                 }
                 if (i % BETWEEN_CHECKS == BETWEEN_CHECKS - 1) {
                     assertServes();
@@ -131,7 +131,7 @@ class TlsStrangersTest {
         });
     }
 
-    /** Of which more than all buffers hold would have to come before it is whole. */
+    /** Completing it would take more bytes than all buffers hold. */
     @Test
     void record_longerThanAny_endsItsConnectionAtOnce() throws Exception {
         try (Socket plain = connect();
@@ -147,7 +147,7 @@ class TlsStrangersTest {
                 plain.getOutputStream().write(record);
                 assertThat(plain.getInputStream().readAllBytes()).hasSizeLessThan(1_000);
             } catch (SocketException e) {
-                // it had more to send
+                // the connection ended during the write
             }
         }
     }
