@@ -25,7 +25,7 @@ public enum Binding {
      * The binding in use.
      *
      * @param binding KERNEL or JNR
-     * @param reason why this one, in words for the user
+     * @param reason why this one was chosen, in words for the user
      */
     public record Taken(Binding binding, String reason, Mount mount) {
         /** {@code kernel (the fastest that works here)}. */
@@ -37,7 +37,7 @@ public enum Binding {
     /**
      * Mounts with this binding, and logs which one it is and why.
      *
-     * @throws MountException of the binding that was used
+     * @throws MountException from the binding that was used
      */
     public Taken mount(Mounter kernel, Mounter jnr) throws MountException, InterruptedException {
         Taken taken = switch (this) {

@@ -30,7 +30,7 @@ public final class DeadMount {
                 + found.get().source() + "); it was removed.");
     }
 
-    /** Without symbolic links, as the mount table has it. The mount point itself may fail every call. */
+    /** Without symbolic links, as in the mount table. The mount point itself may fail every call. */
     private static Path resolve(Path path) {
         Path parent = path.getParent();
         Path name = path.getFileName();

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Finds the processes that keep a mount busy, as fuser(1) does: by the links and maps that /proc shows of each process.
- * They are read, never followed, so nothing here waits for the mount. Only root sees processes of other users.
+ * Finds the processes that keep a mount busy, like fuser(1): by the links and maps in /proc of each process. It reads
+ * links and never follows them, so nothing here waits for the mount. Only root sees other users' processes.
  */
 final class Holders {
     /** More processes would bury the message. */

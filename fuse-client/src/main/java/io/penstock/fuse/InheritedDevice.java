@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device that a privileged parent has opened and mounted. {@code /dev/fd/N} names it in place of a mount point, as
- * mount.fuse3(8) does for a server that it runs without privileges.
+ * A device that a privileged parent has opened and mounted. Its name {@code /dev/fd/N} takes the place of a mount
+ * point, as in mount.fuse3(8) for a server that runs without privileges.
  */
 public final class InheritedDevice {
     private static final Pattern NAME = Pattern.compile("/dev/fd/(\\d{1,9})");

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mount from the kernel's side: what both bindings need of it. The device number distinguishes it from other mounts
- * that exist at the same time. Once it has ended, the kernel gives the number to a later mount.
+ * A mount as the kernel sees it, for both bindings. The device number distinguishes it from other mounts that exist at
+ * the same time. Once the mount has ended, the kernel may give the number to a later one.
  *
  * @param mountPoint where it is mounted, without symbolic links
  * @param device its number, {@code major:minor}
@@ -24,7 +24,7 @@ public record KernelMount(Path mountPoint, String device) {
     /** The time between two attempts to unmount a busy mount. */
     private static final Duration RETRY = Duration.ofMillis(50);
 
-    /** The loop of a detached mount ends by itself; if it takes longer than this, a process still uses the mount. */
+    /** The loop of a detached mount ends automatically; if that takes longer, a process still uses the mount. */
     private static final Duration LAST_REQUESTS = Duration.ofSeconds(10);
 
     /** The mount that is at this point now. */
@@ -38,10 +38,10 @@ public record KernelMount(Path mountPoint, String device) {
      * Sets how far the kernel reads ahead of a sequential reader; files already open keep their value.
      *
      * @param bytes 0 leaves the kernel's default
-     * @return the present value in bytes; 0 if it is unknown
+     * @return the current value in bytes; 0 if unknown
      */
     public long readahead(long bytes) {
-        // The protocol's INIT can only lower it (fs/fuse/inode.c, process_init_reply): sysfs raises it.
+        // INIT can only lower it (fs/fuse/inode.c, process_init_reply); sysfs can raise it.
         Path setting = Path.of("/sys/class/bdi", device, "read_ahead_kb");
         try {
             if (bytes > 0) {
@@ -58,7 +58,7 @@ public record KernelMount(Path mountPoint, String device) {
         try {
             return Long.parseLong(Files.readString(setting).strip()) * BYTES_PER_KIB;
         } catch (IOException e) {
-            return 0; // only shown
+            return 0; // only for display
         }
     }
 
@@ -83,7 +83,7 @@ public record KernelMount(Path mountPoint, String device) {
     }
 
     /**
-     * Unmounts a mount of another process: waits until it has left the mount table, and no longer.
+     * Unmounts another process's mount: waits until the mount has left the mount table, and no longer.
      *
      * @param patience how long to try while it is busy
      * @throws MountException if it is busy; the message names the processes that hold it
@@ -109,9 +109,9 @@ public record KernelMount(Path mountPoint, String device) {
     }
 
     /**
-     * Detaches it even if busy; it ends with its last user. Does nothing if it has ended, or is not mounted.
+     * Detaches the mount even if busy; it ends with its last user. Does nothing if it has ended, or is not mounted.
      *
-     * @param ended counted down when it has ended: another mount may be at its point then, with its number
+     * @param ended counted down when it has ended: from then on another mount may have its mount point and number
      */
     public void detach(CountDownLatch ended) {
         if (ended.getCount() > 0) {
@@ -120,8 +120,8 @@ public record KernelMount(Path mountPoint, String device) {
     }
 
     /**
-     * Detaches a mount that has not ended, or whose session is about to say so: later on another mount may have its number.
-     * Does nothing if it is not mounted.
+     * Detaches a mount that has not ended, or whose session is about to report that: later, another mount may have its
+     * number. Does nothing if it is not mounted.
      */
     public void detach() {
         try {
@@ -131,7 +131,7 @@ public record KernelMount(Path mountPoint, String device) {
         }
     }
 
-    /** {@link #detach} at the request of a user. */
+    /** {@link #detach} at a user's request. */
     public void detachOrFail() throws MountException {
         if (isAttached()) {
             Unmount.detach(mountPoint);

@@ -20,14 +20,14 @@ public interface Mount extends AutoCloseable {
     long unanswered();
 
     /**
-     * Limits for how long the kernel caches names and attributes of which it learns from now on. A binding that gives the
-     * kernel one time at the mount keeps that.
+     * Limits how long the kernel caches names and attributes that it receives from now on. A binding that sets one time
+     * at the mount ignores this.
      *
      * @param longest 0 or more
      */
     void limitCaching(Duration longest);
 
-    /** Waits until it is unmounted, by any program. */
+    /** Waits until any program has unmounted it. */
     void awaitUnmounted() throws InterruptedException;
 
     /**
@@ -37,7 +37,7 @@ public interface Mount extends AutoCloseable {
      */
     void unmount(Duration patience) throws MountException, InterruptedException;
 
-    /** Unmounts even if busy: detached at once, gone with its last user. */
+    /** Unmounts even if busy: detaches immediately, and ends with the last user. */
     @Override
     void close();
 }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The mounts of this process's namespace, in the order in which they were made: proc_pid_mountinfo(5). Reading it
- * touches no mount, so it works while one of them is dead or hangs.
+ * The mounts in this process's namespace, in the order of mounting: proc_pid_mountinfo(5). Reading it touches no mount,
+ * so it works while a mount is dead or hangs.
  */
 public final class MountTable {
     private static final Path MOUNTINFO = Path.of("/proc/self/mountinfo");
@@ -27,7 +27,7 @@ public final class MountTable {
      * @param source such as {@code /dev/sda1} or {@code s3://bucket/prefix}
      */
     public record Entry(String device, Path mountPoint, String type, String source) {
-        /** Whether it is a mount of a bucket by Penstock. */
+        /** Whether Penstock mounted a bucket here. */
         public boolean isPenstock() {
             return type.equals("fuse.penstock");
         }
@@ -40,15 +40,15 @@ public final class MountTable {
     }
 
     public static MountTable read() throws IOException {
-        // Names are bytes to the kernel: each is decoded separately after its escapes are undone.
+        // To the kernel names are bytes: each is decoded separately after its escapes are undone.
         return parse(Files.readAllLines(MOUNTINFO, ISO_8859_1));
     }
 
     /**
-     * The device of one of the mounts that a process sees, {@code major:minor}; empty if it does not see it.
+     * The device, {@code major:minor}, of one of the mounts that a process sees; empty if it does not see the mount.
      *
-     * @param process or one of its threads
-     * @param mount the number that proc_pid_fdinfo(5) has for it
+     * @param process a process, or one of its threads
+     * @param mount the mount's number in proc_pid_fdinfo(5)
      */
     public static Optional<String> device(int process, int mount) throws IOException {
         Path mounts = Path.of("/proc", Integer.toString(process), "mountinfo");
@@ -70,12 +70,12 @@ public final class MountTable {
         return entries;
     }
 
-    /** The visible mount at this point: the last one if there are several. Empty if it is no mount point. */
+    /** The visible mount at this point: the last one if there are several. Empty if this is no mount point. */
     public Optional<Entry> at(Path mountPoint) {
         return entries.stream().filter(e -> e.mountPoint().equals(mountPoint)).reduce((under, over) -> over);
     }
 
-    /** The mount that a path without symbolic links lies in. */
+    /** The mount that contains this path, which has no symbolic links. */
     public Optional<Entry> of(Path path) {
         return entries.stream()
                 .filter(e -> path.startsWith(e.mountPoint()))
@@ -83,7 +83,7 @@ public final class MountTable {
                         other.mountPoint().getNameCount() >= one.mountPoint().getNameCount() ? other : one);
     }
 
-    /** The mounts somewhere below this point. */
+    /** The mounts anywhere below this point. */
     public List<Entry> below(Path mountPoint) {
         return entries.stream()
                 .filter(e ->
@@ -106,8 +106,8 @@ public final class MountTable {
     }
 
     /**
-     * Decodes a field of the mount table or of fstab(5): it has space, tab, newline, backslash and hash as a backslash
-     * and three octal digits.
+     * Decodes a field of the mount table or of fstab(5), where space, tab, newline, backslash and hash are written as a
+     * backslash and three octal digits.
      *
      * @param field its bytes, each as a character (ISO 8859-1)
      * @throws NumberFormatException if something else follows a backslash

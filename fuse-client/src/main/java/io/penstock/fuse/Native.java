@@ -9,7 +9,7 @@ import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.u_int64_t;
 
 /**
- * The libc calls that open, mount, serve and unmount a device. Memory is passed by its address, so that a call makes no
+ * The libc calls that open, mount, serve and unmount a device. Memory is passed by address, so a call allocates no
  * object.
  */
 public final class Native {
@@ -42,7 +42,7 @@ public final class Native {
     /** fcntl(2): exec(3) closes the descriptor. */
     public static final int FD_CLOEXEC = 1;
 
-    /** jnr-ffi implements it. */
+    /** Implemented by jnr-ffi. */
     public interface Calls {
         int open(String path, int flags);
 

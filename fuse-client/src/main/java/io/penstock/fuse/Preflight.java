@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Checks everything that can be refused before mounting, and says what to do about it. Both bindings use it. */
+/** Checks before mounting everything that can be refused, and says what to do. Both bindings use it. */
 public final class Preflight {
     private static final Path DEVICE = Path.of("/dev/fuse");
 
@@ -22,7 +22,7 @@ public final class Preflight {
 
     private Preflight() {}
 
-    /** @return the mount point without symbolic links, as mount tables show it */
+    /** @return the mount point without symbolic links, as in mount tables */
     public static Path check(MountOptions options) throws MountException {
         if (InheritedDevice.descriptor(options.mountPoint()) != null) {
             return InheritedDevice.resolve(options.mountPoint()); // The parent that opened it has checked the rest.
@@ -76,7 +76,7 @@ public final class Preflight {
         }
     }
 
-    /** Whether the process that served this mount has ended. Asks for something that no kernel caches: cached attributes may outlive the server. */
+    /** Whether this mount's server has ended. Uses a call that no kernel caches: attributes may outlive the server. */
     public static boolean isDead(Path mountPoint) {
         try {
             Files.getFileStore(mountPoint).getTotalSpace();
@@ -87,8 +87,8 @@ public final class Preflight {
     }
 
     /**
-     * Also without root: libfuse 2 opens it before it asks fusermount, and fusermount3 opens it with its caller's
-     * rights.
+     * Needed even without root: libfuse 2 opens it before it runs fusermount, and fusermount3 opens it with its
+     * caller's rights.
      */
     private static void device() throws MountException {
         try (FileChannel opened = FileChannel.open(DEVICE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -139,11 +139,9 @@ public final class Preflight {
         }
     }
 
-    /**
-     * The program that mounts and unmounts for users other than root, if it is installed: that of libfuse 3, or of 2.
-     */
+    /** The installed program, of libfuse 3 or 2, that mounts and unmounts for users other than root. */
     public static Optional<Path> fusermount() {
-        // libfuse 2 tries its own folder, /bin, first, and then PATH.
+        // libfuse 2 first tries its own folder, /bin, and then PATH.
         String path = System.getenv().getOrDefault("PATH", "") + File.pathSeparator + "/bin" + File.pathSeparator
                 + "/usr/bin";
         return Stream.of("fusermount3", "fusermount")

@@ -6,18 +6,18 @@ import io.penstock.core.Errno;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Unmounts: with umount2(2) as root, and with fusermount, which is setuid root, as another user. */
+/** Unmounts: as root with umount2(2), as any other user with fusermount, which is setuid root. */
 final class Unmount {
     private static final String ALLOWED_USERS = " (root may, and the user who mounted it)";
 
-    /** In strerror(EBUSY), which fusermount does not translate. */
+    /** Part of strerror(EBUSY), which fusermount does not translate. */
     private static final String BUSY = "busy";
 
     private Unmount() {}
 
     /**
-     * @return whether it is unmounted; false if it is busy
-     * @throws MountException if it failed for another reason
+     * @return whether it was unmounted; false if it is busy
+     * @throws MountException if unmounting failed for another reason
      */
     static boolean now(Path mountPoint) throws MountException, InterruptedException {
         String complaint = umount(mountPoint, Native.UMOUNT_NOFOLLOW, "-u");

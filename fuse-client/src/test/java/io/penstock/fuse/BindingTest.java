@@ -21,7 +21,7 @@ class BindingTest {
         throw new MountException("busy");
     };
 
-    /** Mounted nowhere. */
+    /** Not mounted anywhere. */
     private record NoMount(String description) implements Mount {
         @Override
         public Path mountPoint() {

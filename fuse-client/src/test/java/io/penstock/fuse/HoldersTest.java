@@ -21,7 +21,7 @@ class HoldersTest {
         Files.createDirectory(proc.resolve("self"));
         process(1, "init", ELSEWHERE);
         process(2, "neighbour", "/mnt/xy");
-        Files.createDirectory(proc.resolve("3")); // one that shows nothing
+        Files.createDirectory(proc.resolve("3")); // a process that shows nothing
     }
 
     @Test

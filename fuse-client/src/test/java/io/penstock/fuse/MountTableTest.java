@@ -28,7 +28,7 @@ class MountTableTest {
 
     @Test
     void parse_escapedNames_areDecoded() {
-        // The kernel's line for "/mnt/größe a\b#", its bytes taken one by one.
+        // The kernel's line for "/mnt/größe a\b#", with each byte as a character.
         MountTable table = MountTable.parse(
                 List.of("42 22 0:39 / /mnt/gr\u00c3\u00b6\u00c3\u009fe\\040a\\134b\\043 rw - fuse.p s3://b\\011c rw"));
 

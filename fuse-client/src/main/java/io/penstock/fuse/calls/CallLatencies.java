@@ -21,7 +21,7 @@ public final class CallLatencies implements CallObserver {
         Objects.requireNonNull(byCall.get(call.kind())).add(errno, bytes, nanos);
     }
 
-    /** By {@link KernelCall#label}, those that there were, in the order of {@link KernelCall}. */
+    /** By {@link KernelCall#label}: the calls seen so far, in the order of {@link KernelCall}. */
     public Map<String, CallStatistics> snapshot() {
         Map<String, CallStatistics> all = new LinkedHashMap<>();
         byCall.forEach((call, latencies) -> {

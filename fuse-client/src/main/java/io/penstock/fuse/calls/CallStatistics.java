@@ -6,16 +6,16 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one kind of call did since the mount began. The quantiles are at most an eighth too high.
+ * Statistics of one kind of call since the mount began. The quantiles are at most an eighth too high.
  *
  * @param count calls, errors included
- * @param bytes read or written
- * @param nanos of all calls together, from their arrival to their reply
+ * @param bytes bytes read or written
+ * @param nanos the total time of all calls, from their arrival to their reply
  * @param p50Nanos half of the calls took no longer
  * @param p99Nanos 99 of 100 calls took no longer
  * @param p999Nanos 999 of 1,000 calls took no longer
- * @param errors by the error's name
- * @param faster how many calls took less than so many nanoseconds, for powers of four from 65,536 ns to 17 s
+ * @param errors the number of errors, by the error's name
+ * @param faster the number of calls faster than so many nanoseconds, for powers of four from 65,536 ns to 17 s
  */
 public record CallStatistics(
         long count,

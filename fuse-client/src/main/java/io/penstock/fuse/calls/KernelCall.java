@@ -2,7 +2,7 @@ package io.penstock.fuse.calls;
 
 import java.util.Locale;
 
-/** What the kernel calls a mount for. A binding that has several calls for one of them counts them together. */
+/** The kernel's calls to a mount. A binding that has several calls for one of these counts them together. */
 public enum KernelCall {
     LOOKUP,
     GETATTR,
@@ -39,7 +39,7 @@ public enum KernelCall {
 
     private final String label = name().toLowerCase(Locale.ROOT);
 
-    /** Its name in statistics, metrics and the access log: {@code copy_file_range}. */
+    /** The name in statistics, metrics and the access log: {@code copy_file_range}. */
     public String label() {
         return label;
     }

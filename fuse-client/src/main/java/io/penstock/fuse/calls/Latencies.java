@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The counters of one kind of call: a histogram of durations, bytes and errors. A bucket is an eighth of a power of two wide,
- * so that a quantile is at most an eighth too high. Few threads share a stripe: none waits for another, and each call costs two
- * or three additions. Safe for use by any number of threads.
+ * The counters of one kind of call: a histogram of durations, bytes and errors. A bucket is an eighth of a power of two
+ * wide, so a quantile is at most an eighth too high. Few threads share a stripe: none waits for another, and each call
+ * costs two or three additions. Safe for use by any number of threads.
  */
 final class Latencies {
     private static final int STRIPES = 4;
 
-    /** The buckets of a power of two: 1 << EIGHTHS. */
+    /** A power of two has 1 << EIGHTHS buckets. */
     private static final int EIGHTHS = 3;
 
     /** Calls of 2^40 ns, 18 minutes, or more are in the last bucket. */
@@ -23,15 +23,15 @@ final class Latencies {
 
     static final int BUCKETS = (LONGEST - EIGHTHS + 1) << EIGHTHS;
 
-    // What follows the buckets.
+    // These counters follow the buckets.
     private static final int NANOS = BUCKETS;
     private static final int BYTES = BUCKETS + 1;
     private static final int ERRORS = BUCKETS + 2;
 
-    /** The largest number of errno.h is 133. */
+    /** The largest number in errno.h is 133. */
     private static final int ERROR_NUMBERS = 134;
 
-    /** Each made at its first call: 3.5 KiB. */
+    /** Each is created at its first call: 3.5 KiB. */
     private final AtomicReferenceArray<@Nullable AtomicLongArray> stripes = new AtomicReferenceArray<>(STRIPES);
 
     void add(int errno, int bytes, long nanos) {
@@ -66,7 +66,7 @@ final class Latencies {
         return ((power - EIGHTHS + 1) << EIGHTHS) + eighth;
     }
 
-    /** The shortest duration that is not in this bucket any more: nanoseconds. */
+    /** The shortest duration beyond this bucket, in nanoseconds. */
     static long end(int bucket) {
         int next = bucket + 1;
         if (next < 1 << EIGHTHS) {

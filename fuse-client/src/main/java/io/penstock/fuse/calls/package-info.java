@@ -1,4 +1,4 @@
-/** The kernel's calls to a mount as others see them: which they were, what they returned, and how long they took. */
+/** The kernel's calls to a mount as observers see them: which call, its result, and how long it took. */
 @NullMarked
 package io.penstock.fuse.calls;
 

@@ -9,11 +9,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The options for libfuse, and the reasons for them. */
+/** The options for libfuse, each with its reason. */
 final class Arguments {
     /**
-     * How long the kernel caches names and attributes. libfuse 2 has one time for all replies, which adds to their age:
-     * it is short, so that little is added to the configured time.
+     * How long the kernel caches names and attributes. libfuse 2 has one time for all replies, which is added to their
+     * age. It is short, so that it adds little to the configured time.
      */
     private static final Duration BELIEVED = Duration.ofSeconds(1);
 
@@ -21,19 +21,19 @@ final class Arguments {
 
     static List<String> of(MountOptions options, Path mountPoint) {
         Duration longest = options.attributeTimeout().compareTo(BELIEVED) < 0 ? options.attributeTimeout() : BELIEVED;
-        String timeout = Double.toString(longest.toMillis() / 1000.0); // seconds; a fraction is allowed
+        String timeout = Double.toString(longest.toMillis() / 1000.0); // in seconds; a fraction is allowed
         List<String> settings = new ArrayList<>(List.of(
                 "fsname=" + escape(options.source()),
                 "subtype=penstock",
                 options.readOnly() ? "ro" : "rw",
-                // The kernel checks modes itself: no upcall for access(2), and allow_other opens nothing by accident.
+                // The kernel checks modes: no upcall for access(2), and allow_other opens nothing by accident.
                 "default_permissions",
-                // st_ino is the file system's, not libfuse's node number, so that readdir and stat agree.
+                // st_ino is the file system's number, not libfuse's node number, so that readdir and stat agree.
                 "use_ino",
                 "entry_timeout=" + timeout,
                 "attr_timeout=" + timeout,
                 "negative_timeout=" + timeout,
-                // An unlinked open file is gone at once, not renamed to .fuse_hidden.
+                // An unlinked open file disappears immediately, instead of becoming .fuse_hidden.
                 "hard_remove",
                 "big_writes",
                 // An open that truncates the file arrives as one call.
@@ -56,7 +56,7 @@ final class Arguments {
         return arguments;
     }
 
-    /** The options as argv. */
+    /** The options as an argv. */
     static MemorySegment inNativeMemory(List<String> arguments, Arena arena) {
         MemorySegment argv = arena.allocate(ValueLayout.ADDRESS, arguments.size() + 1L);
         for (int i = 0; i < arguments.size(); i++) {
@@ -65,7 +65,7 @@ final class Arguments {
         return argv;
     }
 
-    /** Options are separated by commas: fuse_opt.c takes a backslash before one. */
+    /** Commas separate options: fuse_opt.c takes a backslash before one. */
     private static String escape(String value) {
         return value.replace("\\", "\\\\").replace(",", "\\,");
     }

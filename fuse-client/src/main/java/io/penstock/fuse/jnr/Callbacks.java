@@ -7,8 +7,8 @@ import jnr.ffi.types.off_t;
 import jnr.ffi.types.size_t;
 
 /**
- * Callbacks that jnr-fuse's own declarations do not serve. A path is passed as its address, because as a string a name
- * that is not UTF-8 would become another one; read works without an object for each argument; fsyncdir has all its
+ * Callbacks for which jnr-fuse's declarations do not work. A path is passed by address, because converting a name that
+ * is not UTF-8 to a string would change it. Read works without an object for each argument. Fsyncdir has all its
  * arguments.
  */
 final class Callbacks {

@@ -6,18 +6,18 @@ import jnr.ffi.Pointer;
 import jnr.ffi.Struct;
 import ru.serce.jnrfuse.struct.FuseFileInfo;
 
-/** struct fuse_file_info, fuse_common.h of libfuse 2.9: jnr-fuse has the bits elsewhere. */
+/** struct fuse_file_info, fuse_common.h of libfuse 2.9: jnr-fuse declares the bits at other offsets. */
 final class FileInfo {
     /** An int. */
     private static final long WRITE_PAGE = 16;
 
-    /** The byte of the bits, and those of them that an open sets. */
+    /** The offset of a byte of bits; below are the bits that an open sets. */
     private static final long BITS = 20;
 
     private static final byte DIRECT_IO = 1;
     private static final byte KEEP_CACHE = 2;
 
-    /** 64 bits, the file system's own. */
+    /** 64 bits, set by the file system. */
     static final long HANDLE = 24;
 
     private FileInfo() {}
@@ -28,7 +28,7 @@ final class FileInfo {
         memory.putByte(BITS, bits(file.pageCache()));
     }
 
-    /** Whether a write comes from the kernel's pages. */
+    /** Whether a write comes from the kernel's page cache. */
     static boolean isPages(FuseFileInfo info) {
         return Struct.getMemory(info).getInt(WRITE_PAGE) != 0;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Wraps every upcall of libfuse: an exception that reached native code would be lost there. */
+/** Wraps every upcall of libfuse: an exception that reached native code would be lost. */
 final class Guard {
     private static final Logger log = LoggerFactory.getLogger(Guard.class);
 
@@ -23,7 +23,7 @@ final class Guard {
         int run() throws ErrnoException;
     }
 
-    /** Knows which inode a handle is of. */
+    /** Finds the inode of a handle. */
     @FunctionalInterface
     interface Handles {
         long inodeOf(long handle) throws ErrnoException;
@@ -57,23 +57,23 @@ final class Guard {
         }
     }
 
-    /** @param observer is told of each call */
+    /** @param observer notified of each call */
     Guard(CallObserver observer, Handles handles) {
         this.observer = observer;
         this.handles = handles;
     }
 
-    /** @return what the body returned, or an error number negated */
+    /** @return the body's result, or an error number negated */
     int call(KernelCall kind, @Nullable String path, Body body) {
         return call(new ByPath(kind, path), body);
     }
 
-    /** Of an open file, at no offset. */
+    /** A call on an open file, without an offset. */
     int call(KernelCall kind, long handle, Body body) {
         return call(kind, handle, ObservedCall.NO_OFFSET, body);
     }
 
-    /** Of an open file. */
+    /** A call on an open file. */
     int call(KernelCall kind, long handle, long offset, Body body) {
         return call(new ByHandle(kind, handle, offset, handles), body);
     }
@@ -86,7 +86,7 @@ final class Guard {
         return result;
     }
 
-    /** An upcall that is no call of a program's. */
+    /** An upcall that no program's call causes. */
     @SuppressWarnings("CatchThrowable") // the calling program must get a reply whatever went wrong
     static int run(String operation, Body body) {
         try {

@@ -10,12 +10,12 @@ import java.util.function.LongConsumer;
 
 /**
  * Keeps inodes in use for as long as the kernel probably knows them. libfuse 2 passes names, not inodes, and never
- * reports that the kernel forgot one. So a lookup is held for each of the inodes used last. Otherwise an inode's number
+ * reports that the kernel forgot one. So this holds one lookup of each recently used inode. Otherwise an inode's number
  * would change, and the next open could not tell whether the kernel's pages of it are current.
  */
 final class HeldLookups {
     /**
-     * The maximum number of held inodes. An inode dropped too early costs a page cache; one held too long costs some
+     * The maximum number of held inodes. Dropping an inode too early costs a page cache; holding it too long costs some
      * hundred bytes.
      */
     private static final int CAPACITY = 65_536;
@@ -23,7 +23,7 @@ final class HeldLookups {
     private final LongConsumer forgetOne;
     private final int capacity;
 
-    /** The inodes, the one used last at the end; one lookup of each is held. */
+    /** The inodes, the most recently used one last; one lookup of each is held. */
     @GuardedBy("this")
     private final Map<Long, Boolean> held = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -42,7 +42,7 @@ final class HeldLookups {
         take(inode).ifPresent(forgetOne);
     }
 
-    /** @return the inode of which one lookup too many is held now */
+    /** @return an inode of which one lookup too many is held now */
     private synchronized OptionalLong take(long inode) {
         if (held.put(inode, Boolean.TRUE) != null) {
             return OptionalLong.of(inode);

@@ -11,7 +11,7 @@ import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Mounts through libfuse 2: on any Linux that has it, with and without root. */
+/** Mounts through libfuse 2: on any Linux that has it, with or without root. */
 public final class JnrBinding {
     private static final int BYTES_PER_KIB = 1024;
 
@@ -21,8 +21,8 @@ public final class JnrBinding {
      * Mounts. The mount serves requests when this returns.
      *
      * @param fileSystem not closed with the mount
-     * @param observer is told of each call
-     * @throws MountException if it cannot be mounted; nothing is mounted then
+     * @param observer notified of each call
+     * @throws MountException if mounting failed; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
             throws MountException, InterruptedException {
@@ -35,7 +35,7 @@ public final class JnrBinding {
                     + " kernel, or without fuse.writeback-cache");
         }
         Path mountPoint = Preflight.check(options);
-        LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, with a poorer message when it is missing
+        LibFuse2 libfuse = LibFuse2.load(); // first: jnr-fuse loads it too, with a poorer message if it is missing
         Upcalls upcalls = new Upcalls(fileSystem, observer);
         List<String> arguments = Arguments.of(options, mountPoint);
         LibFuseSession session = LibFuseSession.start(libfuse, upcalls, mountPoint, arguments, options.threads());

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /** The part of libfuse 2.9 that runs a session: fuse.h and fuse_lowlevel.h, with FUSE_USE_VERSION 26. */
 public interface LibFuse2 {
     /**
-     * Mounts. Not fuse_mount and fuse_new: under the latter's name dlsym(3) finds the version of libfuse 1.
+     * Mounts. Replaces fuse_mount and fuse_new, because dlsym(3) finds the latter in its version for libfuse 1.
      *
      * @param mountPoint receives a copy of the mount point, which {@link #fuse_teardown} frees
-     * @param multithreaded receives whether {@code -s} was not among the arguments
+     * @param multithreaded receives whether {@code -s} was absent from the arguments
      * @return the file system, or null: the reason went to stderr
      */
     @Nullable
@@ -25,7 +25,7 @@ public interface LibFuse2 {
             Pointer multithreaded,
             @Nullable Pointer userData);
 
-    /** Unmounts if need be, and frees everything. */
+    /** Unmounts if necessary, and frees everything. */
     void fuse_teardown(Pointer fuse, Pointer mountPoint);
 
     Pointer fuse_get_session(Pointer fuse);

@@ -18,25 +18,25 @@ import jnr.ffi.Runtime;
 
 /**
  * libfuse's session of one mount, run by a fixed number of Java threads. Each receives a request and serves it to the
- * end, the callback included: a Java thread is already attached to the JVM, while a thread of libfuse's would be
+ * end, including the callback. A Java thread is already attached to the JVM, while a thread of libfuse would be
  * attached and detached for each callback.
  *
  * <pre>
  *   mounted ──reply to INIT──▶ serving ──unmounted, by any program──▶ draining ──last thread out──▶ ended
  * </pre>
  *
- * The first thread out detaches the mount: the last may wait for the store for minutes, and another mount may have its point
- * and number by then. The last tears libfuse down: no other thread can know that no callback runs any more.
+ * The first thread to leave detaches the mount: the last one may wait for the store for minutes, and another mount may
+ * have the mount point and number by then. The last thread tears libfuse down: only then can no callback be running.
  */
 final class LibFuseSession {
-    // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, and room for later versions' fields.
+    // struct fuse_buf, fuse_common.h of libfuse 2.9: byte offsets. 40 bytes, with room for fields of later versions.
     private static final long BUFFER_SIZE = 0;
     private static final long BUFFER_FLAGS = 8;
     private static final long BUFFER_MEMORY = 16;
     private static final long BUFFER_BYTES = 64;
 
     /**
-     * The kernel sends INIT by itself, and the reply depends on this process alone: only a starved process is slower.
+     * The kernel sends INIT unasked, and the reply depends on this process alone: only a starved process takes longer.
      */
     private static final long INIT_SECONDS = 30;
 
@@ -45,7 +45,7 @@ final class LibFuseSession {
     private final Pointer fuse;
     private final KernelMount kernel;
 
-    /** libfuse's own copy of the mount point's name. */
+    /** libfuse's copy of the mount point's name. */
     private final Pointer mountPoint;
 
     private final Pointer session;
@@ -170,7 +170,7 @@ final class LibFuseSession {
                 }
             }
             if (libfuse.fuse_session_exited(session) != 0 && !detached.getAndSet(true)) {
-                kernel.detach(); // one that the kernel has aborted is still in the mount table
+                kernel.detach(); // a mount that the kernel has aborted is still in the mount table
             }
         } finally {
             leave();
@@ -182,7 +182,7 @@ final class LibFuseSession {
             return;
         }
         try {
-            // The device shows whether the kernel has finished with the mount; then it unmounts nothing.
+            // The device shows whether the kernel has ended the mount; then this unmounts nothing.
             libfuse.fuse_teardown(fuse, mountPoint);
         } finally {
             ended.countDown();

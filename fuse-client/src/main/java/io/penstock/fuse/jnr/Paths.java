@@ -7,7 +7,7 @@ import io.penstock.filesystem.FileSystem;
 
 /** Turns libfuse's paths, absolute within the mount and without dots, into the file system's inodes. */
 final class Paths {
-    /** A name and the directory that it is, or would be, in. */
+    /** A name and its directory, whether or not the name exists. */
     record Place(long directory, String name) {}
 
     private final FileSystem fileSystem;
@@ -18,7 +18,7 @@ final class Paths {
         this.lookups = new HeldLookups(inode -> fileSystem.forget(inode, 1));
     }
 
-    /** Looks up name after name from the root. */
+    /** Looks up one name after the other, from the root. */
     Attributes attributes(String path) throws ErrnoException {
         Attributes found = null;
         long inode = FileSystem.ROOT;
@@ -45,7 +45,7 @@ final class Paths {
         return new Place(inode(slash == 0 ? "/" : path.substring(0, slash)), path.substring(slash + 1));
     }
 
-    /** For an inode that was looked up by being created. */
+    /** For an inode that was looked up at its creation. */
     Attributes held(Attributes lookedUp) {
         lookups.hold(lookedUp.inode());
         return lookedUp;

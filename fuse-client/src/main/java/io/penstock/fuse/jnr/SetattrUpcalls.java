@@ -7,7 +7,7 @@ import ru.serce.jnrfuse.struct.Timespec;
 
 /** Changes that libfuse requests, one kind at a time. */
 final class SetattrUpcalls {
-    /** tv_nsec of utimensat(2): this moment, and unchanged. */
+    /** tv_nsec in utimensat(2): the current time, or unchanged. */
     private static final long UTIME_NOW = 0x3fff_ffff;
 
     private static final long UTIME_OMIT = 0x3fff_fffe;

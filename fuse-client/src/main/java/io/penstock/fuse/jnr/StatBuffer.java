@@ -9,20 +9,20 @@ import jnr.ffi.Struct;
 import ru.serce.jnrfuse.struct.FileStat;
 import ru.serce.jnrfuse.struct.Timespec;
 
-/** Writes struct stat, reusing the same objects. For one thread. */
+/** Writes struct stat, reusing the same objects. Confined to one thread. */
 final class StatBuffer {
-    /** The size of reads by programs that ask st_blksize: the largest request of libfuse 2. */
+    /** The read size for programs that use st_blksize: the largest request of libfuse 2. */
     private static final int PREFERRED_READ = 128 * 1024;
 
     private final FileStat stat = new FileStat(Runtime.getSystemRuntime());
     private final Pointer own = Memory.allocateDirect(Runtime.getSystemRuntime(), Struct.size(stat), true);
 
-    /** @return memory of this object, valid until the next call */
+    /** @return this object's memory, valid until the next call */
     Pointer write(Attributes attributes) {
         return write(attributes, own);
     }
 
-    /** @param to zeroed, as libfuse gives it to getattr, or written here before */
+    /** @param to zeroed, as libfuse passes it to getattr, or written here before */
     Pointer write(Attributes attributes, Pointer to) {
         stat.useMemory(to);
         stat.st_ino.set(attributes.number());

@@ -23,29 +23,29 @@ import ru.serce.jnrfuse.struct.Statvfs;
  * Passes libfuse's upcalls to the file system: paths become inodes, results become structs, exceptions become error
  * numbers. It decides nothing else. The session's threads call it concurrently; a call may wait.
  *
- * <p>It uses jnr-fuse's operation table and the code that fills it, but not {@code mount()}. Operations that it leaves
- * out are not in the table: the kernel then does locks by itself, and does not ask again after the first access.
+ * <p>It uses jnr-fuse's operation table and the code that fills it, but not {@code mount()}. Operations that it omits
+ * are not in the table: the kernel then handles locks itself, and does not ask again after the first access.
  */
 final class Upcalls extends ChangeUpcalls {
-    // struct fuse_operations, fuse.h of libfuse 2.9: byte offsets. jnr-fuse has the flags as padding.
+    // struct fuse_operations, fuse.h of libfuse 2.9: byte offsets. jnr-fuse declares the flags as padding.
     static final long GETATTR = 0;
     static final long READ = 15 * Long.BYTES;
     static final long FSYNCDIR = 28 * Long.BYTES;
     static final long FLAGS = 38 * Long.BYTES;
 
-    /** Calls with an open file come without its path, so libfuse need not build it. */
+    /** Calls on an open file come without its path, so that libfuse need not build it. */
     private static final int FLAG_NOPATH = 2;
 
-    /** utimens also comes for one of the two times; without this libfuse drops such calls silently. */
+    /** utimens is also called for just one of the two times; without this flag libfuse drops such calls silently. */
     private static final int FLAG_UTIME_OMIT_OK = 4;
 
     /** struct fuse_conn_info, fuse_common.h: byte offsets. */
     private static final long PROTOCOL_MINOR = 4;
 
-    /** One for each of the session's threads: jnr-fuse makes a dozen objects for each struct that it shows. */
+    /** One for each of the session's threads: jnr-fuse makes a dozen objects for each view of a struct. */
     private final ThreadLocal<StatBuffer> stat = ThreadLocal.withInitial(StatBuffer::new);
 
-    // Kept referenced here: the table has only their addresses.
+    // Kept referenced here: the table holds only their addresses.
     private final Callbacks.GetAttr getattr = this::getattr;
     private final Callbacks.Read read = this::read;
     private final Callbacks.FsyncDir fsyncdir = this::fsyncdir;
@@ -63,7 +63,7 @@ final class Upcalls extends ChangeUpcalls {
         table.putInt(FLAGS, FLAG_NOPATH | FLAG_UTIME_OMIT_OK);
     }
 
-    /** A struct fuse_operations, valid as long as this object lives. */
+    /** A struct fuse_operations, valid as long as this object is reachable. */
     Pointer operations() {
         return Struct.getMemory(fuseOperations);
     }
@@ -79,7 +79,7 @@ final class Upcalls extends ChangeUpcalls {
     @Override
     public @Nullable Pointer init(Pointer connection) {
         protocolMinor = connection.getInt(PROTOCOL_MINOR);
-        return null; // libfuse's private data, which is not used here
+        return null; // libfuse's private data, unused here
     }
 
     @Override
@@ -91,8 +91,8 @@ final class Upcalls extends ChangeUpcalls {
     }
 
     /**
-     * Also serves LOOKUP. The kernel looks a name up before it does anything else with it, so a name that is not UTF-8
-     * is refused here.
+     * Also serves LOOKUP. The kernel looks a name up before it uses it otherwise, so a name that is not UTF-8 is
+     * refused here.
      */
     private int getattr(long pathAddress, Pointer to) {
         String path = CallbackMemory.text(pathAddress);
@@ -207,7 +207,7 @@ final class Upcalls extends ChangeUpcalls {
         });
     }
 
-    /** An empty buffer asks for the length: getxattr(2). */
+    /** An empty buffer requests the length: getxattr(2). */
     private static int answer(byte[] value, Pointer to, long size) {
         if (size == 0) {
             return value.length;
@@ -223,7 +223,7 @@ final class Upcalls extends ChangeUpcalls {
     public int readlink(String path, Pointer to, long size) {
         return guard.call(KernelCall.READLINK, path, () -> {
             byte[] target = fileSystem.readlink(paths.inode(path)).getBytes(UTF_8);
-            int length = (int) Math.min(target.length, size - 1); // the NUL included, and truncated if need be: fuse.h
+            int length = (int) Math.min(target.length, size - 1); // with the NUL, and truncated if necessary: fuse.h
             to.put(0, target, 0, length);
             to.putByte(length, (byte) 0);
             return 0;

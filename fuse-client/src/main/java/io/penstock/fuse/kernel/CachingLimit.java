@@ -16,7 +16,7 @@ final class CachingLimit {
         nanos = TimeUnit.NANOSECONDS.convert(longest);
     }
 
-    /** The shorter one of this and that. */
+    /** The shorter of this limit and the given time. */
     long cut(long validNanos) {
         return Math.min(validNanos, nanos);
     }

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * Decides whether a waiting program must get EINTR. The kernel sends INTERRUPT for any signal to the program's thread,
- * also for a timer's or a child's, which no program expects to end its open or rename. The thread's pending signals
- * show which signal it was.
+ * even for those of a timer or a child, which no program expects to end its open or rename. The thread's pending
+ * signals show which signal it was.
  */
 final class Caller {
     private static final int SIGHUP = 1;
@@ -22,8 +22,8 @@ final class Caller {
     private static final int SIGTERM = 15;
 
     /**
-     * Signals by which a user ends or interrupts a program. Any signal that ends it shows as SIGKILL: complete_signal
-     * in kernel/signal.c.
+     * Signals with which a user ends or interrupts a program. Any signal that ends the program shows as SIGKILL:
+     * complete_signal in kernel/signal.c.
      */
     private static final long ENDING = bit(SIGHUP) | bit(SIGINT) | bit(SIGQUIT) | bit(SIGKILL) | bit(SIGTERM);
 
@@ -33,14 +33,14 @@ final class Caller {
 
     private static final int PF_EXITING = 4;
 
-    /** The bits of an exit code that have the signal that ended the process: wait(2). */
+    /** The bits of an exit code that hold the signal that ended the process: wait(2). */
     private static final int SIGNAL = 0x7f;
 
     private Caller() {}
 
     /**
-     * Whether a pending signal of the thread is meant to end or to interrupt its program: then its call must end. The
-     * same holds for an unknown thread, such as one of another PID namespace.
+     * Whether a pending signal of the thread is meant to end or interrupt its program: then its call must end. Also
+     * true for an unknown thread, such as one of another PID namespace.
      *
      * @param thread its number in this process's PID namespace; 0 if it has none there
      */
@@ -51,14 +51,14 @@ final class Caller {
     }
 
     /**
-     * Whether a signal has ended the thread's process, which now closes its files (do_exit in kernel/exit.c): no signal
-     * reaches it any more, and nobody reads the results of these closes.
+     * Whether a signal has ended the thread's process, which now closes its files (do_exit in kernel/exit.c): no more
+     * signals reach it, and nobody reads the results of these closes.
      */
     static boolean isKilled(int thread) {
         if (status(thread).containsKey("VmSize")) {
-            return false; // it has its memory, so it does not exit; and in an exec, reading more of it would block
+            return false; // it has its memory, so it is not exiting; and during an exec, reading more of it would block
         }
-        try { // the second field, a name, may have spaces
+        try { // the second field, a name, may contain spaces
             String stat = Files.readString(file(thread, "stat"), StandardCharsets.ISO_8859_1);
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).strip().split(" ", -1);
             return (Long.parseLong(fields[FLAGS]) & PF_EXITING) != 0
@@ -68,17 +68,17 @@ final class Caller {
         }
     }
 
-    /** Whether it is replacing its program, and closes files by that: it has new memory, with no program in it yet. */
+    /** Whether it is in an exec, and closes files because of that: it has new memory, with no program in it yet. */
     static boolean isInExec(int thread) {
         return "0 kB".equals(status(thread).get("VmExe"));
     }
 
-    /** The process that the thread's process was forked from; 0 if that is not known. */
+    /** The process that forked the thread's process; 0 if unknown. */
     static int parent(int thread) {
         return Integer.parseInt(status(thread).getOrDefault("PPid", "0"));
     }
 
-    /** proc_pid_status(5), which no exec delays, by its names; empty if there is no such thread. */
+    /** proc_pid_status(5), which no exec delays, by field name; empty if there is no such thread. */
     private static Map<String, String> status(int thread) {
         try (Stream<String> lines = Files.lines(file(thread, "status"), StandardCharsets.ISO_8859_1)) {
             return lines.map(line -> line.split(":", 2))

@@ -43,7 +43,7 @@ final class ChangeOperations {
         this.writesBack = writesBack;
     }
 
-    /** As {@link Operations#serve}. */
+    /** See {@link Operations#serve}. */
     int serve(Request request, Reply reply) throws ErrnoException {
         long node = request.node();
         return switch (request.opcode()) {
@@ -128,7 +128,7 @@ final class ChangeOperations {
         };
     }
 
-    /** As {@link Operations#serveNow}, for WRITE. */
+    /** See {@link Operations#serveNow}, for WRITE. */
     int writeNow(Request request, Reply reply) throws ErrnoException {
         dropSetIds(request);
         int written = fileSystem.writeNow(
@@ -166,8 +166,8 @@ final class ChangeOperations {
     }
 
     /**
-     * Whether a handle's flags do not bound its writes: pages changed in mapped memory come through any handle of the
-     * file, and so do all writes with the writeback cache.
+     * Whether the handle's flags do not restrict its writes. Changed pages of mapped memory come through any handle of
+     * the file, and so do all writes with the writeback cache.
      */
     private boolean isPages(Request request) throws ErrnoException {
         return writesBack || (request.u32(WriteIn.WRITE_FLAGS) & WriteIn.FUSE_WRITE_CACHE) != 0;
@@ -188,7 +188,7 @@ final class ChangeOperations {
                 request.u64(CopyFileRangeIn.OFF_IN),
                 request.u64(CopyFileRangeIn.FH_OUT),
                 request.u64(CopyFileRangeIn.OFF_OUT),
-                // The copying program goes on with the rest.
+                // The copying program continues with the rest.
                 Math.min(request.u64(CopyFileRangeIn.LEN), LONGEST_COPY));
         return replies.written(reply, (int) copied);
     }
@@ -202,7 +202,7 @@ final class ChangeOperations {
         Instant modified = time(request, valid, SetattrIn.FATTR_MTIME, SetattrIn.FATTR_MTIME_NOW, SetattrIn.MTIME);
         boolean isOpen = (valid & SetattrIn.FATTR_FH) != 0;
         boolean isOfWrites = isOfWrites(valid);
-        if (isOfWrites && !isOpen) { // after a rename too, which has left the time as it was; or utimensat(2)
+        if (isOfWrites && !isOpen) { // also after a rename, which did not change the time; or utimensat(2)
             Attributes shown = fileSystem.getattr(request.node());
             if (shown.modified().equals(modified)) {
                 return shown;
@@ -221,8 +221,8 @@ final class ChangeOperations {
     }
 
     /**
-     * Whether the kernel may send the times that it keeps with the writeback cache: those of writes by a handle, and, where
-     * none is open for writing, those after a change of the name or an extended attribute. fuse_flush_times of fs/fuse/dir.c.
+     * Whether these may be the kernel's own times, kept with the writeback cache: those of writes by a handle, or, if
+     * none is open for writing, those after a new name or extended attribute. fuse_flush_times in fs/fuse/dir.c.
      */
     private boolean isOfWrites(int valid) {
         int others = SetattrIn.FATTR_MODE

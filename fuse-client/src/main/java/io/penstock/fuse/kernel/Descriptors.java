@@ -18,22 +18,22 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The descriptors with which processes have files of this mount open for writing. The kernel tells of each close(2),
- * and not of those that are left: duplicates, and those that a child has inherited. proc_pid_fdinfo(5) shows these, of
- * processes that belong to the mount's user; what cannot be seen counts as closed.
+ * The descriptors with which processes have files of this mount open for writing. The kernel reports each close(2), but
+ * not the descriptors that remain: duplicates, and those inherited by a child. proc_pid_fdinfo(5) shows them for
+ * processes of the mount's user; descriptors that cannot be seen count as closed.
  *
- * <p>A close takes its descriptor out of the process before it is sent here (filp_flush in fs/open.c). So of two at the same
- * time at least one finds nothing left.
+ * <p>A descriptor leaves the process before its close is sent here (filp_flush in fs/open.c). So of two concurrent
+ * closes, at least one finds no descriptor left.
  *
  * <p>Safe for use by any number of threads.
  */
 final class Descriptors {
-    /** Of a process with more of them no more are looked at: a close waits for this. */
+    /** The most descriptors examined per process, because a close waits for this. */
     private static final int MOST = 1024;
 
     /**
-     * A look takes much less, unless a process is in an exec: that holds a lock (exec_update_lock) which /proc waits for, and
-     * holds it while it closes descriptors. So looks have threads of their own: the close of another exec may be waiting.
+     * An examination is much faster, unless a process is in an exec: that holds a lock (exec_update_lock), which /proc
+     * waits for, while it closes descriptors. So this has its own threads: the close of another exec may be waiting.
      */
     private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
 
@@ -43,13 +43,13 @@ final class Descriptors {
 
     private final String device;
 
-    /** The thread that has opened each handle, by its number in this process's PID namespace. */
+    /** The thread that opened each handle, by its number in this process's PID namespace. */
     private final Map<Long, Integer> openers = new ConcurrentHashMap<>();
 
     private final ExecutorService looks = Executors.newCachedThreadPool(
             Thread.ofPlatform().daemon().name("fuse look ", 0).factory());
 
-    /** @param device the mount's, {@code major:minor} */
+    /** @param device the mount's number, {@code major:minor} */
     Descriptors(String device) {
         this.device = device;
     }
@@ -64,13 +64,12 @@ final class Descriptors {
     }
 
     /**
-     * Whether the file is still open for writing in the process that closes a descriptor of the handle, in the one that has
-     * opened it, or in the one that the closing process was forked from: its own close is yet to come. A process that a
-     * signal has ended, and that closes its files by that, counts as one that has it open: it must not wait for a commit,
-     * and the end of the handle brings that.
+     * Whether the file is still open for writing, so that another close will follow: in the closing process, in the one
+     * that opened the handle, or in the closing process's parent. Also true for a process that a signal has ended, and
+     * that closes its files because of that: it must not wait for a commit, and the handle's end commits the file.
      *
-     * @param thread the one that closes
-     * @param path the file's, from the mount's root; null if it has none
+     * @param thread the closing thread
+     * @param path the file's path from the mount's root; null if it has none
      */
     boolean areLeft(long handle, int thread, long inode, @Nullable String path) {
         String name = path == null ? "" : path.substring(path.lastIndexOf('/'));
@@ -98,7 +97,7 @@ final class Descriptors {
                 if (++seen > MOST) {
                     return false;
                 }
-                // Its path costs much less than its flags.
+                // Reading its path costs much less than reading its flags.
                 if (isNamed(descriptor, name)
                         && isOpen(thread, process.resolve("fdinfo").resolve(descriptor.getFileName()), inode)) {
                     return true;
@@ -110,13 +109,13 @@ final class Descriptors {
         }
     }
 
-    /** Whether it is a file that may have this name; also after it was removed. */
+    /** Whether it is a file that may have this name, even if the file was removed. */
     private static boolean isNamed(Path descriptor, String name) {
         try {
             String path = Files.readSymbolicLink(descriptor).toString();
             return path.startsWith("/") && (path.endsWith(name) || path.endsWith(" (deleted)"));
         } catch (IOException e) {
-            return false; // closed in between
+            return false; // closed since
         }
     }
 
@@ -125,11 +124,11 @@ final class Descriptors {
         try {
             info = Files.readString(descriptor, US_ASCII);
         } catch (IOException e) {
-            return false; // closed in between
+            return false; // closed since
         }
         int flags = 0;
         int mount = 0;
-        boolean isOfInode = false; // older kernels than Linux 5.14 do not tell
+        boolean isOfInode = false; // not shown before Linux 5.14
         for (String line : info.lines().toList()) {
             int colon = line.indexOf(':');
             String value = line.substring(colon + 1).strip();
@@ -137,7 +136,7 @@ final class Descriptors {
                 case "flags" -> flags = Integer.parseInt(value, OCTAL);
                 case "mnt_id" -> mount = Integer.parseInt(value);
                 case "ino" -> isOfInode = Long.parseUnsignedLong(value) == inode;
-                default -> {} // of other kinds of files
+                default -> {} // for other kinds of files
             }
         }
         return isOfInode

@@ -6,7 +6,7 @@ import io.penstock.fuse.Native;
 
 /**
  * An open {@code /dev/fuse} that serves a mount. A read takes one whole request, a write sends one whole reply. Any
- * number of threads may do both at a time.
+ * number of threads may do both concurrently.
  */
 final class Device implements AutoCloseable {
     private final int fd;
@@ -69,7 +69,7 @@ final class Device implements AutoCloseable {
     }
 
     /**
-     * Calls ioctl(2) on the device. Unlike the other methods it may be called after the end.
+     * Calls ioctl(2) on the device. Unlike the other methods, this may be called after the end.
      *
      * @param argument an address
      * @return its result, or an error number negated: EBADF if the device is closed
@@ -82,7 +82,7 @@ final class Device implements AutoCloseable {
         return result >= 0 ? result : -Native.error();
     }
 
-    /** Ends the connection; a mount that remains fails calls with ENOTCONN. Closing again does nothing. */
+    /** Ends the connection; if the mount remains, its calls fail with ENOTCONN. Closing again does nothing. */
     @Override
     public synchronized void close() {
         if (!closed) {

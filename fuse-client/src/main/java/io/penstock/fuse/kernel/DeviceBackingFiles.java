@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Files that the kernel of one mount reads itself (passthrough). */
+/** Files of one mount that the kernel reads itself (passthrough). */
 final class DeviceBackingFiles implements BackingFiles {
     private static final Logger log = LoggerFactory.getLogger(DeviceBackingFiles.class);
 
@@ -59,7 +59,7 @@ final class DeviceBackingFiles implements BackingFiles {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment argument = arena.allocateFrom(ValueLayout.JAVA_INT, id);
             int error = device.ioctl(FUSE_DEV_IOC_BACKING_CLOSE, argument.address());
-            // A closed device has no files any more.
+            // A closed device has no files.
             if (error < 0 && error != -Errno.EBADF.number()) {
                 log.warn("The kernel did not release the backing file {}: error number {}", id, -error);
             }

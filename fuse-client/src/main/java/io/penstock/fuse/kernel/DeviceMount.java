@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mount served over its own device. */
+/** A mount served through its own device. */
 record DeviceMount(KernelMount kernel, Session session, String description, CachingLimit longestValid)
         implements Mount {
     private static final Logger log = LoggerFactory.getLogger(DeviceMount.class);
@@ -53,7 +53,7 @@ record DeviceMount(KernelMount kernel, Session session, String description, Cach
     }
 
     /**
-     * When no program uses the mount any more, the kernel drops its pages, and waits for those that are being read
+     * When no program uses the mount any more, the kernel drops its pages, but waits for pages that are being read
      * ahead although no program wants them.
      */
     private void giveUpReadahead() {
@@ -66,7 +66,7 @@ record DeviceMount(KernelMount kernel, Session session, String description, Cach
         } catch (MountException e) {
             log.warn("{}", e.getMessage());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // unmounting has failed or is done
+            Thread.currentThread().interrupt(); // unmounting failed or is complete
         }
     }
 

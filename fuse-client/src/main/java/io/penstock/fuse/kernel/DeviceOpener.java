@@ -12,7 +12,7 @@ final class DeviceOpener {
     /** Shown as {@code fuse.penstock}. */
     static final String SUBTYPE = "penstock";
 
-    /** st_mode of the mount's root, octal, as the kernel expects it. */
+    /** st_mode of the mount's root in octal, as the kernel expects it. */
     private static final String DIRECTORY_MODE = "40000";
 
     private DeviceOpener() {}
@@ -32,7 +32,7 @@ final class DeviceOpener {
                 | Native.MS_NODEV
                 | (options.readOnly() ? Native.MS_RDONLY : 0)
                 | (options.noExec() ? Native.MS_NOEXEC : 0);
-        // default_permissions: the kernel checks modes itself, and allow_other opens nothing by accident.
+        // default_permissions: the kernel checks modes, and allow_other opens nothing by accident.
         String data = "fd=" + fd + ",rootmode=" + DIRECTORY_MODE + ",user_id=" + Native.C.geteuid() + ",group_id="
                 + Native.C.getegid() + ",default_permissions" + (options.allowOther() ? ",allow_other" : "");
         if (Native.C.mount(options.source(), mountPoint.toString(), "fuse." + SUBTYPE, flags, data) != 0) {

@@ -10,10 +10,10 @@ import io.penstock.fuse.kernel.Layouts.EntryOut;
 
 /** Writes directory entries into one reply until it is full: struct fuse_dirent, or fuse_direntplus with attributes. */
 final class DirectoryWriter implements DirectorySink {
-    /** Entries begin on a multiple of it: FUSE_DIRENT_ALIGN. */
+    /** Entries begin at multiples of this: FUSE_DIRENT_ALIGN. */
     private static final int ALIGNMENT = Long.BYTES;
 
-    /** st_mode has the type in bits 12 to 15, and a directory entry as a number from 0. */
+    /** st_mode has the type in bits 12 to 15; a directory entry has it shifted down to bit 0. */
     private static final int TYPE_SHIFT = 12;
 
     private final ReplyWriter answers;
@@ -23,7 +23,7 @@ final class DirectoryWriter implements DirectorySink {
     private int length;
 
     /**
-     * @param room maximum size of the reply: bytes
+     * @param room maximum size of the reply, in bytes
      * @param plus whether entries come with their attributes, like lookups
      */
     DirectoryWriter(ReplyWriter answers, Reply reply, int room, boolean plus) {
@@ -49,7 +49,7 @@ final class DirectoryWriter implements DirectorySink {
         for (int at = length; at < next; at += Long.BYTES) {
             reply.u64(at, 0);
         }
-        // Without a node id the kernel takes only name and type. It never counts these two as lookups.
+        // Without a node id the kernel uses only name and type. It never counts these two as lookups.
         if (plus && attributes.inode() != FileSystem.UNKNOWN_INODE && !name.equals(".") && !name.equals("..")) {
             answers.writeEntry(reply, length, attributes);
         }

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Passes requests to the file system and its results to the kernel. It decides nothing else. */
 final class FileSystemOperations implements Operations {
-    /** Room for every reply whose length the request does not name: a path and its structs. */
+    /** Room for every reply whose length is not in the request: a path and its structs. */
     private static final int SHORT_BODY = 4096;
 
-    /** open(2)'s access mode, of which 0 is reading: include/uapi/asm-generic/fcntl.h. */
+    /** The mask of open(2)'s access mode; mode 0 is reading: include/uapi/asm-generic/fcntl.h. */
     private static final int O_ACCMODE = 3;
 
     private final FileSystem fileSystem;
@@ -39,7 +39,7 @@ final class FileSystemOperations implements Operations {
     private final ReplyWriter replies;
     private final ChangeOperations changes;
 
-    /** Whether the file's data is known here: the kernel may hold data that it has not sent yet. */
+    /** Whether the file's data is known here: with the writeback cache the kernel may have unsent data. */
     private final boolean seeks;
 
     FileSystemOperations(FileSystem fileSystem, KernelConnection connection) {
@@ -48,7 +48,7 @@ final class FileSystemOperations implements Operations {
         this.readahead = connection.readahead();
         this.descriptors = connection.descriptors();
         boolean writesBack = connection.negotiated().writesBack();
-        // Reads past the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
+        // Reads that bypass the kernel's pages (FOPEN_DIRECT_IO) would miss data that the kernel has not sent.
         boolean directWrites = connection.negotiated().dropsPagesOfDirectWrites() && !writesBack;
         this.replies = new ReplyWriter(connection.longestValid(), directWrites);
         this.changes = new ChangeOperations(fileSystem, replies, descriptors, writesBack);
@@ -142,7 +142,7 @@ final class FileSystemOperations implements Operations {
             case GETXATTR ->
                 attribute(request, reply, fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE)));
             case LISTXATTR -> attributeNames(request, reply, fileSystem.listxattr(request.node()));
-            // After ENOSYS the kernel takes everything up to the file's end for data, and does not ask again.
+            // After ENOSYS the kernel treats everything up to the file's end as data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> replies.link(reply, fileSystem.readlink(request.node()));
             case DESTROY -> 0; // unmounted: the session ends with the device

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 
 /**
  * Mounts through fusermount, which is setuid root. It sends the open device over the socket whose number is in its
- * environment (fusermount3(1); util/fusermount.c of libfuse). Java's own Process closes all descriptors of its child,
- * so posix_spawn(3) starts it.
+ * environment (fusermount3(1); util/fusermount.c of libfuse). posix_spawn(3) starts it, because Java's Process closes
+ * all descriptors of its child.
  */
 final class Fusermount {
     private static final String SOCKET_VARIABLE = "_FUSE_COMMFD";
@@ -57,7 +57,7 @@ final class Fusermount {
                 try {
                     pid = spawn(arena, command(program, options, mountPoint), theirs);
                 } finally {
-                    Native.C.close(theirs); // so that the other end sees the end of this one
+                    Native.C.close(theirs); // so that the other end notices when this end closes
                 }
                 int fd = receive(arena, ours);
                 int status = await(arena, pid);
@@ -109,7 +109,7 @@ final class Fusermount {
         return pid.get(JAVA_INT, 0);
     }
 
-    /** An array of strings that ends with NULL. */
+    /** An array of strings, terminated by NULL. */
     private static MemorySegment strings(Arena arena, List<String> strings) {
         MemorySegment array = arena.allocate(ADDRESS, strings.size() + 1L);
         for (int i = 0; i < strings.size(); i++) {
@@ -118,7 +118,7 @@ final class Fusermount {
         return array;
     }
 
-    /** @return the descriptor that was sent, or -1 if none was */
+    /** @return the descriptor received, or -1 if none was sent */
     private static int receive(Arena arena, int socket) {
         MemorySegment oneByte = arena.allocate(1);
         MemorySegment vector = arena.allocate(JAVA_LONG, 2);

@@ -9,16 +9,14 @@ import io.penstock.fuse.UnsupportedKernelException;
 import io.penstock.fuse.kernel.Layouts.InitIn;
 import io.penstock.fuse.kernel.Layouts.InitOut;
 
-/**
- * INIT, the first request: negotiates with the kernel the protocol's version, the features of both sides, and limits.
- */
+/** INIT, the first request: negotiates the protocol's version, the features of both sides, and limits. */
 final class Handshake {
     static final int MAJOR = 7;
 
-    /** Linux 5.4. Before it, replies had other sizes. */
+    /** Linux 5.4. In earlier versions replies had other sizes. */
     static final int OLDEST_MINOR = 31;
 
-    /** The newest version known here: a newer kernel speaks this one with us. */
+    /** The newest version known here: a newer kernel uses this one with us. */
     static final int NEWEST_MINOR = 45;
 
     // Bits of init_in.flags, with those of flags2 from bit 32 on.
@@ -39,10 +37,10 @@ final class Handshake {
     static final long PASSTHROUGH = 1L << 37;
 
     /**
-     * Features that are used if the kernel offers them. Pages are dropped when size or time change (AUTO_INVAL_DATA),
-     * beside what each open says about them. Files that are written past the kernel's pages (FOPEN_DIRECT_IO) can be mapped
-     * to be shared (DIRECT_IO_ALLOW_MMAP): the kernel sends changed pages before it reads or writes past them. Locks are left
-     * to the kernel, as is splicing, which gains nothing here.
+     * Features used if the kernel offers them. Pages are dropped when size or time change (AUTO_INVAL_DATA), in
+     * addition to what each open requests. Files that bypass the kernel's pages (FOPEN_DIRECT_IO) can have shared maps
+     * (DIRECT_IO_ALLOW_MMAP): the kernel sends changed pages before it reads or writes the file directly. Locks are
+     * left to the kernel. Splicing is not used, because it gains nothing here.
      */
     private static final long WANTED = ASYNC_READ
             | ATOMIC_O_TRUNC
@@ -58,13 +56,13 @@ final class Handshake {
             | INIT_EXT
             | DIRECT_IO_ALLOW_MMAP;
 
-    /** Without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
+    /** The number without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;
 
     /** The size of reads before the reply to INIT: FUSE_MIN_READ_BUFFER. */
     private static final int FIRST_REQUEST = 8192;
 
-    /** The size of header and struct before a write's bytes. */
+    /** The size of header and struct before the bytes of a write. */
     private static final int HEAD_ROOM = 4096;
 
     private final Device device;
@@ -76,9 +74,9 @@ final class Handshake {
     /**
      * @param maxRequest maximum bytes that one request reads or writes, whole pages; the kernel's own limit may be
      *     lower
-     * @param pageSize bytes of the kernel's pages, in which it counts: 4 KiB, or up to 64 KiB on arm64
-     * @param stackDepth as {@link PassthroughProbe#stackDepth} has it; 0 for no passthrough
-     * @param writebackCache whether the kernel must collect written data; not with passthrough (process_init_reply in
+     * @param pageSize the size of the kernel's pages, in which it counts: 4 KiB, or up to 64 KiB on arm64
+     * @param stackDepth see {@link PassthroughProbe#stackDepth}; 0 for no passthrough
+     * @param writebackCache whether the kernel must collect written data; excludes passthrough (process_init_reply in
      *     fs/fuse/inode.c)
      */
     Handshake(Device device, int maxRequest, int pageSize, int stackDepth, boolean writebackCache) {
@@ -106,7 +104,7 @@ final class Handshake {
             try {
                 int major = request.u32(InitIn.MAJOR);
                 int minor = request.u32(InitIn.MINOR);
-                if (major > MAJOR) { // the kernel asks again in the version of the reply
+                if (major > MAJOR) { // the kernel asks again in the reply's version
                     send(request, reply, version(reply, NEWEST_MINOR));
                 } else if (major < MAJOR || minor < OLDEST_MINOR) {
                     send(request, reply, -Errno.EINVAL.number());
@@ -137,7 +135,7 @@ final class Handshake {
 
     private int writeReply(Request request, Reply reply, NegotiatedInit negotiated) throws ErrnoException {
         version(reply, negotiated.minor());
-        // Can only lower the kernel's value: see KernelMount.readahead.
+        // This can only lower the kernel's value: see KernelMount.readahead.
         reply.u32(InitOut.MAX_READAHEAD, request.u32(InitIn.MAX_READAHEAD));
         reply.u32(InitOut.FLAGS, (int) negotiated.flags());
         reply.u32(InitOut.FLAGS2, (int) (negotiated.flags() >>> Integer.SIZE));

@@ -12,12 +12,12 @@ import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 import java.util.function.Function;
 
-/** Mounts by speaking the kernel's own protocol: on Linux 5.4 and newer, with and without root. */
+/** Mounts with the kernel's own protocol: on Linux 5.4 and newer, with or without root. */
 public final class KernelBinding {
     /** Maximum bytes of one request, if the kernel allows it: its default, 256 pages of 4 KiB. */
     private static final int MAX_REQUEST = 1 << 20;
 
-    /** Threads that read the device: docs/adr/0006-kernel-binding.md has the results of other numbers. */
+    /** Threads that read the device: docs/adr/0006-kernel-binding.md has measurements of other numbers. */
     private static final int READERS = 4;
 
     private static final int BYTES_PER_KIB = 1024;
@@ -29,8 +29,8 @@ public final class KernelBinding {
      *
      * @param fileSystem not closed with the mount
      * @param options the mount point may be {@code /dev/fd/N}: a device that a privileged parent has opened and mounted
-     * @param observer is told of each call
-     * @throws MountException if it cannot be mounted; nothing is mounted then
+     * @param observer notified of each call
+     * @throws MountException if mounting failed; nothing is mounted then
      */
     public static Mount mount(FileSystem fileSystem, MountOptions options, CallObserver observer)
             throws MountException {
@@ -40,7 +40,7 @@ public final class KernelBinding {
     /**
      * Mounts a file system that the operations serve.
      *
-     * @throws MountException if it cannot be mounted; nothing is mounted then
+     * @throws MountException if mounting failed; nothing is mounted then
      */
     static DeviceMount mount(
             Function<KernelConnection, Operations> operations, MountOptions options, CallObserver observer)

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backingFiles null if there is no passthrough
  * @param readahead how far the kernel reads ahead
- * @param longestValid how long the kernel caches names and attributes at most
+ * @param longestValid the maximum time for which the kernel caches names and attributes
  */
 record KernelConnection(
         NegotiatedInit negotiated,

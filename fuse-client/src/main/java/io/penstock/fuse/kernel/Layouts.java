@@ -2,11 +2,11 @@ package io.penstock.fuse.kernel;
 
 /**
  * The structs of the kernel's FUSE protocol: include/uapi/linux/fuse.h, protocol 7.31 to 7.45, one class for each, with
- * the same name. A constant is the byte offset of the field in its struct; numbers are in the machine's byte order.
- * Structs that later versions made longer have the size of 7.31, which all kernels accept. As long as that header is.
+ * the same name. Constants are byte offsets of fields; numbers have the machine's byte order. Structs that grew in
+ * later versions have 7.31's size, which all kernels accept. The class is as long as that header.
  */
 final class Layouts {
-    /** Before every request. */
+    /** Precedes every request. */
     static final class InHeader {
         static final int LEN = 0;
         static final int OPCODE = 4;
@@ -21,7 +21,7 @@ final class Layouts {
         static final int SIZE = 40;
     }
 
-    /** Before every reply. */
+    /** Precedes every reply. */
     static final class OutHeader {
         static final int LEN = 0;
         /** An error number negated, or 0. */
@@ -36,7 +36,7 @@ final class Layouts {
         static final int MINOR = 4;
         static final int MAX_READAHEAD = 8;
         static final int FLAGS = 12;
-        /** Only if INIT_EXT is among the flags. */
+        /** Only with INIT_EXT among the flags. */
         static final int FLAGS2 = 16;
         /** Until 7.35. */
         static final int SHORT_SIZE = 16;
@@ -68,7 +68,7 @@ final class Layouts {
     static final class Attr {
         static final int INO = 0;
         static final int SIZE_FIELD = 8;
-        /** Of 512 bytes. */
+        /** In units of 512 bytes. */
         static final int BLOCKS = 16;
 
         static final int ATIME = 24;
@@ -86,7 +86,7 @@ final class Layouts {
     }
 
     static final class EntryOut {
-        /** 0 stands for a negative entry, which is cached for ENTRY_VALID. */
+        /** 0 for a negative entry, which is cached for ENTRY_VALID. */
         static final int NODEID = 0;
 
         static final int ENTRY_VALID = 16;
@@ -129,7 +129,7 @@ final class Layouts {
         static final int FATTR_ATIME_NOW = 1 << 7;
         static final int FATTR_MTIME_NOW = 1 << 8;
         static final int FATTR_CTIME = 1 << 10;
-        /** By a program without CAP_FSETID; always where the owner changes. */
+        /** For programs without CAP_FSETID; always if the owner changes. */
         static final int FATTR_KILL_SUIDGID = 1 << 11;
     }
 
@@ -153,12 +153,12 @@ final class Layouts {
         static final int MASK = 0;
     }
 
-    /** Also of OPENDIR. */
+    /** Also for OPENDIR. */
     static final class OpenIn {
         static final int FLAGS = 0;
         static final int OPEN_FLAGS = 4;
 
-        /** A bit of OPEN_FLAGS: with O_TRUNC, of a program without CAP_FSETID. */
+        /** A bit of OPEN_FLAGS: with O_TRUNC, from a program without CAP_FSETID. */
         static final int FUSE_OPEN_KILL_SUIDGID = 1;
     }
 
@@ -171,9 +171,9 @@ final class Layouts {
         // Bits of OPEN_FLAGS.
         static final int FOPEN_DIRECT_IO = 1;
         static final int FOPEN_KEEP_CACHE = 1 << 1;
-        /** The kernel may cache the listing; FOPEN_KEEP_CACHE says whether its cached one is still valid. */
+        /** The kernel may cache the listing; FOPEN_KEEP_CACHE tells whether its cached listing is still valid. */
         static final int FOPEN_CACHE_DIR = 1 << 3;
-        /** No FLUSH at close. Since Linux 5.16; before, it is ignored. */
+        /** No FLUSH at close. Since Linux 5.16; earlier kernels ignore it. */
         static final int FOPEN_NOFLUSH = 1 << 5;
 
         /** Needs FOPEN_DIRECT_IO. Since Linux 6.2. */
@@ -189,7 +189,7 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
-    /** Also of READDIR and READDIRPLUS. */
+    /** Also for READDIR and READDIRPLUS. */
     static final class ReadIn {
         static final int FH = 0;
         static final int OFFSET = 8;
@@ -211,7 +211,7 @@ final class Layouts {
         /** A bit of WRITE_FLAGS: written from the kernel's pages, long after the program wrote. */
         static final int FUSE_WRITE_CACHE = 1;
 
-        /** A bit of WRITE_FLAGS: of a program without CAP_FSETID. */
+        /** A bit of WRITE_FLAGS: from a program without CAP_FSETID. */
         static final int FUSE_WRITE_KILL_SUIDGID = 1 << 2;
     }
 
@@ -220,7 +220,7 @@ final class Layouts {
         static final int SIZE = 8;
     }
 
-    /** Also of RELEASEDIR. */
+    /** Also for RELEASEDIR. */
     static final class ReleaseIn {
         static final int FH = 0;
     }
@@ -229,7 +229,7 @@ final class Layouts {
         static final int FH = 0;
     }
 
-    /** Also of FSYNCDIR. */
+    /** Also for FSYNCDIR. */
     static final class FsyncIn {
         static final int FH = 0;
     }
@@ -255,7 +255,7 @@ final class Layouts {
         static final int FLAGS = 48;
     }
 
-    /** The name follows, and zeros up to a multiple of 8. */
+    /** The name follows, padded with zeros to a multiple of 8. */
     static final class Dirent {
         static final int INO = 0;
         static final int OFF = 8;
@@ -339,14 +339,14 @@ final class Layouts {
         static final int UNIQUE = 0;
     }
 
-    /** {@code struct iovec}, of writev(2). */
+    /** {@code struct iovec} for writev(2). */
     static final class Iovec {
         static final int BASE = 0;
         static final int LENGTH = 8;
         static final int SIZE = 16;
     }
 
-    /** {@code struct fuse_backing_map}, of an ioctl on the device. */
+    /** {@code struct fuse_backing_map} for an ioctl on the device. */
     static final class BackingMap {
         static final int FD = 0;
         static final int SIZE = 16;
@@ -357,7 +357,7 @@ final class Layouts {
         static final int CODE = 2;
 
         static final int INO = 0;
-        /** The first byte to drop; nothing is dropped if it is negative. */
+        /** The first byte to drop; if negative, no bytes are dropped. */
         static final int OFF = 8;
 
         static final int SIZE = 24;
@@ -374,7 +374,7 @@ final class Layouts {
         static final int SIZE = 16;
     }
 
-    /** No reply: the header's ERROR is the code, its UNIQUE 0. The inodes' numbers follow. */
+    /** No reply: the header's ERROR is the code, its UNIQUE 0. The inode numbers follow. */
     static final class NotifyPruneOut {
         static final int CODE = 9;
 

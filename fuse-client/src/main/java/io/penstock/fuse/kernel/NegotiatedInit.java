@@ -3,9 +3,9 @@ package io.penstock.fuse.kernel;
 /**
  * The result of INIT.
  *
- * @param minor of the protocol: 7.minor
+ * @param minor the minor protocol version: 7.minor
  * @param maxRequest maximum bytes that one request reads or writes
- * @param flags the bits of FUSE_INIT_EXT and before in the lower half, flags2 in the upper
+ * @param flags the bits up to FUSE_INIT_EXT in the lower half, flags2 in the upper
  */
 record NegotiatedInit(int minor, int maxRequest, long flags) {
     /** Linux 6.6: "fuse: invalidate page cache pages before direct write". */

@@ -15,17 +15,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the kernel notices of outdated cache contents, on a thread of its own. In such a call the kernel waits for the
+ * Sends the kernel notices of outdated cache contents, on its own thread. In such a call the kernel waits for the
  * holder of a directory's or a page's lock, which may be waiting for a reply of ours. No reply ever waits for this
  * thread.
  */
 final class Notifier implements KernelCache {
     private static final Logger log = LoggerFactory.getLogger(Notifier.class);
 
-    /** Further notices are dropped: the kernel then keeps its cached answer for its time to live. */
+    /** Further notices are dropped: then the kernel keeps its cached answer until its time to live ends. */
     private static final int MOST_PENDING = 10_000;
 
-    /** For a struct and the longest name. */
+    /** Enough for a struct and the longest name. */
     private static final int LONGEST_NOTICE = 4096;
 
     private sealed interface Notice {
@@ -55,7 +55,7 @@ final class Notifier implements KernelCache {
 
     /**
      * @param device after its handshake
-     * @param prunes as {@link NegotiatedInit#prunes} has it
+     * @param prunes see {@link NegotiatedInit#prunes}
      */
     static Notifier start(Device device, boolean prunes) {
         Notifier notifier = new Notifier(device, prunes);
@@ -68,7 +68,7 @@ final class Notifier implements KernelCache {
         add(new Notice.Inode(inode, pages));
     }
 
-    /** The kernel waits for nothing if the inode is in use: fuse_reverse_inval_inode in fs/fuse/inode.c. */
+    /** The kernel does not wait if the inode is in use: fuse_reverse_inval_inode in fs/fuse/inode.c. */
     @Override
     public synchronized void dropAttributes(long inode) {
         send(new Notice.Inode(inode, false), immediate);
@@ -79,17 +79,17 @@ final class Notifier implements KernelCache {
         add(new Notice.Name(parent, name));
     }
 
-    /** Dropping the name of a directory would remove it from under a process that works in it. */
+    /** Dropping a directory's name would remove it from under a process that works in it. */
     @Override
     public boolean forgetsDirectories() {
         return prunes;
     }
 
-    /** Wrong names go first: half of the room is kept for them. */
+    /** Outdated names go first: half of the queue is reserved for them. */
     @Override
     public void forget(long inode, long parent, String name) {
         if (pending.size() < MOST_PENDING / 2) {
-            // Without its name the kernel also drops an unused inode.
+            // Dropping the name of an unused inode also drops the inode.
             add(prunes ? new Notice.Unused(inode) : new Notice.Name(parent, name));
         }
     }
@@ -122,7 +122,7 @@ final class Notifier implements KernelCache {
 
     private void send(Notice notice, Reply message) {
         int error = device.write(message.address(), compose(notice, message));
-        // ENOENT: the kernel did not know the name or the inode any more. ENOTDIR: nor the directory as one.
+        // ENOENT: the kernel did not know the name or inode. ENOTDIR: it did not know the directory as one.
         if (error != 0 && error != -Errno.ENOENT.number() && error != -Errno.ENOTDIR.number()) {
             log.debug("The kernel refused {}: error number {}", notice, -error);
         }

@@ -4,7 +4,7 @@ import io.penstock.fuse.calls.KernelCall;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The requests that are served: enum fuse_opcode of include/uapi/linux/fuse.h. The reply to any other is ENOSYS. */
+/** The requests that are served: enum fuse_opcode in include/uapi/linux/fuse.h. Any other gets the reply ENOSYS. */
 enum Opcode {
     LOOKUP(1),
     FORGET(2),
@@ -45,7 +45,7 @@ enum Opcode {
     LSEEK(46),
     COPY_FILE_RANGE(47);
 
-    // GETLK, SETLK and SETLKW do not come: INIT leaves locks to the kernel.
+    // GETLK, SETLK and SETLKW are absent: INIT leaves locks to the kernel.
 
     private static final @Nullable Opcode[] BY_NUMBER = new @Nullable Opcode[64];
 
@@ -76,12 +76,12 @@ enum Opcode {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
     }
 
-    /** Whether the kernel waits for a reply: it does not for those that fuse_queue_forget in fs/fuse/dev.c sends. */
+    /** Whether the kernel waits for a reply. It does not for requests sent by fuse_queue_forget in fs/fuse/dev.c. */
     boolean isAnswered() {
         return this != FORGET && this != BATCH_FORGET;
     }
 
-    /** As observers see it; null if they do not: FORGET, INTERRUPT and the session's own. */
+    /** The call for observers; null if not observed: FORGET, INTERRUPT and the session's own requests. */
     @Nullable
     KernelCall call() {
         return call;

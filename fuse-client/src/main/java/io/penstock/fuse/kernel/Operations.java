@@ -4,12 +4,12 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.kernel.KernelCache;
 
 /**
- * Serves requests: all but INIT and INTERRUPT, which the session serves. Any number of threads call it at a time.
+ * Serves all requests except INIT and INTERRUPT, which the session serves. Any number of threads call it concurrently.
  *
  * <p>A result is the length of the body in the reply, or an error number negated.
  */
 interface Operations {
-    /** A result: this request must wait, call {@link #serve}. */
+    /** A result: this request must wait; call {@link #serve}. */
     int WOULD_WAIT = Integer.MIN_VALUE;
 
     /** A result: the kernel does not wait for a reply. */

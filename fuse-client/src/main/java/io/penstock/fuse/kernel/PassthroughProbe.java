@@ -11,18 +11,18 @@ import org.slf4j.LoggerFactory;
 /**
  * The result of probing passthrough.
  *
- * @param backingFiles null if it is not possible
- * @param description for the mount's own, with the reason if it is not possible
+ * @param backingFiles null if passthrough is not possible
+ * @param description part of the mount's description, with the reason if passthrough is not possible
  */
 record PassthroughProbe(@Nullable BackingFiles backingFiles, String description) {
     private static final Logger log = LoggerFactory.getLogger(PassthroughProbe.class);
 
     /**
-     * How many file systems may be stacked on each other, this mount included: INIT's max_stack_depth. With a cache on
-     * a disk it is 1; with a larger depth nothing else may be stacked on the mount (FILESYSTEM_MAX_STACK_DEPTH in
+     * How many file systems may be stacked, this mount included: INIT's max_stack_depth. It is 1 with a cache on a
+     * disk; with a larger depth nothing else may be stacked on the mount (FILESYSTEM_MAX_STACK_DEPTH in
      * include/linux/fs.h).
      *
-     * @param folder of the files; null for none
+     * @param folder the folder of the files; null for none
      * @return 0 for no passthrough
      */
     static int stackDepth(@Nullable Path folder) {

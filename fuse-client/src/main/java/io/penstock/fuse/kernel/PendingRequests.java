@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntPredicate;
 
 /**
- * The waiting requests, each on a virtual thread of its own. Safe for use by any number of threads.
+ * The waiting requests, each on its own virtual thread. Safe for use by any number of threads.
  *
  * <pre>
  *   waits ──signal──▶ is watched ──the caller must end──▶ interrupted
@@ -15,10 +15,10 @@ import java.util.function.IntPredicate;
  * </pre>
  *
  * <p>The kernel reports only the first signal (request_wait_answer in fs/fuse/dev.c). So the caller's pending signals
- * are checked until the reply, to see whether another signal is meant to end the caller.
+ * are checked until the reply: another signal may be meant to end the caller.
  */
 final class PendingRequests {
-    /** The time between two checks of the pending signals of a caller that has had one. */
+    /** The time between two checks of the pending signals of a caller that has received one. */
     private static final Duration LOOK = Duration.ofMillis(50);
 
     private record Request(Thread thread, int caller) {}
@@ -34,7 +34,7 @@ final class PendingRequests {
     }
 
     /**
-     * Runs the task, which never throws, on a thread of its own. From now on it can be interrupted.
+     * Runs the task, which never throws, on its own thread. From now on it can be interrupted.
      *
      * @param caller the number of the thread that waits for the reply
      */
@@ -51,7 +51,7 @@ final class PendingRequests {
     }
 
     /**
-     * The caller has got a signal.
+     * The caller has received a signal.
      *
      * @return whether there is such a request
      */
@@ -87,9 +87,9 @@ final class PendingRequests {
     }
 
     /**
-     * Interrupts all and waits for them.
+     * Interrupts all waiting requests, and waits for their end.
      *
-     * @return whether all have ended in this time
+     * @return whether all have ended in time
      */
     boolean end(Duration patience) throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();

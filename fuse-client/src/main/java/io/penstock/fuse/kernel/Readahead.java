@@ -3,18 +3,18 @@ package io.penstock.fuse.kernel;
 import java.util.function.LongUnaryOperator;
 
 /**
- * How far the kernel reads ahead in files that are opened from now on, chosen for each open.
+ * How far the kernel reads ahead in files opened from now on, chosen for each open.
  *
- * <p>The kernel copies the mount's value into a file once it has the reply to OPEN (do_dentry_open in fs/open.c), and
- * keeps it there. So it is set before the reply. An open that is answered at the same time may get the other's value: it
- * reads too little ahead, or too much, until it is closed.
+ * <p>After the reply to OPEN, the kernel copies the mount's value into the file, which keeps it (do_dentry_open in
+ * fs/open.c). So the value is set before the reply. A concurrent open may get the other's value: until it is closed, it
+ * reads ahead too little or too much.
  *
  * <p>Safe for use by any number of threads.
  */
 final class Readahead {
     /**
-     * In a file that is not known to be read in sequence, bytes. A fault in a map reads so much around it, wanted or not,
-     * and a read of up to so much is one request.
+     * In bytes, for files not known to be read sequentially. A fault in a map reads this much around it, wanted or not,
+     * and a read of up to this much is one request.
      */
     static final long CAUTIOUS = 256 << 10;
 
@@ -22,18 +22,18 @@ final class Readahead {
 
     private final LongUnaryOperator setting;
 
-    /** In a file that is read in sequence, bytes; {@link #CAUTIOUS} is at most as much. */
+    /** In bytes, for files read sequentially; {@link #CAUTIOUS} is at most as much. */
     private final long far;
 
-    /** Whether the value can be chosen. Guarded by this for writing: once it is refused, it is left. */
+    /** Whether the value can be chosen. Guarded by this for writing: once the kernel refuses a value, this stops. */
     private volatile boolean isChosen;
 
     /** Guarded by this for writing. */
     private volatile long now;
 
     /**
-     * @param setting sets the value in bytes; returns the present one, 0 if it is unknown
-     * @param far in a file that is read in sequence, bytes; 0 leaves the kernel's default
+     * @param setting sets the value in bytes; returns the current one, 0 if unknown
+     * @param far bytes for files read sequentially; 0 leaves the kernel's default
      */
     Readahead(LongUnaryOperator setting, long far) {
         this.setting = setting;
@@ -42,7 +42,7 @@ final class Readahead {
         this.isChosen = far > CAUTIOUS && now == far;
     }
 
-    /** For the file whose OPEN is answered next. */
+    /** Chooses for the file whose OPEN gets the next reply. */
     void choose(boolean streamed) {
         long wanted = streamed ? far : CAUTIOUS;
         if (isChosen && now != wanted) {

@@ -10,13 +10,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Memory for a reply, header and body in one piece, so that one write sends it. Lent parts of the body take one
- * writev(2), and only the kernel copies them. The body starts on a page, and the header stands before it: the kernel
- * copies page by page, and twice as often where they do not match (fuse_copy_fill in fs/fuse/dev.c). Reused; for one
- * thread at a time.
+ * Memory for a reply, header and body in one piece, so that one write sends it. With lent parts of the body it takes
+ * one writev(2), and only the kernel copies them. The body starts at a page boundary, right after the header: the
+ * kernel copies page by page, and twice as often if pages do not match (fuse_copy_fill in fs/fuse/dev.c). Reused;
+ * confined to one thread at a time.
  */
 final class Reply {
-    /** The kernel's smallest page. Kernels with larger pages copy so few that this does not matter. */
+    /** The kernel's smallest page. Larger pages need so few copies that alignment does not matter. */
     private static final int PAGE = 4096;
 
     private static final int HEADER = PAGE - OutHeader.SIZE;
@@ -24,16 +24,16 @@ final class Reply {
     /** Maximum bytes lent in one piece: a page of the cache. */
     private static final int LENT_PAGE = 1 << 20;
 
-    /** One page, and the body's pages. In the machine's byte order. */
+    /** One page, then the body's pages. In the machine's byte order. */
     private final ByteBuffer memory;
 
-    /** {@link #memory} again, with position and limit for the user of the body. */
+    /** A view of {@link #memory}, with position and limit for the user of the body. */
     private final ByteBuffer window;
 
     private final long address;
     private final LentBytes loans;
 
-    /** The elements of writev(2). */
+    /** The elements for writev(2). */
     private final ByteBuffer vector;
 
     private final long vectorAddress;
@@ -52,7 +52,7 @@ final class Reply {
     }
 
     /**
-     * Memory outside the heap that starts on a page.
+     * Memory outside the heap that starts at a page boundary.
      *
      * @param bytes whole pages
      */
@@ -177,7 +177,7 @@ final class Reply {
         return length;
     }
 
-    /** Where the sealed reply starts. */
+    /** The address of the sealed reply. */
     long address() {
         return address;
     }

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Replies of waiting requests, kept for reuse. There is a maximum number of each size; further requests wait until one
- * is given back. A reply never waits for another reply, so one always comes back.
+ * Replies of waiting requests, kept for reuse. The number of each size is limited; further requests wait for one to be
+ * given back. A reply never waits for another reply, so one always comes back.
  */
 final class ReplyPool {
     private static final int SMALL = 4 << 10;
@@ -33,10 +33,10 @@ final class ReplyPool {
 
     /**
      * @param largest bytes of the longest body
-     * @param budget approximate maximum of all bytes taken
+     * @param budget approximate limit of all bytes taken
      */
     ReplyPool(int largest, long budget) {
-        // Readahead asks for the large ones; the others are many and cheap.
+        // Readahead needs the large ones; the others are many and cheap.
         shelves = new Shelf[] {
             new Shelf(SMALL, (int) Math.max(1, budget / 8 / SMALL)),
             new Shelf(MEDIUM, (int) Math.max(1, budget / 8 / MEDIUM)),
@@ -44,7 +44,7 @@ final class ReplyPool {
         };
     }
 
-    /** Takes a reply with room for such a body; {@link #giveBack} must follow. */
+    /** Takes a reply with room for this many bytes; {@link #giveBack} must follow. */
     Reply take(int bytes) throws InterruptedException {
         Shelf shelf = shelf(bytes);
         shelf.free.acquire();

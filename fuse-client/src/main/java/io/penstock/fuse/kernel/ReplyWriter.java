@@ -17,10 +17,10 @@ import io.penstock.fuse.kernel.Layouts.StatfsOut;
 import io.penstock.fuse.kernel.Layouts.WriteOut;
 import java.time.Instant;
 
-/** Writes the file system's results into replies. Each method returns the body's length. Safe for use by any number of threads. */
+/** Writes the file system's results into replies. Each method returns the body's length. Thread-safe. */
 final class ReplyWriter {
     /**
-     * The size of reads by programs that ask st_blksize: a larger one would make small reads of buffered programs slow.
+     * The read size for programs that use st_blksize: a larger one would make small reads of buffered programs slow.
      */
     private static final int PREFERRED_READ = 128 << 10;
 
@@ -31,7 +31,7 @@ final class ReplyWriter {
     private static final int O_CREAT = 0100;
     private static final int O_TRUNC = 01000;
 
-    /** The flag that differs: arch/arm64/include/uapi/asm/fcntl.h. */
+    /** The flag that differs by architecture: arch/arm64/include/uapi/asm/fcntl.h. */
     private static final int O_DIRECT = System.getProperty("os.arch", "").equals("aarch64") ? 0200000 : 040000;
 
     private final CachingLimit longestValid;
@@ -39,8 +39,8 @@ final class ReplyWriter {
 
     /**
      * @param longestValid maximum time for which the kernel caches names and attributes
-     * @param directWrites whether files opened with O_DIRECT are written past the kernel's pages, by several threads at
-     *     once: the kernel must drop its pages of the written range
+     * @param directWrites whether writes of files opened with O_DIRECT bypass the kernel's pages, on several threads
+     *     concurrently: the kernel must drop its pages of the written range
      */
     ReplyWriter(CachingLimit longestValid, boolean directWrites) {
         this.longestValid = longestValid;
@@ -66,7 +66,7 @@ final class ReplyWriter {
         return AttrOut.SIZE;
     }
 
-    /** @param flags the requested ones: open(2)'s */
+    /** @param flags the requested flags of open(2) */
     int opened(Reply reply, OpenFile file, int flags) {
         reply.clear(OpenOut.SIZE);
         writeOpened(reply, 0, file, flags);
@@ -80,13 +80,13 @@ final class ReplyWriter {
                 switch (directory.pageCache()) {
                     case KEEP -> OpenOut.FOPEN_CACHE_DIR | OpenOut.FOPEN_KEEP_CACHE;
                     case INVALIDATE -> OpenOut.FOPEN_CACHE_DIR;
-                    case BYPASS -> OpenOut.FOPEN_KEEP_CACHE; // for other files
+                    case BYPASS -> OpenOut.FOPEN_KEEP_CACHE; // only for other files
                     case PASS_THROUGH -> throw new IllegalArgumentException("a directory is never passed through");
                 });
         return OpenOut.SIZE;
     }
 
-    /** @param flags the requested ones: open(2)'s */
+    /** @param flags the requested flags of open(2) */
     int created(Reply reply, Attributes attributes, OpenFile file, int flags) {
         writeEntry(reply.clear(EntryOut.SIZE + OpenOut.SIZE), 0, attributes);
         writeOpened(reply, EntryOut.SIZE, file, flags);
@@ -117,7 +117,7 @@ final class ReplyWriter {
     /**
      * The value of getxattr(2) and listxattr(2).
      *
-     * @param room 0 asks for the value's length only
+     * @param room 0 requests only the value's length
      * @throws ErrnoException ERANGE if there is not enough room
      */
     int value(Reply reply, byte[] value, int room) throws ErrnoException {

@@ -22,12 +22,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of the kernel, read in place: nothing is copied, and nothing is read beyond what the kernel has written,
- * whatever lengths the request names. A reader reuses the same object for each request. Not safe for use by two threads
- * at a time.
+ * One request of the kernel, read in place: nothing is copied, and nothing is read beyond the bytes that the kernel
+ * wrote, whatever lengths the request claims. A reader reuses the same object for each request. Not for use by two
+ * threads at a time.
  */
 final class Request implements ObservedCall {
-    /** Longer requests carry a program's bytes. All others are copied to the heap when a reader detaches them. */
+    /** Longer requests carry a program's bytes. All others are copied to the heap when detached from their reader. */
     private static final int COPIED = 16 << 10;
 
     private ByteBuffer memory;
@@ -35,15 +35,15 @@ final class Request implements ObservedCall {
     /** Where the memory starts; meaningless for a copy, which is on the heap. */
     private long address;
 
-    /** Where the body ends: extensions, which follow it, are ignored. */
+    /** The end of the body: extensions, which follow it, are ignored. */
     private int end;
 
     private @Nullable Opcode opcode;
 
-    /** {@link System#nanoTime} when it was read. */
+    /** {@link System#nanoTime} at the read. */
     private long arrived;
 
-    /** @param memory as large as requests may be; requests are read to its start */
+    /** @param memory as large as the largest request; requests are read to its start */
     Request(ByteBuffer memory) {
         use(memory);
     }
@@ -53,12 +53,12 @@ final class Request implements ObservedCall {
         this.address = MemorySegment.ofBuffer(memory).address();
     }
 
-    /** Where to read the next request to, and where the present one is. */
+    /** The memory for the next request, and of the current one. */
     ByteBuffer memory() {
         return memory;
     }
 
-    /** {@link #memory}'s start. */
+    /** The start of {@link #memory}. */
     long address() {
         return address;
     }
@@ -71,7 +71,7 @@ final class Request implements ObservedCall {
     /**
      * Notes a request that was read into the memory.
      *
-     * @return whether it is valid: its header is whole and has the true length
+     * @return whether it is valid: its header is complete and has the true length
      */
     boolean received(int bytes) {
         arrived = System.nanoTime();
@@ -89,7 +89,7 @@ final class Request implements ObservedCall {
         return true;
     }
 
-    /** @return null if it is not served */
+    /** @return null if this opcode is not served */
     @Nullable
     Opcode opcode() {
         return opcode;
@@ -99,12 +99,12 @@ final class Request implements ObservedCall {
         return memory.getInt(InHeader.OPCODE);
     }
 
-    /** Nanoseconds since it was read. */
+    /** Nanoseconds since the read. */
     long nanos() {
         return System.nanoTime() - arrived;
     }
 
-    /** Of a request whose {@link Opcode#call} is observed. */
+    /** Only for a request whose {@link Opcode#call} is observed. */
     @Override
     public KernelCall kind() {
         return Objects.requireNonNull(Objects.requireNonNull(opcode).call());
@@ -134,7 +134,7 @@ final class Request implements ObservedCall {
         }
     }
 
-    /** Which all these requests have in the same place. */
+    /** All these requests have it in the same place. */
     @Override
     public long offset() {
         try {
@@ -152,7 +152,7 @@ final class Request implements ObservedCall {
         return memory.getLong(InHeader.UNIQUE);
     }
 
-    /** The inode that the request is about. */
+    /** The inode of the request. */
     long node() {
         return memory.getLong(InHeader.NODEID);
     }
@@ -192,7 +192,7 @@ final class Request implements ObservedCall {
     /**
      * The offset of the NUL that ends the string starting here in the body.
      *
-     * @throws ErrnoException EINVAL if it does not end in the body
+     * @throws ErrnoException EINVAL if the string does not end in the body
      */
     int endOfString(int offset) throws ErrnoException {
         int at = InHeader.SIZE + offset;
@@ -221,16 +221,16 @@ final class Request implements ObservedCall {
         return string;
     }
 
-    /** Bytes of the body themselves, valid as long as the request is. */
+    /** The body's bytes, not a copy; valid as long as the request is. */
     ByteBuffer bytes(int offset, int length) throws ErrnoException {
         return memory.slice(at(offset, length), length);
     }
 
     /**
-     * Detaches the request from its reader: returns one with the same content, and leaves this one ready for the next.
+     * Detaches the request from its reader: returns one with the same content, and makes this one ready for the next.
      *
-     * @param pool replaces the memory of a large request; {@link #giveBack} must follow. If it has none, the request is
-     *     copied, as small ones are
+     * @param pool replaces the memory of a large request; {@link #giveBack} must follow. If the pool has none, the
+     *     request is copied, like small ones
      */
     Request detach(RequestPool pool) {
         int length = memory.getInt(InHeader.LEN);

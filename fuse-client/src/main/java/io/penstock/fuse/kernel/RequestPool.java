@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for large waiting requests: a reader that gives its own away takes another one here. It never waits: a waiting
- * reader would not receive reads, nor the interrupts of writers. So there is as much memory as programs wait for at
- * once, outside the heap; memory beyond the usual number is left to the collector afterwards.
+ * Memory for large waiting requests: a reader that hands over its own memory takes another piece here. It never waits:
+ * a waiting reader would receive neither reads nor the interrupts of writers. So the memory, outside the heap, grows
+ * with the number of requests in progress; memory beyond the usual number is garbage-collected afterwards.
  */
 final class RequestPool {
     private final int capacity;
@@ -29,7 +29,7 @@ final class RequestPool {
     /**
      * {@link #giveBack} must follow, for this memory or the memory that it replaced.
      *
-     * @return null if the process may have no more
+     * @return null if the process has reached its limit
      */
     @Nullable
     ByteBuffer take() {

@@ -16,16 +16,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the requests of one mount. A few reader threads take them from the device and reply at once where nothing must
- * be waited for. A request that must wait goes to a virtual thread, so that a reader never waits. Each request gets
- * exactly one reply, whatever happens while it is served.
- *
+ * Serves the requests of one mount. A few reader threads take them from the device, and reply immediately where no wait
+ * is needed. A request that must wait goes to a virtual thread, so that a reader never waits. Each request gets exactly
+ * one reply, whatever happens while it is served.
  * <pre>
  *   serving ──unmounted or aborted, by any program──▶ draining ──last waiting request has its reply──▶ ended
  * </pre>
  *
- * The last reader closes the device: no other thread can know that no thread uses it any more. From the request to its one
- * reply all is here, which is why this class is long.
+ * The last reader closes the device: only then can no thread be using it. The class is long because it follows a
+ * request from arrival to its one reply.
  */
 final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
@@ -33,11 +32,11 @@ final class Session {
     /** How long the end waits for requests that ignore their interrupt; no process gets their replies. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(10);
 
-    /** Bytes of replies in progress, beside those of the readers: less in a small machine, as the heap is smaller there. */
+    /** Bytes of replies in progress, except the readers': less on small machines, where the heap is smaller. */
     private static final long REPLY_BUDGET =
             Math.min(128 << 20, Runtime.getRuntime().maxMemory() / 2);
 
-    /** Buffers of large waiting requests kept for reuse: these requests carry programs' writes. */
+    /** Buffers of large waiting requests kept for reuse: these requests carry writes of programs. */
     private static final int LARGE_REQUESTS = 32;
 
     private final Device device;
@@ -81,7 +80,7 @@ final class Session {
      * Starts the readers.
      *
      * @param device after its handshake; closed at the end of the session
-     * @param observer is told of each call
+     * @param observer notified of each call
      * @param atEnd run before the device is closed: removes the mount if it still exists, as after an abort
      */
     static Session start(
@@ -96,13 +95,13 @@ final class Session {
         for (int i = 0; i < readers; i++) {
             Request request = new Request(Reply.aligned(Share.REQUESTS, Handshake.requestMemory(maxRequest)));
             Reply reply = new Reply(maxRequest);
-            // Platform threads: one that waits in read(2) would hold a virtual thread's carrier.
+            // Platform threads: waiting in read(2) would occupy a virtual thread's carrier.
             Thread.ofPlatform().daemon().name("fuse reader ", i).start(() -> session.read(request, reply));
         }
         return session;
     }
 
-    /** Counted down when nothing of this session runs any more. */
+    /** Counted down when no thread of this session runs any more. */
     CountDownLatch ended() {
         return ended;
     }
@@ -112,12 +111,12 @@ final class Session {
         return taken.sum();
     }
 
-    /** The number of requests taken whose reply is still to come; those without a reply count until they are done. */
+    /** The number of requests taken without a reply so far; those that get none count until they are done. */
     long unanswered() {
         return taken.sum() - settled.sum();
     }
 
-    /** The number of requests that wait at this moment. */
+    /** The number of requests waiting now. */
     int waiting() {
         return waiting.count();
     }
@@ -136,7 +135,7 @@ final class Session {
         try {
             while (true) {
                 int received = device.read(request.address(), request.capacity());
-                if (received <= 0) { // 0: the device never returns it, a socket in its place does
+                if (received <= 0) { // 0: never from the device, but from a socket in its place
                     if (received != 0 && received != -Errno.ENODEV.number()) {
                         log.error("Requests cannot be read any more: error number {}", -received);
                     }
@@ -187,7 +186,7 @@ final class Session {
 
     /**
      * Another reader may not have registered the request yet: EAGAIN makes the kernel ask again. The kernel ignores the
-     * reply if the request has its own by then (fuse_dev_do_write in fs/fuse/dev.c).
+     * reply if the request already has its own (fuse_dev_do_write in fs/fuse/dev.c).
      */
     private int interrupt(Request request) throws ErrnoException {
         return waiting.signalled(request.u64(InterruptIn.UNIQUE)) ? Operations.NO_REPLY : -Errno.EAGAIN.number();
@@ -235,7 +234,7 @@ final class Session {
         request.giveBack(requests);
     }
 
-    /** Handles every failure: a request without a reply would hang its program for good. */
+    /** Handles every failure: a request without a reply would hang its program permanently. */
     private static int failure(Request request, Throwable e) {
         return switch (e) {
             case ErrnoException known -> {
@@ -259,7 +258,7 @@ final class Session {
         return opcode == null ? request.opcodeNumber() : opcode;
     }
 
-    /** Before the reply is sent: a program that has its reply finds the call counted. */
+    /** Called before the reply is sent: a program that has its reply finds the call counted. */
     private void observe(Request request, int result, Reply reply) {
         Opcode opcode = request.opcode();
         if (opcode == null || opcode.call() == null) {
@@ -299,7 +298,7 @@ final class Session {
             if (notifier.end(LAST_ANSWERS) && answered) {
                 device.close();
             } else {
-                // Their replies must not go to the next owner of the descriptor's number.
+                // Their replies must not reach the next owner of the descriptor's number.
                 log.warn("{} requests, or notices, did not end with the mount; the device stays open", waiting.count());
             }
         } catch (InterruptedException e) {

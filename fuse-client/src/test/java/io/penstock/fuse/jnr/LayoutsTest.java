@@ -16,7 +16,7 @@ class LayoutsTest {
         assertThat(Upcalls.GETATTR).isEqualTo(table.getattr.offset());
         assertThat(Upcalls.READ).isEqualTo(table.read.offset());
         assertThat(Upcalls.FSYNCDIR).isEqualTo(table.fsyncdir.offset());
-        // jnr-fuse has the flags as padding: they are the word between their neighbours.
+        // jnr-fuse declares the flags as padding: they are the word between these neighbors.
         assertThat(Upcalls.FLAGS).isEqualTo(table.bmap.offset() + Long.BYTES);
         assertThat(table.ioctl.offset()).isEqualTo(Upcalls.FLAGS + Long.BYTES);
     }

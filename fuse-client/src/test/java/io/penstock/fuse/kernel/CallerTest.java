@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A signal to a stopped process stays pending, as it does where a call waits for a reply. */
+/** A signal to a stopped process stays pending, as it does during a call that waits for a reply. */
 @Timeout(20)
 class CallerTest {
     private Process program;
 
     @BeforeEach
     void startAndStop() throws Exception {
-        // A script may have started the tests with signals ignored: an ignored signal never becomes pending.
+        // A script may have started the tests with ignored signals, which never become pending.
         program = new ProcessBuilder("env", "--default-signal", "sleep", "100").start();
-        while (!status().contains("Name:\tsleep")) { // until then env may have to reset them yet
+        while (!status().contains("Name:\tsleep")) { // env may still have to reset them
             Thread.onSpinWait();
         }
         kill("STOP");
@@ -56,12 +56,12 @@ class CallerTest {
         assertThat(isToEnd()).isTrue();
     }
 
-    /** A process that has ended stays until its parent asks for it, which a program that replaced a shell never does. */
+    /** An ended process remains until its parent waits for it; a program that replaced a shell never does. */
     @ParameterizedTest
     @ValueSource(strings = {"KILL", "TERM", ""})
     void isKilled_endedProcess_ifByASignal(String signal) throws Exception {
         String end = signal.isEmpty() ? "exit 9" : "kill -" + signal + " $BASHPID";
-        String replaced = "until [[ $(< /proc/$$/comm) == sleep ]]; do :; done; "; // the shell would ask for it
+        String replaced = "until [[ $(< /proc/$$/comm) == sleep ]]; do :; done; "; // the shell would wait for it
         Process parent = new ProcessBuilder("bash", "-c", "(" + replaced + end + ") & echo $!; exec sleep 100").start();
         try {
             int ended = Integer.parseInt(parent.inputReader().readLine());

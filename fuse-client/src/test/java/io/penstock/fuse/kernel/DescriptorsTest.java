@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The test's own descriptors, and those of a child, of a file on a disk. */
+/** Descriptors of the test itself and of a child, for a file on a disk. */
 @Timeout(20)
 final class DescriptorsTest {
     private static final long HANDLE = 7;
@@ -89,7 +89,7 @@ final class DescriptorsTest {
         }
     }
 
-    /** As a daemon's children close what their opener, which has ended, has left to the daemon. */
+    /** Like the children of a daemon: their opener has ended, and they close what it left to the daemon. */
     @Test
     void areLeft_openInTheParentOfTheClosingProcess_true() throws Exception {
         int ended = Integer.MAX_VALUE;
@@ -115,7 +115,7 @@ final class DescriptorsTest {
         assertThat(descriptors.areLeft(HANDLE, NOBODY, inode, PATH)).isFalse();
     }
 
-    /** As /proc/PID/mountinfo has it. */
+    /** As in /proc/PID/mountinfo. */
     private static String device(Path file) throws Exception {
         var stat = new ProcessBuilder("stat", "-c", "%Hd:%Ld", file.toString()).start();
         return stat.inputReader().readLine();

@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The kernel's side of a device: a socket that keeps messages whole, as the device does. For one thread a direction. */
+/** The kernel's side of a device: a socket that keeps messages whole, like the device. One thread per direction. */
 final class FakeKernel implements AutoCloseable {
     private static final int SOCK_SEQPACKET = 5;
     private static final int LONGEST = 64 << 10;
@@ -70,7 +70,7 @@ final class FakeKernel implements AutoCloseable {
         return new ReceivedReply(in.getLong(OutHeader.UNIQUE), -in.getInt(OutHeader.ERROR), body);
     }
 
-    /** As if it were unmounted. */
+    /** As after an unmount. */
     @Override
     public void close() {
         socket.close();

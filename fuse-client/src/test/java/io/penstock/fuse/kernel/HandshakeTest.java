@@ -90,9 +90,7 @@ class HandshakeTest {
         assertThat(received.getShort(InitOut.MAX_PAGES) * PAGE).isEqualTo(negotiated.maxRequest());
     }
 
-    /**
-     * As on arm64: counted in pages of 4 KiB, the kernel would send requests that are 16 times as large as the replies.
-     */
+    /** As on arm64: if it counted pages of 4 KiB, the kernel would send requests 16 times as large as the replies. */
     @Test
     void agree_largePages_asksForRequestsOfTheSameBytes() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL);
@@ -105,7 +103,7 @@ class HandshakeTest {
         assertThat(received.getShort(InitOut.MAX_PAGES)).isEqualTo((short) 16);
     }
 
-    /** The kernel then reads so many pages at a time, whatever the binding would like. */
+    /** The kernel then reads this many pages at a time, regardless of the binding. */
     @Test
     void agree_largePagesWithoutMaxPages_hasRoomForWhatTheKernelReads() throws MountException {
         greet(InitIn.SIZE, 7, 45, ALL & ~Handshake.MAX_PAGES);

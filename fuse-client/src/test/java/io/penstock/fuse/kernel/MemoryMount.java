@@ -5,7 +5,7 @@ import io.penstock.fuse.calls.CallObserver;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Serves the file {@code f} of 8 GiB at the mount point that is given, until it is unmounted: for measuring. */
+/** Serves a file {@code f} of 8 GiB at the given mount point until it is unmounted: for measurements. */
 final class MemoryMount {
     private MemoryMount() {}
 

@@ -14,8 +14,8 @@ import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Serves one file {@code f} from memory: the binding without a file system behind it. The C reference of the ceiling
- * serves the same. Reads of its end can be made to wait for ever, and the name {@code stalled} always does.
+ * Serves one file {@code f} from memory: the binding without a file system behind it. The C reference for the ceiling
+ * serves the same file. Reads of its end can be made to wait forever, and the name {@code stalled} always does.
  */
 final class MemoryOperations implements Operations {
     private static final long FILE = 2;

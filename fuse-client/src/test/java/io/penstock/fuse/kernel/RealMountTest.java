@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A mount on this machine's kernel, ended in every possible way. Other programs use it, not this process: a process
- * that waits for its own mount inside a system call would stop the garbage collection that serving it may need.
+ * that waits for its own mount in a system call would stop the garbage collection that serving the mount may need.
  */
 @Timeout(60)
 @EnabledIf("mayMount")
@@ -60,7 +60,7 @@ class RealMountTest {
             run("umount", "-l", mountPoint.toString());
         }
         for (int i = 0; i < 100 && !leaks().isEmpty(); i++) {
-            Thread.sleep(50); // a thread ends a little after it has reported its end
+            Thread.sleep(50); // a thread ends slightly after it has reported its end
         }
         assertThat(leaks()).isEmpty();
     }
@@ -73,7 +73,7 @@ class RealMountTest {
                         try {
                             return Files.readSymbolicLink(fd).endsWith("dev/fuse");
                         } catch (IOException e) {
-                            return false; // closed in between
+                            return false; // closed since
                         }
                     })
                     .forEach(fd -> leaks.add("descriptor " + fd));
@@ -109,10 +109,10 @@ class RealMountTest {
         mount.unmount(Duration.ofSeconds(10));
 
         mount.awaitUnmounted();
-        mount.unmount(Duration.ofSeconds(10)); // again: nothing happens
+        mount.unmount(Duration.ofSeconds(10)); // unmounting again does nothing
     }
 
-    /** The kernel gives the later one the same device number. */
+    /** The kernel gives the later mount the same device number. */
     @Test
     void end_ofAnEarlierMount_leavesALaterOneAtItsPoint() throws Exception {
         DeviceMount earlier = mount();
@@ -178,7 +178,7 @@ class RealMountTest {
         Process reader = stalledReader(mount);
         String minor = MountTable.read().at(mountPoint).orElseThrow().device().replaceFirst(".*:", "");
         if (!Files.exists(CONNECTIONS.resolve(minor))) {
-            run("mount", "-t", "fusectl", "none", CONNECTIONS.toString()); // as systemd does
+            run("mount", "-t", "fusectl", "none", CONNECTIONS.toString()); // like systemd
         }
 
         Files.writeString(CONNECTIONS.resolve(minor, "abort"), "1");
@@ -197,7 +197,7 @@ class RealMountTest {
             run("kill", "-" + signal, Long.toString(reader.pid()));
 
             assertThat(reader.waitFor(10, TimeUnit.SECONDS)).isTrue();
-            mount.unmount(Duration.ofSeconds(10)); // does not wait for readahead that is running
+            mount.unmount(Duration.ofSeconds(10)); // does not wait for running readahead
         }
     }
 
@@ -218,7 +218,7 @@ class RealMountTest {
     @Test
     void timerDuringAStalledLookup_doesNotEndIt_butASignalThatFollowsDoes() throws Exception {
         try (DeviceMount mount = mount()) {
-            // The program's own handler, without SA_RESTART: the call would be EINTR, and the loop would end.
+            // The program handles the signal without SA_RESTART: an EINTR would end it.
             Process program = start(
                     "bash",
                     "-c",
@@ -300,7 +300,7 @@ class RealMountTest {
     @Test
     void mount_overADeadMount_isRefusedWithWhatToDo() throws Exception {
         Device device = DeviceOpener.mount(options(), mountPoint);
-        device.close(); // as the kernel does for a process that is killed
+        device.close(); // like the kernel's close for a killed process
 
         assertThatThrownBy(this::mount)
                 .isInstanceOf(MountException.class)

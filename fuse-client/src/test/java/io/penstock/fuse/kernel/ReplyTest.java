@@ -28,7 +28,7 @@ class ReplyTest {
         kernel.device().close();
     }
 
-    /** Own bytes are 1, lent ones 2. */
+    /** The reply's own bytes are 1, lent ones are 2. */
     private int make(int before, int after) {
         int length = before + LENT + after;
         ByteBuffer body = reply.body(length);

@@ -142,8 +142,8 @@ class ReplyWriterTest {
     }
 
     /**
-     * An entry that fits is read back as the kernel reads it (fuse_emit in fs/fuse/readdir.c); the reply never exceeds
-     * the room.
+     * An entry that fits is parsed like in the kernel (fuse_emit in fs/fuse/readdir.c); the reply never exceeds the
+     * room.
      */
     @Test
     void directoryWriter_generatedNames_areReadBack() {

@@ -123,8 +123,8 @@ class RequestTest {
     }
 
     /**
-     * A field's value comes from the received bytes, or the request is refused: never the bytes that an earlier request
-     * left.
+     * A field's value comes from the received bytes, or the request is refused. It never comes from bytes of an earlier
+     * request.
      */
     @Test
     void fields_ofGeneratedRequests_areNeverReadBeyondTheEnd() {
@@ -205,7 +205,7 @@ class RequestTest {
         assertThat(pool.kept()).isZero();
     }
 
-    /** A large request whose reader has read the next one since. */
+    /** A large request whose reader has since read the next one. */
     private Request detachLarge(RequestPool pool) throws ErrnoException {
         Request reader = new Request(Reply.aligned(Share.REQUESTS, 64 << 10));
         ByteBuffer message = message(Opcode.WRITE, "x".repeat(40_000));

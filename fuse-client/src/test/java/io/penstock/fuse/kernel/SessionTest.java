@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class SessionTest {
-    /** Requests of this inode get their reply at once, whatever they say. */
+    /** Requests of this inode get an immediate reply, whatever their content. */
     private static final long NOW_NODE = 7;
 
     private static final int MAX_REQUEST = 32 << 10;
@@ -41,7 +41,7 @@ class SessionTest {
     private final Session session = Session.start(
             kernel.device(), operations, latencies, new NegotiatedInit(45, MAX_REQUEST, 0), 2, atEnd::countDown);
 
-    /** What a request must lead to, and the error number that its reply must have. */
+    /** The expected outcome of a request, and the error number of its reply. */
     private enum Fate {
         ANSWERED_NOW(0),
         ANSWERED_LATER(0),
@@ -60,21 +60,21 @@ class SessionTest {
         }
     }
 
-    /** Does what the request's name, a {@link Fate}, says. */
+    /** Acts as the request's name, a {@link Fate}, says. */
     private static final class Scripted implements Operations {
         final CountDownLatch stalled = new CountDownLatch(1);
         final Semaphore gate = new Semaphore(0);
 
         @Override
         public int serveNow(Request request, Reply reply) throws ErrnoException {
-            if (request.node() == NOW_NODE) { // nothing to decode, which makes objects
+            if (request.node() == NOW_NODE) { // no decoding, which would allocate objects
                 return answered(request, reply);
             }
             return switch (fate(request)) {
                 case ANSWERED_NOW -> answered(request, reply);
                 case ERRNO_NOW -> throw new ErrnoException(Errno.ESTALE, "on purpose");
                 case UNFORESEEN_NOW -> throw new IllegalStateException("on purpose");
-                case REFUSED_BY_THE_KERNEL -> 512 << 10; // more than the socket takes
+                case REFUSED_BY_THE_KERNEL -> 512 << 10; // more than the socket accepts
                 case ANSWERED_LATER, ERRNO_LATER, UNFORESEEN_LATER, WITHOUT_REPLY, STALLED -> WOULD_WAIT;
             };
         }
@@ -150,7 +150,7 @@ class SessionTest {
                 Fate fate = RANDOM.get(random.nextInt(RANDOM.size()));
                 asked.put(unique, fate);
                 ask(Opcode.GETATTR, unique, fate);
-                if (asked.size() - answered.size() == 20) { // as many as are on their way at a time
+                if (asked.size() - answered.size() == 20) { // the maximum in flight
                     check(kernel.receive(), asked, answered);
                 }
             }
@@ -182,7 +182,7 @@ class SessionTest {
         ask(
                 Opcode.LOOKUP,
                 0,
-                Fate.ANSWERED_NOW); // the reply starts with the request's number, where an entry has its inode
+                Fate.ANSWERED_NOW); // the reply starts with the request's number, at the offset of an entry's inode
         kernel.receive();
         ask(Opcode.LOOKUP, 2, Fate.ANSWERED_NOW);
         kernel.receive();
@@ -290,6 +290,6 @@ class SessionTest {
     void end_withRequestsWaiting_interruptsThem() throws InterruptedException {
         ask(Opcode.READ, 2, Fate.STALLED);
         operations.stalled.await();
-        // The rest is nothingIsLeft's.
+        // nothingIsLeft checks the rest.
     }
 }
