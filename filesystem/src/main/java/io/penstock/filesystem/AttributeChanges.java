@@ -35,10 +35,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes kept attributes: mode, owner, times, extended attributes. Those of a file that is being written go with its
- * next commit and cost nothing; those of any other file are a copy of the object onto itself, and those of a directory
- * one of its marker. The rules of chmod, chown, utimensat and setxattr are here together, which is why this class is
- * long. Safe for use by any number of threads.
+ * Changes kept attributes: mode, owner, times, extended attributes. Those of a file being written go with its next
+ * commit and cost nothing. For any other file the object is copied onto itself, and for a directory its marker. The
+ * rules of chmod, chown, utimensat and setxattr are all here, so this class is long. Thread-safe.
  */
 final class AttributeChanges {
     /** setxattr(2)'s flags, from include/uapi/linux/xattr.h. */
@@ -48,7 +47,7 @@ final class AttributeChanges {
 
     private static final int PERMISSION_BITS = 07777;
 
-    /** Files made in a directory with this bit have the directory's group: inode(7), S_ISGID. */
+    /** Files created in a directory with this bit get the directory's group: inode(7), S_ISGID. */
     private static final int SET_GROUP = 02000;
 
     private static final int SET_USER = 04000;
@@ -85,9 +84,9 @@ final class AttributeChanges {
         this.moving = moving;
     }
 
-    // ---- of something new
+    // ---- of new files
 
-    /** @param mode type and permission bits, as the program's umask left them */
+    /** @param mode type and permission bits, after the program's umask */
     ObjectAttributes ofNew(long parent, FileKind kind, int mode, Creator creator) throws ErrnoException {
         return ofNew(parent, kind, mode & PERMISSION_BITS, view.config().fileMode(), creator);
     }
@@ -127,7 +126,7 @@ final class AttributeChanges {
                 group != null ? group : creator.gid() == view.config().gid() ? null : creator.gid());
     }
 
-    /** The group of files made in the directory, by its set-group-id bit: null if they have their maker's. */
+    /** The group of files created in the directory, by its set-group-ID bit: null if they get their creator's. */
     private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
         ObjectAttributes attributes = kept.last(resolver.directory(parent));
         Integer permissions = attributes.permissions();
@@ -137,7 +136,7 @@ final class AttributeChanges {
         return attributes.gid() == null ? (Integer) view.config().gid() : attributes.gid();
     }
 
-    // ---- of what exists
+    // ---- of existing files
 
     /** Refuses a change that would not have the effect that its program relies on. */
     void check(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
@@ -147,7 +146,7 @@ final class AttributeChanges {
         }
     }
 
-    /** @param open through which it is asked; null if by name */
+    /** @param open the handle of the request; null if it is by name */
     void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         if (kept.areKept()) {
             boolean isDirectory = node(inode, open) instanceof Directory;
@@ -172,7 +171,7 @@ final class AttributeChanges {
         return change.accessed() == null ? after : after.withAccessed(change.accessed());
     }
 
-    /** As chown(2) has it, and write(2) of a program that may not keep them. */
+    /** The rule of chown(2), and of write(2) by a program that may not keep these bits. */
     private static ObjectAttributes withoutSetIds(ObjectAttributes attributes) {
         Integer permissions = attributes.permissions();
         if (permissions == null) {
@@ -182,7 +181,7 @@ final class AttributeChanges {
         return (permissions & dropped) == 0 ? attributes : attributes.withPermissions(permissions & ~dropped);
     }
 
-    /** A program that may not keep them writes to a file, which is open for writing. Never waits. */
+    /** A program that may not keep these bits writes to a file, which is open for writing. Never waits. */
     void dropSetIds(SharedFile file) {
         ObjectAttributes before = file.attributes();
         ObjectAttributes after = withoutSetIds(before);
@@ -191,7 +190,7 @@ final class AttributeChanges {
         }
     }
 
-    /** A program that may not keep them cuts a file by its name. */
+    /** A program that may not keep these bits truncates a file by its name. */
     void dropSetIds(long inode) throws ErrnoException {
         Node node = node(inode, null);
         ObjectAttributes before = lookups.kept(inode, node);
@@ -221,7 +220,7 @@ final class AttributeChanges {
         Node node = node(inode, open);
         if (node instanceof Directory directory) {
             if (lookups.parent(inode) == null && inode != FileSystem.ROOT) {
-                return; // it was removed, and is not to come back
+                return; // it was removed, and must not come back
             }
             ObjectAttributes _ = checked(change.apply(lookups.kept(inode, node)));
             moving.run(() -> List.of(resolver.directory(inode)), () -> {
@@ -263,7 +262,7 @@ final class AttributeChanges {
     private void setOfStored(long inode, Node node, UnaryOperator<ObjectAttributes> change) throws ErrnoException {
         ObjectAttributes before = before(node);
         Attributes shown = view.of(inode, node, before, 0);
-        // The copy is new to the store, and its time says so: the file's is kept from now on.
+        // The copy gets a new time in the store, so the file's time is kept from now on.
         ObjectAttributes after = checked(change.apply(before.withModified(shown.modified())));
         ObjectVersion version = SharedFiles.stored(node);
         if (node instanceof SharedFile file && file.written() != null) {
@@ -276,7 +275,7 @@ final class AttributeChanges {
         }
     }
 
-    /** Has the store copy the object onto itself, with these attributes; open handles go on with the copy. */
+    /** Has the store copy the object onto itself, with these attributes; open handles continue with the copy. */
     private void copy(long inode, ObjectVersion original, ObjectAttributes attributes, Instant modified)
             throws ObjectStoreException, InterruptedException {
         String key = original.key();
@@ -285,14 +284,14 @@ final class AttributeChanges {
         ObjectVersion copy;
         try {
             copy = writeback.copy(original, key, properties, new WriteCondition.Unchanged(original.etag()));
-        } catch (ObjectStoreException | InterruptedException e) { // it may have been made for all that
+        } catch (ObjectStoreException | InterruptedException e) { // it may have been made all the same
             kept.doubt(key); // its time stays
             files.tree().invalidate(place.parent(), place.name());
             throw e;
         }
         files.times().set(copy, modified, clock.instant());
         kept.set(copy, attributes);
-        // Of the same content, so that an error of a close still counts.
+        // The content is the same, so an unreported error of a close still applies.
         files.tree()
                 .changed(
                         place.parent(), place.name(), new FileEntry(new StoredObject(copy, properties.storageClass())));
@@ -304,7 +303,7 @@ final class AttributeChanges {
         }
     }
 
-    /** The file's attributes: changed here and not committed, or as the store has them now. */
+    /** The file's attributes: those changed here and not committed, or those that the store has now. */
     private ObjectAttributes before(Node node) throws ErrnoException {
         ObjectVersion version = SharedFiles.stored(node);
         ObjectAttributes own = node instanceof SharedFile file ? file.ownAttributes() : null;
@@ -313,7 +312,7 @@ final class AttributeChanges {
                 : Errnos.call(() -> kept.ask(version.key()));
     }
 
-    /** @throws ErrnoException ENOSPC if no object's metadata holds them */
+    /** @throws ErrnoException ENOSPC if no object's metadata can hold them */
     private static ObjectAttributes checked(ObjectAttributes attributes) throws ErrnoException {
         if (ObjectProperties.metadataBytes(AttributeHeaders.of(attributes)) > AttributeHeaders.MOST_BYTES) {
             throw new ErrnoException(
@@ -323,7 +322,7 @@ final class AttributeChanges {
         return attributes;
     }
 
-    /** Whether something of it is still to be committed, with which the change goes. */
+    /** Whether something of it remains to be committed, so that the change goes with it. */
     private static boolean isDirty(SharedFile file) {
         WrittenFile written = file.written();
         return written != null && written.isDirty();

@@ -28,23 +28,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What stat, access and xattr calls show of a node. One method for each kind of node and each such call, as all join
- * kept attributes with the mount's settings: hence its length. Safe for use by any number of threads.
+ * What stat, access and xattr calls show of a node. All methods combine kept attributes with the mount's settings, and
+ * there is one for each kind of node and call, so this class is long. Thread-safe.
  */
 final class AttributeView {
     private static final Logger LOG = LoggerFactory.getLogger(AttributeView.class);
 
-    /** What the names of attributes begin with that users may give: xattr(7). */
+    /** The prefix of the names of attributes that users may set: xattr(7). */
     static final String USER = "user.";
 
-    /** What the names of attributes begin with that only this file system gives. */
+    /** The prefix of the names of attributes that only this file system sets. */
     static final String OWN = "user.penstock.";
 
     private static final String ETAG = OWN + "etag";
     private static final String STORAGE_CLASS = OWN + "storage-class";
     private static final String KEY = OWN + "key";
 
-    /** st_size of directories: a block, as on ext4. Programs make nothing of it. */
+    /** st_size of directories: a block, as on ext4. Programs ignore it. */
     private static final int DIRECTORY_SIZE = 4096;
 
     /** access(2)'s W_OK. */
@@ -53,7 +53,7 @@ final class AttributeView {
     /** access(2)'s X_OK. */
     private static final int EXECUTE = 1;
 
-    /** The permission bits of all but the owner. */
+    /** The permission bits of everyone except the owner. */
     private static final int OTHERS = 077;
 
     /** All execute bits: root needs one of them to execute a file. */
@@ -86,13 +86,13 @@ final class AttributeView {
 
     // ---- kept attributes
 
-    /** Has asked for what {@link #kept} of a name in the directory will ask first. */
+    /** Requests what {@link #kept} for a name in the directory will need first. */
     void expect(Directory directory) {
         kept.expect(directory);
     }
 
     /**
-     * Has asked for what {@link #kept} of these will ask.
+     * Requests what {@link #kept} for these nodes will need.
      *
      * @throws ErrnoException EIO if the store is away; EINTR
      */
@@ -109,10 +109,10 @@ final class AttributeView {
     }
 
     /**
-     * Asks the store if need be.
+     * Asks the store if necessary.
      *
      * @param parent null for the root, and for a node without a name
-     * @throws ErrnoException EIO if the store is away: then it gives none of any object; EINTR
+     * @throws ErrnoException EIO if the store is away: then it provides none for any object; EINTR
      */
     Kept kept(@Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes now = keptNow(parent, node);
@@ -132,9 +132,9 @@ final class AttributeView {
                 case FileEntry(var object) -> new Gone(object.version());
                 case LiveFile live
                 when ((SharedFile) live).written() != null ->
-                    new Withheld(e); // it is found by its name, and its object may have been private
+                    new Withheld(e); // found by its name, and its object may have been private
                 case LiveFile _ ->
-                    new Given(ObjectAttributes.NONE); // an open file is known, whatever became of its object
+                    new Given(ObjectAttributes.NONE); // an open file is known, whatever happened to its object
             };
         } catch (ObjectStoreException.Away e) {
             throw e;
@@ -158,18 +158,18 @@ final class AttributeView {
         return ofObject == null ? null : file.inherited(ofObject);
     }
 
-    /** For how long kept attributes may be believed, where the name itself is believed for longer: nanoseconds. */
+    /** How long kept attributes are valid if the name itself is valid for longer: nanoseconds. */
     long validNanos(long ofName) {
         return kept.areKept() ? Math.min(ofName, kept.markers().validNanos()) : ofName;
     }
 
-    /** For how long an open file is believed to be what it was, while nothing is known of its name: nanoseconds. */
+    /** How long an open file's attributes are valid while nothing is known of its name: nanoseconds. */
     long ttlNanos() {
         return kept.markers().validNanos();
     }
 
     /**
-     * The kept attributes that give the node's type, if they are known: null if not. Most types are known from a
+     * The kept attributes that determine the node's type, if they are known: null if not. Most types are known from a
      * listing.
      */
     @Nullable
@@ -181,7 +181,7 @@ final class AttributeView {
 
     // ---- stat
 
-    /** A directory's entry whose kept attributes the store does not give: nothing but its type, if that is known. */
+    /** An entry whose kept attributes the store does not provide: only its type, if that is known. */
     Attributes ofName(Directory parent, Node node) {
         ObjectAttributes kind = kindNow(parent, node);
         int type = kind == null ? 0 : of(0, node, kind, 0).mode() & Attributes.S_IFMT;
@@ -190,7 +190,7 @@ final class AttributeView {
 
     /**
      * Directories have one link, as on btrfs: find(1) takes it as "not counted", whereas two would mean "no
-     * subdirectories". Their time is that of the last change made here, else the mount's.
+     * subdirectories". Their time is that of the last change made here, or else the mount's.
      */
     Attributes of(long inode, Node node, ObjectAttributes attributes, long validNanos) {
         return links.shown(ofOne(inode, node, attributes, validNanos), node);
@@ -284,7 +284,7 @@ final class AttributeView {
                 inode);
     }
 
-    /** What the settings give to what keeps nothing. */
+    /** The settings, for nodes without kept attributes. */
     FileSystemConfig config() {
         return config;
     }
@@ -322,12 +322,12 @@ final class AttributeView {
     }
 
     /**
-     * chmod(2) where attributes are not kept. A mode that gives more than is shown, or takes from the owner alone, does no
-     * harm, and cp, tar, git and rsync ask for such. One that withholds something from others would be believed to be
-     * private. A file that is open for writing may be given any: rsync and install keep others out as long as they write,
-     * and ask for the final mode later.
+     * chmod(2) where attributes are not kept. A mode that grants more than is shown, or takes from the owner only, does
+     * no harm, and cp, tar, git and rsync request such modes. A mode that takes from others would wrongly suggest that
+     * the file is private. A file open for writing may get any mode: rsync and install keep others out while they
+     * write, and request the final mode later.
      *
-     * @throws ErrnoException EPERM if others were to lose what they are shown to have
+     * @throws ErrnoException EPERM if others would lose rights that they are shown to have
      */
     void checkMode(Node node, int mode) throws ErrnoException {
         int shown = permissions(node, ObjectAttributes.NONE);
@@ -342,7 +342,7 @@ final class AttributeView {
     // ---- extended attributes
 
     /**
-     * A program that hears that there are no ACLs here does not ask for those of the next file: ls -l, cp -a.
+     * Once a program has learned that there are no ACLs here, it does not ask for those of the next file: ls -l, cp -a.
      *
      * @throws ErrnoException EOPNOTSUPP if no node can have an attribute of this name
      */
@@ -367,7 +367,7 @@ final class AttributeView {
         throw new ErrnoException(Errno.ENODATA, "there is no attribute " + name);
     }
 
-    /** The version that has the content which is shown: null if none has. */
+    /** The version with exactly the shown content: null if there is none. */
     private static @Nullable ObjectVersion version(Node node) {
         return switch (node) {
             case Directory _ -> null;

@@ -4,18 +4,18 @@ import io.penstock.metadata.attributes.FileKind;
 import java.time.Instant;
 
 /**
- * What stat(2) shows.
+ * The attributes shown by stat(2).
  *
  * @param inode the inode's number
  * @param mode type and permission bits, as in st_mode
  * @param links st_nlink
- * @param size bytes; of a symbolic link, those of its target
+ * @param size bytes; for a symbolic link, those of its target
  * @param modified mtime
- * @param accessed atime: as it was set, else that of the last change, since reading does not count
+ * @param accessed atime: as it was set, else the time of the last change, since reads are not tracked
  * @param changed ctime
  * @param device the number of a device, st_rdev; 0 for everything else
- * @param validNanos for how long from now this, and that the name is there, may be believed, in nanoseconds
- * @param number st_ino: the inode's number, or that of the file that it was linked to just now
+ * @param validNanos how long these attributes and the name's existence are valid from now, in nanoseconds
+ * @param number st_ino: the inode's number, or that of the file that it was just linked to
  */
 public record Attributes(
         long inode,
@@ -30,18 +30,18 @@ public record Attributes(
         int device,
         long validNanos,
         long number) {
-    /** st_mode's type bits of a directory: stat(2). */
+    /** st_mode's type bits for a directory: stat(2). */
     public static final int S_IFDIR = 0040000;
 
-    /** st_mode's type bits of a regular file: stat(2). */
+    /** st_mode's type bits for a regular file: stat(2). */
     public static final int S_IFREG = 0100000;
 
     static final int S_IFMT = FileKind.TYPE_BITS;
 
-    /** Bytes of a block of st_blocks, whatever st_blksize says: stat(2). */
+    /** The size in bytes of the blocks of st_blocks, whatever st_blksize is: stat(2). */
     private static final int BLOCK = 512;
 
-    /** The same as one of two names of the file with this number, at this moment. */
+    /** The same as one of two names of the file with this number, now. */
     Attributes linked(long number) {
         return new Attributes(inode, mode, 2, uid, gid, size, modified, accessed, changed, device, 0, number);
     }
@@ -50,7 +50,7 @@ public record Attributes(
         return (mode & S_IFMT) == S_IFDIR;
     }
 
-    /** st_blocks: those of 512 bytes that the size fills. */
+    /** st_blocks: the number of 512-byte blocks that the size fills. */
     public long blocks() {
         return (size + BLOCK - 1) / BLOCK;
     }

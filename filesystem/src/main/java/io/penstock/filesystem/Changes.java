@@ -27,10 +27,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The calls that only a mount that can be written has: changes, and the attributes of the files that they make. Safe
- * for use by any number of threads.
- */
+/** The calls that only a writable mount has: changes, and the attributes of the files that they create. Thread-safe. */
 final class Changes {
     private final NameChanges names;
     private final FileChanges contents;
@@ -44,8 +41,8 @@ final class Changes {
     private final AttributeChanges attributes;
 
     /**
-     * Ends the renames that earlier runs left, and takes over the rest, which is committed in the background from now
-     * on.
+     * Ends the renames left by earlier runs, and takes over their other changes, which are committed in the background
+     * from now on.
      */
     Changes(
             Writing writing,
@@ -77,7 +74,7 @@ final class Changes {
         moved.forEach(WrittenFile::resumeCommits);
     }
 
-    /** Of directories' entries. */
+    /** Of directory entries. */
     NameChanges names() {
         return names;
     }
@@ -92,7 +89,7 @@ final class Changes {
         return writes;
     }
 
-    /** Of attributes, extended ones included, where the mount keeps them. */
+    /** Of attributes, including extended ones, where the mount keeps them. */
     AttributeChanges attributes() {
         return attributes;
     }
@@ -136,13 +133,13 @@ final class Changes {
         return view.of(made.number(), requireNonNull(made.directory()), kept, 0);
     }
 
-    /** Opens a file to be written, truncated or created. */
+    /** Opens a file for writing, truncation or creation. */
     OpenFile open(long inode, int flags) throws ErrnoException {
         links.end(inode);
         return files.add(contents.open(inode, flags), flags);
     }
 
-    /** @param open through which it is asked; null if by name */
+    /** @param open the handle of the request; null if it is by name */
     Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         attributes.check(inode, open, change);
         links.end(inode);

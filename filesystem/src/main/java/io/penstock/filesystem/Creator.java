@@ -1,4 +1,4 @@
 package io.penstock.filesystem;
 
-/** The user that makes something: its owner and group, by number. */
+/** The user that creates something: its owner and group, by number. */
 public record Creator(int uid, int gid) {}

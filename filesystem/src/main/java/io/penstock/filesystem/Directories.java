@@ -31,18 +31,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens and closes directories, and hands their entries out. Offset 0 is {@code .}, 1 is {@code ..}; the names follow that
- * stood for something else here than in the store when the directory was opened or rewound, and then the listing's, but for
- * those. A rename of the directory between two calls, and the kernel's copy of its entries, change each of these steps: hence
- * its length.
+ * Opens and closes directories, and returns their entries. Offset 0 is {@code .}, and 1 is {@code ..}. Next come the
+ * names that differed here from the store when the directory was opened or rewound, then the listing's other names. A
+ * rename of the directory between two calls, and the kernel's copy of its entries, affect each of these steps, so this
+ * class is long.
  */
 final class Directories {
     private static final int FIRST_ENTRY = 2;
 
-    /** Entries whose attributes are asked for at the same time; one reply has room for some 200. */
+    /** Entries whose attributes are requested at the same time; one reply has room for some 200. */
     private static final int ASKED_AT_ONCE = 256;
 
-    /** Entries that one call finds gone before the rest come by name alone: another node may have removed a whole directory. */
+    /** Once a call finds this many entries gone, it returns only names: another node may have removed the directory. */
     private static final int MOST_GONE = 8;
 
     /** {@link FileSystem#UNKNOWN_INODE}. */
@@ -104,10 +104,9 @@ final class Directories {
     }
 
     /**
-     * Waits only for the first entry: entries that have not arrived when they would be handed out wait for the next
-     * call.
+     * Waits only for the first entry: if an entry has not arrived when it is its turn, it is left to the next call.
      *
-     * @param counted whether each entry that the sink takes is looked up thereby
+     * @param counted whether each entry taken by the sink counts as a lookup
      */
     void read(long handle, long offset, DirectorySink sink, boolean counted) throws ErrnoException {
         OpenDirectory open = handles.directory(handle);
@@ -116,7 +115,7 @@ final class Directories {
         }
         if (offset == 0) {
             start(open);
-            // Of these two the kernel takes nothing but the type.
+            // The kernel uses only the type of these two.
             if (!sink.add(".", view.of(open.inode().number(), open.directory(), ObjectAttributes.NONE, 0), 1)) {
                 return;
             }
@@ -132,7 +131,7 @@ final class Directories {
             Directory directory = open.directory();
             Answer now = tree.lookupNow(directory, name);
             if (now == null && any) {
-                return; // it is no longer shown, and has to be asked for
+                return; // it is no longer shown, and must be requested
             }
             Answer answer = now == null ? ask(directory, name) : now;
             if (any && !isReady(open, directory, answer, counted)) {
@@ -163,7 +162,7 @@ final class Directories {
                 if (any || open.isInPlace()) {
                     return;
                 }
-                continue; // it was renamed meanwhile
+                continue; // it was renamed since
             }
             Listing.Entry entry = listing.get(listed);
             if (entry == null && listing.hasDropped(listed)) {
@@ -174,7 +173,7 @@ final class Directories {
                 index++;
                 continue;
             }
-            // It may have come to stand for something else since.
+            // It may have changed since.
             Answer now = tree.overlaid(directory).getOrDefault(entry.name(), entry.node());
             boolean isReady = isReady(open, directory, now, counted);
             if (!isReady && any) {
@@ -198,14 +197,14 @@ final class Directories {
         }
     }
 
-    /** The view that offsets count in from now on. */
+    /** The view that offsets refer to from now on. */
     private View view(Directory directory) {
-        // In this order: a file committed in between is in the listing, or was overlaid before.
+        // In this order: a file committed between the two is in the listing, or was overlaid before.
         Map<String, Answer> shown = tree.overlaid(directory);
         return View.of(shown, tree.list(directory));
     }
 
-    /** The view that offsets count in, of the directory as it is called now. */
+    /** The view that offsets refer to, for the directory's current name. */
     private View inPlace(OpenDirectory open) {
         if (!open.isInPlace()) {
             listAnew(open);
@@ -213,7 +212,7 @@ final class Directories {
         return open.view();
     }
 
-    /** Reads on in another listing, as this one has dropped the entries that are wanted, or is of an old name. Offsets go on. */
+    /** Continues in another listing: this one has dropped the next entries, or has an old name. Offsets stay valid. */
     private void listAnew(OpenDirectory open) {
         open.rewind(open.view().over(tree.list(open.directory())));
         if (open.isCached()) {
@@ -221,7 +220,7 @@ final class Directories {
         }
     }
 
-    /** Entries read next may end up in the kernel's copy: of the listing that was opened, or of an unknown mix. */
+    /** The entries read next may end up in the kernel's copy: of the listing that was opened, or of an unknown mix. */
     private void start(OpenDirectory open) {
         if (open.firstRead()) {
             if (open.isCached()) {
@@ -235,17 +234,17 @@ final class Directories {
         }
     }
 
-    /** An entry's kept attributes, as far as the reader gets them: null if they are not known. */
+    /** An entry's kept attributes, as far as the reader needs them: null if they are not known. */
     private @Nullable ObjectAttributes kept(Directory directory, Node node, boolean counted) {
         return counted ? view.keptNow(directory, node) : view.kindNow(directory, node);
     }
 
-    /** Whether nothing has to be waited for to hand the answer out. */
+    /** Whether the answer can be returned without waiting. */
     private boolean isReady(OpenDirectory open, Directory directory, Answer answer, boolean counted) {
         return open.isNamesOnly() || !(answer instanceof Node node) || kept(directory, node, counted) != null;
     }
 
-    /** Has the attributes of the next entries asked for, all at once. */
+    /** Requests the attributes of the next entries, all at the same time. */
     private void expect(Directory directory, Listing listing, int from, boolean counted) throws ErrnoException {
         List<Node> next = new ArrayList<>();
         for (int i = from; i < from + ASKED_AT_ONCE && listing.has(i); i++) {
@@ -257,13 +256,13 @@ final class Directories {
         view.expect(directory, next);
     }
 
-    /** @param any whether the sink has some already: a failure would lose the lookups of these, so that nothing is asked for */
+    /** @param any whether the sink has entries already: a failure would lose their lookups, so nothing is requested */
     private Added add(EntrySlot slot, Answer answer, boolean counted, boolean any) throws ErrnoException {
         if (!(answer instanceof Node node)) {
             return slot.skip();
         }
-        // The kernel takes this for what the inode is now: of an older listing, and of one that turned out to be wrong,
-        // only what nothing better is known of, and that is not to be believed.
+        // The kernel takes this as the inode's current attributes. If the listing is older, or turned out to be wrong,
+        // the entry is returned only if nothing better is known, and is not valid for any time.
         CachedLookup cached = counted ? tree.resolveNow(slot.directory(), slot.name()) : null;
         Node now = node;
         long validNanos = 0;
@@ -275,7 +274,7 @@ final class Directories {
         if (known == null && slot.open().isNamesOnly()) {
             return addName(slot, now);
         } else if (known == null && any) {
-            return Added.FULL; // the next call asks for it
+            return Added.FULL; // the next call requests it
         }
         Kept kept = known == null ? view.kept(slot.directory(), now) : new Kept.Given(known);
         return switch (kept) {
@@ -300,7 +299,7 @@ final class Directories {
         return added;
     }
 
-    /** An entry whose attributes the store has not given: a stat of it asks again, and fails by itself. */
+    /** An entry whose attributes the store has not provided: a stat of it asks again, and reports the failure. */
     private Added addName(EntrySlot slot, Node node) {
         return slot.add(view.ofName(slot.directory(), node));
     }

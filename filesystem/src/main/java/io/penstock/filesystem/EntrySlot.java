@@ -6,19 +6,19 @@ import io.penstock.metadata.Directory;
 /**
  * Where one entry of an open directory goes.
  *
- * @param directory as it was called when the entry was found in it
+ * @param directory by its name when the entry was found in it
  * @param next the offset after the entry
  */
 record EntrySlot(OpenDirectory open, Directory directory, String name, long next, DirectorySink sink) {
-    /** What has become of an entry. */
+    /** What happened to an entry. */
     enum Added {
         /** The sink has it. */
         TAKEN,
         /** The sink has no room for it. */
         FULL,
-        /** It stands for nothing any more. */
+        /** Its name has nothing any more. */
         SKIPPED,
-        /** The directory was renamed: this is the entry of the old name. */
+        /** The directory was renamed: this entry belongs to the old name. */
         MOVED
     }
 

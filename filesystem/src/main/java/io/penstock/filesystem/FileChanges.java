@@ -30,7 +30,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes files, opens them to be written, and has them committed. Safe for use by any number of threads. */
+/** Creates files, opens them for writing, and has them committed. Thread-safe. */
 final class FileChanges {
     private final Writeback writeback;
     private final WritebackConfig config;
@@ -70,10 +70,10 @@ final class FileChanges {
     }
 
     /**
-     * The new file, joined to write and its inode looked up.
+     * Creates a file, joined to write and with its inode looked up.
      *
-     * @throws ErrnoException ESTALE if there is one: the kernel has taken the name for absent, and so has checked no
-     *     permission. It looks the name up afresh then, and opens the file if its mode lets the caller
+     * @throws ErrnoException ESTALE if the file exists: the kernel believed the name absent, so it has checked no
+     *     permission. It then looks the name up again, and opens the file if its mode allows the caller to
      */
     SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
         return moving.in(() -> List.of(resolver.directory(parent)), () -> createHere(parent, name, flags, attributes));
@@ -100,7 +100,7 @@ final class FileChanges {
         return made;
     }
 
-    /** A new, empty file that is in the store, its inode looked up. */
+    /** Creates an empty file that is in the store, and looks up its inode. */
     SharedFile mknod(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
         boolean made = false;
@@ -149,9 +149,9 @@ final class FileChanges {
         return file;
     }
 
-    /** A change of size: reads of a file that it makes smaller wait until the kernel has the reply, and so the size. */
+    /** A change of size. If it makes a file smaller, reads wait until the kernel has the reply, and so the size. */
     private static final class Cut implements AutoCloseable {
-        /** In which the kernel has the reply and uses it, if it is not very busy; nothing tells. */
+        /** By then the kernel has used the reply unless it is very busy; there is no signal for this. */
         private static final Duration TAKEN = Duration.ofMillis(10);
 
         private final long size;
@@ -180,7 +180,7 @@ final class FileChanges {
         }
     }
 
-    /** @param handle by which it is asked for; null if as if it was opened, cut and closed: truncate(2) */
+    /** @param handle of the request; null if it behaves like open, truncate and close: truncate(2) */
     void truncate(long inode, @Nullable OpenObject handle, long size) throws ErrnoException {
         try (Cut cut = new Cut(size)) {
             if (handle == null) {
@@ -229,10 +229,10 @@ final class FileChanges {
     }
 
     /**
-     * Changes something beside the content of a file that is being written. It counts as open for writing meanwhile, so that
-     * no commit ends it, but not to the closes of other handles, which commit.
+     * Changes something other than the content of a file being written. During the change the file counts as open for
+     * writing, so no commit ends it. Closes of other handles ignore this, and commit.
      *
-     * @return false if it has ended before: its inode is to be resolved again
+     * @return false if the file ended first: its inode must be resolved again
      */
     boolean change(SharedFile file, MovingDirectories.Change change) throws ErrnoException {
         if (files.join(file.inode(), file, true) == null) {
@@ -251,10 +251,10 @@ final class FileChanges {
     }
 
     /**
-     * close(2) of one of perhaps several descriptors: the last for writing commits. Programs duplicate descriptors (NumPy's
-     * {@code tofile}) and hand them to children, which close them before they begin. Only a close that would commit asks
-     * for the others, after it is counted: of two at the same time the later one finds no other. A shell's last close is part of a
-     * dup2(2), which drops its error: where a handle was duplicated, the next open reports it, too.
+     * close(2) of one of possibly several descriptors: the last for writing commits. Programs duplicate descriptors
+     * (NumPy's {@code tofile}) or pass them to children, which close them before they begin. Only a close that would
+     * commit checks for others, after it is counted: of two concurrent closes, the later finds no other. A shell's last
+     * close is part of dup2(2), which drops its error: if a handle was duplicated, the next open reports it too.
      */
     void flush(OpenObject handle, BooleanSupplier isStillOpen) throws ErrnoException {
         SharedFile file = handle.file();

@@ -34,26 +34,26 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One mounted bucket as a POSIX file system, by inode and handle: one method, and its contract, for each call of the kernel,
- * which is why this class is long. Calls may wait for the store: make them on threads
- * that may. Those whose name ends in {@code Now} never wait. Safe for use by any number of threads; all reads are
- * positional. An interrupt ends a waiting call with EINTR and leaves the thread's flag set.
+ * One mounted bucket as a POSIX file system, by inode and handle. This class is long because it has one method, with
+ * its contract, for each call of the kernel. Calls may wait for the store, so make them on threads that may wait; calls
+ * whose name ends in {@code Now} never wait. Thread-safe; all reads are positional. An interrupt ends a waiting call
+ * with EINTR and leaves the thread's interrupt flag set.
  *
- * <p>{@code lookup} adds one to an inode's lookup count, {@code forget} takes some off; the inode's number is good
- * while the count is above zero or something on it is open. The root is always good. An inode whose name has gone, or
- * stands for something of another kind, answers ESTALE, upon which the kernel looks the path up again.
+ * <p>{@code lookup} increments an inode's lookup count, and {@code forget} reduces it. The inode's number is valid
+ * while the count is above zero or the inode is open. The root is always valid. An inode whose name is gone, or refers
+ * to something of another kind, fails with ESTALE: the kernel then looks the path up again.
  *
- * <p>Any call that asks the store may throw EACCES (the store denies it), EIO (it fails) or ESTALE (the bucket is
- * gone), as {@link Errnos} has it.
+ * <p>Any call that sends a request to the store may throw EACCES (the store denies it), EIO (it fails) or ESTALE (the
+ * bucket is gone), as mapped by {@link Errnos}.
  */
 public final class FileSystem implements AutoCloseable {
     /** The root directory's inode. */
     public static final long ROOT = InodeTable.ROOT;
 
-    /** The number of an inode that has none yet: FUSE_UNKNOWN_INO of libfuse's lib/fuse.c. */
+    /** The inode number of an entry that has none yet: FUSE_UNKNOWN_INO of libfuse's lib/fuse.c. */
     public static final long UNKNOWN_INODE = Directories.UNKNOWN_INODE;
 
-    /** What {@link #readNow} returns instead of a byte count when it would have to wait. */
+    /** Returned by {@link #readNow} instead of a byte count if it would have to wait. */
     public static final int WOULD_WAIT = SharedContent.WOULD_WAIT;
 
     private final Tree tree;
@@ -69,11 +69,11 @@ public final class FileSystem implements AutoCloseable {
     private final @Nullable Changes changes;
 
     /**
-     * Tree, fetcher and attributes stay the caller's, to be closed after this.
+     * The caller owns tree, fetcher and attributes, and closes them after this.
      *
      * @param kept the attributes that objects keep
-     * @param mountTime what directories show as their time
-     * @param writing with what it is written; null if it is read-only
+     * @param mountTime the time shown for directories
+     * @param writing the write path; null for a read-only mount
      */
     public FileSystem(
             Tree tree,
@@ -101,7 +101,7 @@ public final class FileSystem implements AutoCloseable {
                 : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view, links);
     }
 
-    /** What each call that changes something goes through first. */
+    /** Entry point of every modifying call: EROFS on a read-only mount. */
     private Changes changes() throws ErrnoException {
         if (changes == null) {
             throw Errnos.readOnly();
@@ -110,16 +110,16 @@ public final class FileSystem implements AutoCloseable {
         return changes;
     }
 
-    /** Whether the kernel reads the cache's file of this object by itself now. */
+    /** Whether the kernel reads the cache's file of this object directly now. */
     public boolean isPassedThrough(Directory parent, String name) {
         Inode inode = inodes.find(parent, name);
         return inode != null && shared.kernel().isPassedThrough(inode);
     }
 
     /**
-     * From now on tells a kernel when what it was shown turns out to be wrong before its time.
+     * From now on notifies a kernel when data that it was shown turns out to be wrong before it expires.
      *
-     * @return what ends it
+     * @return ends the notifications
      */
     public Runnable tell(KernelCache kernel) {
         return kernels.add(kernel);
@@ -135,7 +135,7 @@ public final class FileSystem implements AutoCloseable {
         return lookups.lookupNow(parent, name);
     }
 
-    /** Takes {@code lookups} off the inode's lookup count. */
+    /** Subtracts {@code lookups} from the inode's lookup count. */
     public void forget(long inode, long lookups) {
         this.lookups.forget(inode, lookups);
     }
@@ -157,7 +157,7 @@ public final class FileSystem implements AutoCloseable {
         lookups.checkAccess(inode, mask, uid, gid);
     }
 
-    /** A directory, open for {@link #readdir}: ENOTDIR if it is none. */
+    /** Opens a directory for {@link #readdir}: ENOTDIR if it is not a directory. */
     public OpenFile opendir(long inode) throws ErrnoException {
         return directories.open(inode);
     }
@@ -168,9 +168,9 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Hands entries, {@code .} and {@code ..} first, to the sink, from the offset (0 is the start) until it is full, or
-     * as many as there are without waiting for more. Offsets hold until the handle is read from 0 again. The inode
-     * numbers of entries that were not looked up are {@link #UNKNOWN_INODE}.
+     * Passes entries to the sink, {@code .} and {@code ..} first, from the offset (0 is the start) until it is full, or
+     * as many as there are without waiting for more. Offsets are valid until the handle is read from 0 again. Entries
+     * that were not looked up have the inode number {@link #UNKNOWN_INODE}.
      *
      * @throws ErrnoException EBADF, EINVAL
      */
@@ -179,8 +179,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * {@link #readdir} that looks up each entry that the sink takes, but for {@code .} and {@code ..}, and for those whose
-     * attributes the store does not give: they have no inode number.
+     * {@link #readdir} that looks up each entry that the sink takes, except {@code .} and {@code ..}, and entries whose
+     * attributes the store does not provide: these have no inode number.
      */
     public void readdirplus(long handle, long offset, DirectorySink sink) throws ErrnoException {
         directories.read(handle, offset, sink, true);
@@ -190,24 +190,25 @@ public final class FileSystem implements AutoCloseable {
         release(handle);
     }
 
-    /** {@link #open(long, int, BackingFiles)} for a kernel that reads nothing by itself. */
+    /** {@link #open(long, int, BackingFiles)} for a kernel that reads nothing directly. */
     public OpenFile open(long inode, int flags) throws ErrnoException {
         return open(inode, flags, null);
     }
 
     /**
-     * Opens the file as it is known at this moment, or as the store has it if it is the first open for writing, and hands the cache's file to the kernel if all of the object is in it
-     * and it is to be read only.
+     * Opens the file as it is known now, or, for the first open for writing, as the store has it. If it is opened only
+     * for reading, and the cache's file has all of the object, passes that file to the kernel.
      *
      * @param flags open(2)'s flags as the kernel sends them
-     * @param kernel null if it reads nothing by itself
-     * @throws ErrnoException EISDIR; EROFS if it is to be written, truncated or created in a read-only mount; ESTALE if the name is to be looked up again, as the store has another version or none, or this inode is passed through
+     * @param kernel null if it reads nothing directly
+     * @throws ErrnoException EISDIR; EROFS if it would be written, truncated or created on a read-only mount; ESTALE if
+     *     the name must be looked up again: the store has another version or none, or the inode is passed through
      */
     public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
         return OpenFlags.isChange(flags) ? changes().open(inode, flags) : files.open(inode, flags, kernel);
     }
 
-    /** {@link #open(long, int, BackingFiles)} if nothing has to be waited for, not for the disk either: null if it has. */
+    /** {@link #open(long, int, BackingFiles)} if it need not wait, not even for the disk: null if it must. */
     public @Nullable OpenFile openNow(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
         return OpenFlags.isChange(flags) ? null : files.openNow(inode, flags, kernel);
     }
@@ -220,7 +221,7 @@ public final class FileSystem implements AutoCloseable {
     /**
      * Reads until the buffer is full or the file ends.
      *
-     * @param loans if not null, many bytes at a time are lent rather than copied into the buffer. The caller gives them
+     * @param loans if not null, large reads lend bytes instead of copying them into the buffer. The caller gives them
      *     back, also after an exception
      * @return bytes read, 0 at the end of the file
      * @throws ErrnoException EBADF; ESTALE if the object changed since it was opened; EACCES if it is archived; EIO
@@ -234,7 +235,7 @@ public final class FileSystem implements AutoCloseable {
         return files.readNow(handle, position, to, loans);
     }
 
-    /** Closes a handle; one that is not open is ignored. Never waits: the rest is done in the background. */
+    /** Closes a handle; ignored if it is not open. Never waits: the rest runs in the background. */
     public void release(long handle) {
         switch (handles.remove(handle)) {
             case OpenObject object -> files.close(object);
@@ -244,8 +245,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Where the inode is, for people: its path from the mount's root, with a slash before it and, for a directory, one
-     * after it; null if it has no name any more.
+     * The inode's path from the mount's root, for people: with a leading slash, and a trailing one for a directory.
+     * Null if it has no name any more.
      */
     public @Nullable String pathOf(long inode) {
         Inode found = inodes.get(inode);
@@ -261,7 +262,7 @@ public final class FileSystem implements AutoCloseable {
         return place == null ? null : "/" + place.key().substring(root);
     }
 
-    /** The inode that a handle is of: EBADF if it is not open. */
+    /** The inode of a handle: EBADF if it is not open. */
     public long inodeOf(long handle) throws ErrnoException {
         return handles.get(handle).inode().number();
     }
@@ -282,11 +283,11 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last handle that writes
-     * the file has it committed, and waits for that as the settings have it.
+     * Called at each close(2): several times for a handle whose descriptor was duplicated. The last handle for writing
+     * commits the file, and waits for the commit as configured.
      *
-     * @param isStillOpen whether a process is known to have it open for writing still, whose own close will come; asked
-     *     only where a commit too early would cost much
+     * @param isStillOpen whether a process is known to still have it open for writing, so that another close follows;
+     *     called only where a premature commit would be expensive
      * @throws ErrnoException EBADF; ESTALE if another client has changed the object since it was opened; EIO, EACCES
      */
     public void flush(long handle, BooleanSupplier isStillOpen) throws ErrnoException {
@@ -309,8 +310,8 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * {@link #fsync} of a directory: its names are in the store already, but for those of files that are written, and of files
-     * that were just removed in quick succession.
+     * {@link #fsync} of a directory. Its names are in the store already, except those of files being written, and of
+     * files that were just removed in quick succession.
      *
      * @throws ErrnoException EIO if one of those could not be deleted
      */
@@ -344,31 +345,31 @@ public final class FileSystem implements AutoCloseable {
         return lookups.xattrNamesNow(inode);
     }
 
-    // What changes something. All of it throws EROFS if the mount is read-only.
+    // Modifying calls. All of them throw EROFS if the mount is read-only.
 
     /**
-     * A new file, looked up and open.
+     * Creates a file, looks it up and opens it.
      *
      * @param mode permission bits of the new file
-     * @throws ErrnoException EEXIST if there is one and the flags have O_EXCL, as {@link Exclusive} has it; ESTALE if there
-     *     is one and they do not: the kernel then looks it up and opens it, as far as its mode lets the caller; ENAMETOOLONG
+     * @throws ErrnoException EEXIST if it exists and the flags have O_EXCL, as {@link Exclusive} defines; ESTALE if it
+     *     exists and they do not: the kernel then looks it up, and opens it if its mode allows; ENAMETOOLONG
      */
     public CreatedFile create(long parent, String name, int mode, Creator creator, int flags) throws ErrnoException {
         return changes().create(parent, name, mode, creator, flags);
     }
 
     /**
-     * A new file, FIFO, socket or device, looked up.
+     * Creates a file, FIFO, socket or device, and looks it up.
      *
      * @param mode type and permission bits
      * @param device st_rdev of a device; 0 for everything else
-     * @throws ErrnoException EPERM for all but regular files if attributes are not kept; EEXIST, EINVAL
+     * @throws ErrnoException EPERM for anything but regular files if attributes are not kept; EEXIST, EINVAL
      */
     public Attributes mknod(long parent, String name, int mode, int device, Creator creator) throws ErrnoException {
         return changes().mknod(parent, name, mode, device, creator);
     }
 
-    /** A new directory, looked up: EEXIST if there is anything of this name. */
+    /** Creates a directory, and looks it up: EEXIST if this name exists. */
     public Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
         return changes().mkdir(parent, name, mode, creator);
     }
@@ -384,18 +385,18 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Moves a file, in place of one that has the new name, or a directory, in place of an empty one: open handles go on.
+     * Moves a file, replacing a file at the new name, or a directory, replacing an empty one. Handles stay valid.
      *
      * @param flags renameat2(2)'s: RENAME_NOREPLACE 1, or none
-     * @throws ErrnoException ENOENT, EEXIST, EISDIR, ENOTDIR, ENOTEMPTY; EINVAL for other flags and for a directory into
-     *     itself; EXDEV for a directory of more objects than {@link Writing#mostRenamed}
+     * @throws ErrnoException ENOENT, EEXIST, EISDIR, ENOTDIR, ENOTEMPTY; EINVAL for other flags, or a directory moved
+     *     into itself; EXDEV for a directory with more objects than {@link Writing#mostRenamed}
      */
     public void rename(long parent, String name, long newParent, String newName, int flags) throws ErrnoException {
         changes().names().rename(parent, name, newParent, newName, flags);
     }
 
     /**
-     * A copy of a file under a name that nothing has, looked up: {@link Links}.
+     * Copies a file to a free name, and looks the copy up: {@link Links}.
      *
      * @throws ErrnoException EEXIST, also if another node was faster; EPERM for directories, and if links are refused
      */
@@ -404,24 +405,24 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * A new symbolic link, looked up.
+     * Creates a symbolic link, and looks it up.
      *
-     * @throws ErrnoException EPERM if attributes are not kept; EEXIST; ENAMETOOLONG if no object's metadata holds the target
+     * @throws ErrnoException EPERM if attributes are not kept; EEXIST; ENAMETOOLONG if metadata cannot hold the target
      */
     public Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
         return changes().symlink(target, parent, name, creator);
     }
 
-    /** The target of a symbolic link: EINVAL if the inode is none. */
+    /** The target of a symbolic link: EINVAL if the inode is not one. */
     public String readlink(long inode) throws ErrnoException {
         return lookups.link(inode);
     }
 
     /**
-     * Changes size, mode, owner and times. Where attributes are not kept, mode and owner are accepted without an effect,
-     * but for a mode that gives others less than is shown, and times last as long as the mount.
+     * Changes size, mode, owner and times. Where attributes are not kept, mode and owner are accepted without effect,
+     * except a mode that gives others less than is shown, and times last until the unmount.
      *
-     * @param handle through which it is asked, as by ftruncate(2); null if by name
+     * @param handle of the request, as by ftruncate(2); null if it is by name
      * @throws ErrnoException EPERM for such a mode; EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
      */
     public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
@@ -430,8 +431,8 @@ public final class FileSystem implements AutoCloseable {
 
     /**
      * @param flags setxattr(2)'s: XATTR_CREATE 1, XATTR_REPLACE 2
-     * @throws ErrnoException EEXIST, ENODATA; EOPNOTSUPP for names that users may not give, and if attributes are not kept;
-     *     ENOSPC if an object's metadata does not hold it
+     * @throws ErrnoException EEXIST, ENODATA; EOPNOTSUPP for names that users may not set, and if attributes are not
+     *     kept; ENOSPC if an object's metadata cannot hold it
      */
     public void setxattr(long inode, String name, byte[] value, int flags) throws ErrnoException {
         changes().attributes().setExtended(inode, name, value, flags);
@@ -443,10 +444,10 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * Writes at the position, or at the end with O_APPEND; with O_DSYNC it is durable as after fsync(2).
+     * Writes at the position, or at the end with O_APPEND; with O_DSYNC, the data is as durable as after fsync(2).
      *
-     * @param flags the open file's at this write, which are not those of its open for ever: fcntl(2), pwritev2(2)
-     * @param pages whether these are pages that the kernel writes: they go to their position, whatever the flags
+     * @param flags the open file's flags at this write, which may have changed since its open: fcntl(2), pwritev2(2)
+     * @param pages whether these are pages written by the kernel: they go to their position, whatever the flags
      * @return bytes written: fewer than the buffer held if an interrupt or a refusal came after the first of them
      * @throws ErrnoException EBADF, EFBIG, EIO
      */
@@ -455,14 +456,14 @@ public final class FileSystem implements AutoCloseable {
     }
 
     /**
-     * A program without CAP_FSETID writes to this file or has cut it: the file loses its set-user-ID bit, and its set-group-ID
-     * bit if its group may execute it. Never waits.
+     * A program without CAP_FSETID writes to this file or has truncated it: clears the set-user-ID bit, and the
+     * set-group-ID bit if the group may execute the file. Never waits.
      */
     public void dropSetIds(long handle) throws ErrnoException {
         changes().attributes().dropSetIds(handles.object(handle).file());
     }
 
-    /** {@link #write} if nothing has to be waited for: {@link #WOULD_WAIT} if something has. */
+    /** {@link #write} if it need not wait: {@link #WOULD_WAIT} if it must. */
     public int writeNow(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
         return changes().writes().writeNow(handles.object(handle), position, from, flags, pages);
     }
@@ -470,7 +471,7 @@ public final class FileSystem implements AutoCloseable {
     /**
      * copy_file_range(2): positions and length are in bytes.
      *
-     * @return bytes copied; fewer than asked for is no error
+     * @return bytes copied; fewer than requested is no error
      */
     public long copyFileRange(long from, long fromPosition, long to, long toPosition, long length)
             throws ErrnoException {
@@ -498,12 +499,12 @@ public final class FileSystem implements AutoCloseable {
         shared.awaitBackgroundTasks();
     }
 
-    /** For tests, while no call is under way: throws if the files that are open contradict themselves. */
+    /** For tests, while no call is running: throws if the open files are inconsistent. */
     void checkInvariants() {
         shared.checkInvariants();
     }
 
-    /** The renames of directories that run now, by their old names. */
+    /** The running renames of directories, sorted by their old names. */
     public List<RunningRename> runningRenames() {
         return changes == null ? List.of() : changes.names().runningRenames();
     }
@@ -513,12 +514,12 @@ public final class FileSystem implements AutoCloseable {
         return handles.size();
     }
 
-    /** For leak checks: files of the cache that the kernel reads by itself. */
+    /** For leak checks: the number of cache files that the kernel reads directly. */
     public int backingFiles() {
         return shared.kernel().backingFiles();
     }
 
-    /** For leak checks: the root not counted. */
+    /** For leak checks: not counting the root. */
     public int inodesInUse() {
         return inodes.size();
     }

@@ -1,20 +1,20 @@
 package io.penstock.filesystem;
 
 /**
- * How objects look as files.
+ * How objects are shown as files.
  *
  * @param uid owner of everything
  * @param gid group of everything
  * @param fileMode permission bits of files, such as 0644
  * @param dirMode permission bits of directories, such as 0755
- * @param allowedUsers those that these modes count for
- * @param mostNames of files that the kernel may know: above that, it is asked to forget those that it has known for
- *     longest. Some 250 bytes of heap each
- * @param passthrough whether the kernel may read files of the cache itself, where the binding can hand them over
- * @param passthroughFrom bytes of the smallest file that it may: handing over one of a single request takes longer than
- *     answering that
+ * @param allowedUsers the users that these modes apply to
+ * @param mostNames the number of names that the kernel may know: above that, it is asked to forget those that it has
+ *     known longest. Some 250 bytes of heap each
+ * @param passthrough whether the kernel may read cache files directly, where the binding can hand them over
+ * @param passthroughFrom bytes of the smallest file for this: a handover takes longer than the reply to a single
+ *     request
  * @param kernelKeepsSizes whether the kernel collects writes (its writeback cache): then it alone knows a file's size,
- *     and takes none from us for an inode that it has. Another version of an object gets another inode
+ *     and ignores ours for an inode that it has. Another version of an object gets another inode
  */
 public record FileSystemConfig(
         int uid,
@@ -28,7 +28,7 @@ public record FileSystemConfig(
         boolean kernelKeepsSizes) {
     private static final int PERMISSIONS = 0777;
 
-    /** {@link #mostNames} that take an eighth of a heap of so many bytes. */
+    /** {@link #mostNames} that take an eighth of a heap of this size. */
     public static long mostNames(long heapBytes) {
         return heapBytes / 8 / 256;
     }

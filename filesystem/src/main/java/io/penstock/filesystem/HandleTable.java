@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The open handles, by numbers that are never reused. Safe for use by any number of threads. */
+/** The open handles, by numbers that are never reused. Thread-safe. */
 final class HandleTable {
     private final AtomicLong last = new AtomicLong();
     private final ConcurrentMap<Long, OpenHandle> open = new ConcurrentHashMap<>();

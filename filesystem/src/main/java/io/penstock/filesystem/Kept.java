@@ -7,15 +7,15 @@ import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 
-/** The answer to the question which attributes a node's object keeps. */
+/** The result of a lookup of a node's kept attributes. */
 sealed interface Kept {
-    /** It keeps these. */
+    /** The object keeps these. */
     record Given(ObjectAttributes attributes) implements Kept {}
 
-    /** The store has no object with this version's key any more: what is cached of the name is wrong. */
+    /** The store has no object with this version's key any more: the cached answers about the name are wrong. */
     record Gone(ObjectVersion version) implements Kept {}
 
-    /** The store refuses to say it of this object: what is private must not show as if nothing were kept. */
+    /** The store denies access to this object's attributes: a private file must not be shown as if it kept none. */
     record Withheld(ObjectStoreException failure) implements Kept {}
 
     /** @throws ErrnoException ESTALE if the object is gone; EACCES, EIO if they are withheld */

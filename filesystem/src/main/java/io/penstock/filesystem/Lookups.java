@@ -20,7 +20,7 @@ import io.penstock.metadata.attributes.ObjectAttributes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What names and inodes show to the kernel, and which inodes it knows. Safe for use by any number of threads. */
+/** Shows names and inodes to the kernel, and counts its lookups. Thread-safe. */
 final class Lookups {
     private final NodeResolver resolver;
     private final InodeTable inodes;
@@ -78,7 +78,7 @@ final class Lookups {
         return kept == null ? null : acquire(parent, directory, name, cached, kept);
     }
 
-    /** Null if the directory has got another name since it was asked: the answer is about the old name. */
+    /** Null if the directory was renamed since the lookup: the answer is about the old name. */
     private @Nullable Attributes acquire(
             long parent, Directory directory, String name, CachedLookup cached, ObjectAttributes kept)
             throws ErrnoException {
@@ -158,7 +158,7 @@ final class Lookups {
         return known == null ? null : known.xattr(name);
     }
 
-    /** Those that programs gave it: a copy of it cannot have Penstock's own, as of a file of another object. */
+    /** Only those set by programs: Penstock's own describe this object, and a copy cannot have them. */
     List<String> xattrNames(long inode) throws ErrnoException {
         return shown(inode).xattrNames();
     }
@@ -185,7 +185,7 @@ final class Lookups {
         return (open == null ? resolver.resolve(inode) : opened(inode, open)).node();
     }
 
-    /** The node that the inode shows, for how long it may be believed, and the attributes that its object keeps. */
+    /** The node that the inode shows, how long it is valid, and the attributes that its object keeps. */
     private record Shown(Node node, long validNanos, ObjectAttributes kept) {
         byte[] xattr(String name) throws ErrnoException {
             return AttributeView.xattr(node, kept, name);
@@ -223,7 +223,7 @@ final class Lookups {
         return kept == null ? null : new Shown(resolved.node(), resolved.validNanos(), kept);
     }
 
-    /** Those of a file that the kernel has open: if they were never known, the usual ones unless the store answers soon. */
+    /** Those of a file that the kernel has open: the defaults if never known, unless the store answers soon. */
     private Kept keptOf(SharedFile open, @Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes known = open.lastKnown(view.keptNow(parent, node));
         if (known != null) {
@@ -238,23 +238,23 @@ final class Lookups {
         });
     }
 
-    /** Whether the node is the open file, or a version that the file shares its bytes with. */
+    /** Whether the node is the open file, or a version that has its bytes. */
     private static boolean isOf(Node node, SharedFile open) {
         return node.equals(open) || (node instanceof FileEntry(var object) && open.isStoredAs(object.version()));
     }
 
     /**
-     * What the inode of a file shows that the kernel has open: known, whatever became of its name, or of the store. The
-     * kernel asks for it before it reads from its pages (FUSE_AUTO_INVAL_DATA), so that a wait here would be one of read(2).
+     * The node of a file that the kernel has open: always known, whatever happens to its name or the store. The kernel
+     * requests it before it reads from its pages (FUSE_AUTO_INVAL_DATA), so any wait here would delay a read(2).
      */
     private Resolved opened(long inode, SharedFile open) {
         Resolved atItsName;
         try {
             atItsName = resolver.resolveNow(inode);
-        } catch (ErrnoException e) { // the name has gone
+        } catch (ErrnoException e) { // the name is gone
             return new Resolved(open, 0);
         }
-        if (atItsName == null) { // what is opened by the name next is looked up before
+        if (atItsName == null) { // the next open by the name looks it up first
             return new Resolved(open, view.ttlNanos());
         }
         return isOf(atItsName.node(), open) ? atItsName : new Resolved(open, atItsName.validNanos());

@@ -26,12 +26,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The facts known about a file and its object, in one line of JSON: the value of the attribute {@link #NAME}, whose
- * fields docs/SEMANTICS.md describes. The checksums alone take a request, which is not waited for for long. No list of
- * attributes has it: it changes by itself, so that programs which copy and compare attributes would copy all files
- * anew.
+ * The known facts about a file and its object, in one line of JSON: the value of the attribute {@link #NAME}, whose
+ * fields docs/SEMANTICS.md describes. Only the checksums take a request, with a short timeout. The attribute is in no
+ * list, because it changes on its own: programs that compare and copy attributes would copy all files again.
  *
- * <p>Safe for use by any number of threads.
+ * <p>Thread-safe.
  */
 final class ObjectFacts {
     static final String NAME = AttributeView.OWN + "object";
@@ -42,7 +41,7 @@ final class ObjectFacts {
 
     private final PageFetcher fetcher;
 
-    /** Of the version that was asked for last: getfattr(1) asks twice, for the length first. */
+    /** Those of the last requested version: getfattr(1) asks twice, first for the length. */
     private volatile @Nullable Checksums last;
 
     private record Checksums(ObjectVersion version, Map<String, String> byAlgorithm) {}
@@ -51,7 +50,7 @@ final class ObjectFacts {
         this.fetcher = fetcher;
     }
 
-    /** @throws ErrnoException ENODATA of a directory */
+    /** @throws ErrnoException ENODATA for a directory */
     byte[] of(Node node) throws ErrnoException {
         return switch (node) {
             case Directory _ -> throw new ErrnoException(Errno.ENODATA, "a directory has no object");
@@ -68,7 +67,7 @@ final class ObjectFacts {
         return file.links() == 0 ? "removed" : file.progress().name().toLowerCase(Locale.ROOT);
     }
 
-    /** @param version with this very content; null if there is none */
+    /** @param version with exactly this content; null if there is none */
     private byte[] json(String key, String state, long size, @Nullable ObjectVersion version) throws ErrnoException {
         Map<String, String> checksums = version == null || state.equals("removed") ? null : checksums(version);
         ByteArrayOutputStream text = new ByteArrayOutputStream();
@@ -89,7 +88,7 @@ final class ObjectFacts {
                 out.writeEndObject();
             }
             out.writeEndObject();
-        } catch (IOException e) { // of memory: there is none
+        } catch (IOException e) { // cannot happen in memory
             throw new UncheckedIOException(e);
         }
         return text.toByteArray();
@@ -105,12 +104,12 @@ final class ObjectFacts {
         out.writeObjectFieldStart("cached");
         out.writeNumberField("nvme", residency.diskBytes());
         out.writeNumberField("memory", residency.memoryBytes());
-        out.writeNumberField("share", Math.floor(1000 * residency.share()) / 1000); // 1 if all is there
+        out.writeNumberField("share", Math.floor(1000 * residency.share()) / 1000); // 1 only if all is there
         out.writeEndObject();
         out.writeBooleanField("pinned", fetcher.isPinned(version));
     }
 
-    /** Null if the store does not say so soon, or has another version by now. */
+    /** Null if the store does not respond soon, or has another version by now. */
     private @Nullable Map<String, String> checksums(ObjectVersion version) throws ErrnoException {
         Checksums known = last;
         if (known == null || !known.version().equals(version)) {

@@ -17,19 +17,19 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 
-/** Changes the bytes of files that are open for writing. Safe for use by any number of threads. */
+/** Changes the bytes of files that are open for writing. Thread-safe. */
 final class OpenFileWrites {
     // fallocate(2)'s modes, from include/uapi/linux/falloc.h.
     private static final int FALLOC_FL_KEEP_SIZE = 1;
     private static final int FALLOC_FL_PUNCH_HOLE = 2;
     private static final int FALLOC_FL_ZERO_RANGE = 0x10;
 
-    /** Bytes that are copied at a time where the store cannot do it. */
+    /** Bytes that are copied at a time where the store cannot copy. */
     private static final int COPY_BYTES = 1 << 20;
 
     /**
-     * A program that has had so many bytes copied and is not at the end yet will call again: the kernel takes up to 2
-     * or 4 GiB a call.
+     * A program that has copied at least this many bytes and is not at the end will call again: the kernel allows up to
+     * 2 or 4 GiB a call.
      */
     private static final long ONE_OF_SEVERAL = 1L << 30;
 
@@ -51,7 +51,7 @@ final class OpenFileWrites {
         checkEnd((append ? content.size() : position) + from.remaining());
         return Errnos.call(() -> {
             int written = append ? content.append(from) : content.write(position, from);
-            while (pages && from.hasRemaining()) { // the kernel takes its pages for written as a whole
+            while (pages && from.hasRemaining()) { // the kernel assumes that its pages are written completely
                 written += content.write(position + written, from);
             }
             handle.file().changed(clock.instant());
@@ -62,7 +62,7 @@ final class OpenFileWrites {
         });
     }
 
-    /** {@link #write} if nothing has to be waited for: {@link FileSystem#WOULD_WAIT} if something has. */
+    /** {@link #write} if it need not wait: {@link FileSystem#WOULD_WAIT} if it must. */
     int writeNow(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
         if (!pages && (flags & (OpenFlags.O_APPEND | OpenFlags.O_DSYNC)) != 0) {
             return SharedContent.WOULD_WAIT;
@@ -120,14 +120,14 @@ final class OpenFileWrites {
             throw new ErrnoException(Errno.EINVAL, "the ranges overlap");
         }
         checkEnd(toPosition + count);
-        // The store copies whole objects: one call, or several if it is large.
+        // The store copies whole objects: one call, or several if the object is large.
         ObjectVersion version = from == handle.file() || fromPosition != toPosition ? null : from.version();
         ByteRange range = new ByteRange(fromPosition, count);
         boolean more = count >= ONE_OF_SEVERAL && fromPosition + count < from.size();
         handle.file().changed(clock.instant());
         if (version != null && kept.areKept()) {
             SharedFile file = handle.file();
-            file.keep(lookups.kept(file.inode().number(), file)); // not those of the object that is copied
+            file.keep(lookups.kept(file.inode().number(), file)); // not those of the copied object
         }
         return Errnos.call(() -> version != null && to.copyFrom(version, range, more)
                 ? count

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens files, and reads and closes them by handle. Safe for use by any number of threads. */
+/** Opens files, and reads and closes them by handle. Thread-safe. */
 final class OpenFiles {
     private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
 
@@ -66,9 +66,9 @@ final class OpenFiles {
     }
 
     /**
-     * The file that the handles of the inode's current content share, joined by one more, which must leave. The first
-     * that writes asks the store for the current version, on which a commit is conditional: close-to-open consistency,
-     * as NFS has it.
+     * The file shared by the handles of the inode's current content. Joined once more, so the caller must leave it. The
+     * first to write asks the store for the current version, on which a commit is conditional: close-to-open
+     * consistency, as in NFS.
      */
     SharedFile join(long number, boolean write) throws ErrnoException {
         Inode inode = resolver.inode(number);
@@ -84,10 +84,10 @@ final class OpenFiles {
         return write ? resolver.revalidated(number) : resolver.node(number);
     }
 
-    /** The same of the node at the inode's place: null if that is another by now. */
+    /** The same for the node at the inode's place: null if another node is there by now. */
     private @Nullable SharedFile join(Inode inode, Node node, boolean write) throws ErrnoException {
         if (node instanceof SharedFile file && file.inode().number() != inode.number()) {
-            throw inodes.stale(inode); // another inode's file began to be written at the name
+            throw inodes.stale(inode); // the file being written at the name belongs to another inode
         }
         switch (kernel.fit(inode, node)) {
             case SAME -> {}
@@ -127,7 +127,7 @@ final class OpenFiles {
         return version;
     }
 
-    /** Whether the name did not come to stand for something else while it was joined, by a commit or a removal here. */
+    /** Whether the name still has this content, despite commits and removals here while the file was joined. */
     private boolean isCurrent(SharedFile file, Node node) throws ErrnoException {
         Node now = resolver.nodeNow(file.inode().number());
         return now == null
@@ -137,10 +137,10 @@ final class OpenFiles {
     }
 
     /**
-     * Opens a file to be read.
+     * Opens a file for reading.
      *
-     * @param reader null if the kernel reads nothing by itself
-     * @throws ErrnoException ESTALE if the name is to be looked up again, which gives it another inode
+     * @param reader null if the kernel reads nothing directly
+     * @throws ErrnoException ESTALE if the name must be looked up again, and gets another inode
      */
     OpenFile open(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
         SharedFile file = join(number, false);
@@ -157,7 +157,7 @@ final class OpenFiles {
         return add(file, flags, backing);
     }
 
-    /** The same if nothing has to be waited for, not for the disk either: null if it has. */
+    /** The same if it need not wait, not even for the disk: null if it must. */
     @Nullable
     OpenFile openNow(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
         Node known = resolver.nodeNow(number);
@@ -169,7 +169,7 @@ final class OpenFiles {
         return file == null ? null : add(file, flags, null);
     }
 
-    /** A handle of a file that was joined to be written. */
+    /** A handle of a file that was joined to write. */
     OpenFile add(SharedFile file, int flags) throws ErrnoException {
         return add(file, flags, null);
     }
@@ -188,19 +188,19 @@ final class OpenFiles {
         }
         OpenObject handle = new OpenObject(file, flags, opened.policy() != PageCachePolicy.BYPASS);
         if (!handle.isWritable()) {
-            WrittenFile _ = file.flush(handle.opener()); // nothing comes that a commit would wait for
+            WrittenFile _ = file.flush(handle.opener()); // no commit needs to wait for this handle
         }
         int backingId = used == null ? 0 : used.id();
         return new OpenFile(
                 handles.add(handle), opened.policy(), backingId, file.content().isStreamed());
     }
 
-    /** Whether this open may be passed through. If only the cache lacks some of the file, a later one may be. */
+    /** Whether this open may be passed through. If the cache only lacks some of the file, a later open may be. */
     private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles reader) {
         boolean isEligible = reader != null
                 && passthrough != Passthrough.OFF
                 && file.size() >= passthroughFrom
-                && PageCache.hasOwnFile(file.size()); // others have no file of their own
+                && PageCache.hasOwnFile(file.size()); // objects smaller than a page have none
         if (isEligible && !file.content().isWhole()) {
             file.content().completeAtClose();
             return false;

@@ -8,7 +8,7 @@ final class OpenFlags {
     static final int O_TRUNC = 01000;
     static final int O_APPEND = 02000;
 
-    /** A bit of O_SYNC too. */
+    /** Also a bit of O_SYNC. */
     static final int O_DSYNC = 010000;
 
     private static final int O_ACCMODE = 3;
@@ -20,7 +20,7 @@ final class OpenFlags {
         return (flags & O_ACCMODE) != 0;
     }
 
-    /** Whether the open itself, or what it allows, changes something: such a handle counts among the writers. */
+    /** Whether the open itself, or what it allows, changes something: such a handle counts as a writer. */
     static boolean isChange(int flags) {
         return (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0;
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What a handle stands for. */
+/** An open file or directory. */
 sealed interface OpenHandle {
     Inode inode();
 
@@ -23,7 +23,7 @@ sealed interface OpenHandle {
         private final boolean cached;
         private final Opener opener;
 
-        /** Whether {@link KernelView} was told of a read. Racy on purpose: at worst it is told twice. */
+        /** Whether {@link KernelView} was notified of a read. Racy on purpose: at worst it is notified twice. */
         private boolean confirmed;
 
         private volatile boolean closed;
@@ -40,7 +40,7 @@ sealed interface OpenHandle {
             return file.inode();
         }
 
-        /** What it shares with the other handles of the file. */
+        /** The file shared with its other handles. */
         SharedFile file() {
             return file;
         }
@@ -49,12 +49,12 @@ sealed interface OpenHandle {
             return OpenFlags.isWrite(flags);
         }
 
-        /** Its part in the file. It may have joined to write without being writable: to make or truncate the file. */
+        /** Its share of the file's counts. It may join to write without being writable: to create or truncate. */
         Opener opener() {
             return opener;
         }
 
-        /** A descriptor is closed. @return whether one was before, so that the program has duplicated it */
+        /** A descriptor is closed. @return whether one was closed before: then the program has duplicated it */
         boolean closesAgain() {
             boolean again = closed;
             closed = true;
@@ -74,34 +74,34 @@ sealed interface OpenHandle {
         }
     }
 
-    /** A directory, and what its offsets count in. */
+    /** A directory, and the view that its offsets refer to. */
     final class OpenDirectory implements OpenHandle {
         private final Inode inode;
         private final boolean cached;
 
-        /** The generation that the kernel believes its copy to be, if the handle is cached. */
+        /** The generation that the kernel believes its copy to have, if the handle is cached. */
         private final String generation;
 
         private volatile View view;
 
         private volatile boolean namesOnly;
 
-        /** Whether it was read from. Racy on purpose: at worst a listing is asked for twice. */
+        /** Whether it was read from. Racy on purpose: at worst a listing is requested twice. */
         private boolean read;
 
         /**
-         * The view that its offsets count in.
+         * The view that its offsets refer to.
          *
-         * @param shown names that stood for something else here than in the store, in any order: they come first
+         * @param shown names that differed here from the store, in any order: they come first
          * @param listing the others
-         * @param generation names it as it was made
+         * @param generation identifies the view as created
          */
         record View(java.util.List<String> shown, Set<String> isShown, Listing listing, String generation) {
             private static final AtomicLong OWN = new AtomicLong();
 
             static View of(Map<String, ?> shown, Listing listing) {
                 Set<String> names = Set.copyOf(shown.keySet());
-                // With names of our own it is like no other.
+                // With our own names, it equals no other.
                 String generation = names.isEmpty() ? listing.generation() : "own " + OWN.incrementAndGet();
                 return new View(java.util.List.copyOf(names), names, listing, generation);
             }
@@ -111,7 +111,7 @@ sealed interface OpenHandle {
                 return new View(shown, isShown, another, another.generation());
             }
 
-            /** Whether it is still what {@link #generation} names. */
+            /** Whether it is still the one identified by {@link #generation}. */
             boolean isUnchanged() {
                 return !shown.isEmpty() || listing.generation().equals(generation);
             }
@@ -130,12 +130,12 @@ sealed interface OpenHandle {
             return inode;
         }
 
-        /** The directory as it is called now: a rename may move it at any moment. */
+        /** The directory by its current name: a rename may move it at any moment. */
         Directory directory() {
             return requireNonNull(inode.directory());
         }
 
-        /** Whether the view is of that. */
+        /** Whether the view is of that directory. */
         boolean isInPlace() {
             return view.listing().directory().equals(directory());
         }
@@ -156,24 +156,24 @@ sealed interface OpenHandle {
             return first;
         }
 
-        /** Whether the listing read now is the one that was opened. */
+        /** Whether the current listing is the one that was opened. */
         boolean isAsOpened() {
             View now = view;
             return now.generation().equals(generation) && now.isUnchanged();
         }
 
-        /** Goes on with another view. */
+        /** Continues with another view. */
         void rewind(View fresh) {
             view = fresh;
             namesOnly = false;
         }
 
-        /** The store does not give what entries keep: asked for each, it would let each take a call of its own. */
+        /** The store does not provide entries' kept attributes: requesting them would take a call per entry. */
         void nameOnly() {
             namesOnly = true;
         }
 
-        /** Whether entries of which nothing is known come by their names alone, until the directory is rewound. */
+        /** Whether entries with unknown attributes are returned by name only, until the directory is rewound. */
         boolean isNamesOnly() {
             return namesOnly;
         }

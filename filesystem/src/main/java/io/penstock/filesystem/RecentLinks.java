@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files and the copies that link(2) has made of them, as long as programs look at what it did: git compares the inode
- * numbers, locks count the links. For some seconds both show the file's number and two links, unless one of them is
- * changed, removed or renamed before (ADR 32). Safe for use by any number of threads.
+ * Files and their copies made by link(2), while programs inspect its result: git compares the inode numbers, locks
+ * count the links. For some seconds both show the file's number and two links, unless one of them is changed, removed
+ * or renamed first (ADR 32). Thread-safe.
  */
 final class RecentLinks {
     private static final Duration SHOWN = Duration.ofSeconds(10);
@@ -29,7 +29,7 @@ final class RecentLinks {
 
     private final NodeResolver resolver;
 
-    /** By the numbers of both; of a file with several, its last. */
+    /** By the numbers of both; for a file with several, its last. */
     private final Map<Long, Link> byInode = new ConcurrentHashMap<>();
 
     private final Queue<Link> oldestFirst = new ConcurrentLinkedQueue<>();
@@ -38,7 +38,7 @@ final class RecentLinks {
         this.resolver = resolver;
     }
 
-    /** The content that the store has of the inode's file: null if it is being changed. May ask the store. */
+    /** The store's content of the inode's file: null if it is being changed. May ask the store. */
     @Nullable
     ObjectVersion version(long inode) throws ErrnoException {
         return version(resolver.node(inode));
@@ -52,7 +52,7 @@ final class RecentLinks {
         };
     }
 
-    /** @param before {@link #version} of the file before it was copied: if it has changed since, the two are not alike */
+    /** @param before {@link #version} of the file before it was copied: if it has changed since, the two differ */
     void linked(long file, @Nullable ObjectVersion before, long copy) {
         ObjectVersion content;
         ObjectVersion copied;
@@ -60,7 +60,7 @@ final class RecentLinks {
             content = before == null ? version(file) : before;
             copied = version(copy);
         } catch (ErrnoException e) {
-            return; // the link is made all the same
+            return; // the link is made anyway
         }
         if (content == null || copied == null || isChanged(file, content)) {
             return;
@@ -75,7 +75,7 @@ final class RecentLinks {
         byInode.put(copy, link);
     }
 
-    /** The inode's file is about to be changed: from now on the two are shown as two. */
+    /** The inode's file is about to change: from now on the two are shown as two files. */
     void end(long inode) {
         Link link = byInode.get(inode);
         if (link != null) {
@@ -88,7 +88,7 @@ final class RecentLinks {
         byInode.remove(link.copy, link);
     }
 
-    /** What stat(2) shows of the node: the kernel must ask for it each time as long as it is of a link. */
+    /** What stat(2) shows of the node. While it belongs to a link, the kernel must ask each time. */
     Attributes shown(Attributes attributes, Node node) {
         Link link = byInode.get(attributes.inode());
         if (link == null) {
@@ -105,7 +105,7 @@ final class RecentLinks {
         return attributes.linked(link.file);
     }
 
-    /** Whether it is known to be changed: where nothing is known of it any more, this mount has not changed it. */
+    /** Whether it is known to be changed. If nothing is known of it any more, this mount has not changed it. */
     private boolean isChanged(long inode, ObjectVersion version) {
         try {
             Node node = resolver.nodeNow(inode);

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The reference model: all states that a bucket was ever in, and the object or directory of each path at any time. */
+/** The reference model: all past states of a bucket, and the object or directory of each path at any time. */
 final class BucketHistory {
     static final String DIRECTORY = "directory";
     static final String ABSENT = "absent";
@@ -44,7 +44,7 @@ final class BucketHistory {
         return snapshots.getLast().at(path);
     }
 
-    /** All states of the path later than {@code age} before {@code now}: a cache may still serve each of them. */
+    /** All states of the path within {@code age} before {@code now}: a cache may still return each of them. */
     Set<String> within(Instant now, Duration age, String path) {
         Set<String> seen = new HashSet<>();
         for (int i = snapshots.size() - 1; i >= 0; i--) {

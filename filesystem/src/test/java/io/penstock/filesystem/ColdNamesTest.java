@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A walk over more names than the kernel may cache: it is told to forget some. */
+/** A walk over more names than the kernel may cache: it is asked to forget some. */
 @Timeout(60)
 class ColdNamesTest extends OverOneCache {
     private static final int DIRECTORIES = 10;

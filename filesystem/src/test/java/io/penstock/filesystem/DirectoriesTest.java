@@ -259,7 +259,7 @@ class DirectoriesTest extends OverOneCache {
         long inode = m.lookup("d").inode();
         OpenFile partly = m.fs.opendir(inode);
         m.ls(partly.handle(), 0, 10);
-        m.lookup("d/02499"); // which the listing has not come to
+        m.lookup("d/02499"); // which the listing has not reached
         m.fs.releasedir(partly.handle());
 
         OpenFile again = m.fs.opendir(inode);

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Renames of whole directories: what POSIX says of them, what is open meanwhile, and what failures and crashes leave. */
+/** Renames of whole directories: the rules of POSIX, open files, and the state after failures and crashes. */
 class DirectoryRenameTest extends OverOneCache {
     private static final int NOREPLACE = 1;
 
@@ -106,14 +106,14 @@ class DirectoryRenameTest extends OverOneCache {
         for (var object : m.bucket.list(ListRequest.of("", "")).objects()) {
             String key = object.version().key();
             if (key.equals(".penstock/")) {
-                continue; // marks the root
+                continue; // the root's marker
             }
             all.put(key, String.valueOf(m.stored(key)));
         }
         return all;
     }
 
-    // ---- what is moved
+    // ---- the objects moved
 
     @Test
     void rename_toANewName_movesAllOfIt() throws Exception {
@@ -195,7 +195,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(m.lookup("new/c").mode() & 07777).isEqualTo(01777);
     }
 
-    /** The directory that it replaces has its object until then. */
+    /** Until then, the replaced directory has its object. */
     @Test
     void rename_ontoAnEmptyDirectoryUntilItsMarkerIsThere_staysPrivate() throws Exception {
         m.mkdir("new");
@@ -219,7 +219,7 @@ class DirectoryRenameTest extends OverOneCache {
             m.fs.forget(p.inode(), 1);
             assertThat(p.mode() & 07777).isEqualTo(0600);
             assertThat(m.fs.getattr(d).mode() & 07777).isEqualTo(0700);
-            m.clock.advance(Mounted.TTL); // the store is asked, and has the other's still
+            m.clock.advance(Mounted.TTL); // the store is asked, and still has the other's
             var _ = m.fs.getattr(d);
 
             replacing.open();
@@ -286,7 +286,7 @@ class DirectoryRenameTest extends OverOneCache {
         m.fs.setattr(m.lookup(path).inode(), null, new AttributeChange(mode, null, null, null, null, null, null));
     }
 
-    // ---- what is refused
+    // ---- refusals
 
     @Test
     void rename_ontoWhatIsThere_isAsPosixHasIt() throws Exception {
@@ -380,7 +380,7 @@ class DirectoryRenameTest extends OverOneCache {
         }
     }
 
-    // ---- what is open
+    // ---- open files
 
     @Test
     void rename_openFiles_goOnUnderTheNewName() throws Exception {
@@ -463,7 +463,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(c));
     }
 
-    /** Changes that wait for nothing that is written. */
+    /** Changes that wait for no written content. */
     enum Below {
         SYMLINK,
         PIPE,
@@ -627,8 +627,7 @@ class DirectoryRenameTest extends OverOneCache {
     void readdir_renamedWhileItAsksForAName_showsTheNameAllTheSame() throws Exception {
         m.mkdir("d");
         OpenFile written = m.create("d/x", O_WRONLY);
-        long handle =
-                m.fs.opendir(m.lookup("d").inode()).handle(); // which takes x for one that the store does not have
+        long handle = m.fs.opendir(m.lookup("d").inode()).handle(); // which takes x to be missing from the store
         m.close(written);
         m.drain();
         m.clock.advance(Mounted.TTL);
@@ -682,7 +681,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(bucket()).isEqualTo(tree("new"));
     }
 
-    // ---- what others do meanwhile
+    // ---- changes by other clients during a rename
 
     @Test
     void rename_objectsOfOthersMeanwhile_stayUnderTheOldName() throws Exception {
@@ -892,7 +891,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(moved).containsOnly(true);
     }
 
-    /** The copy whose response was lost stays at the new name, as it may be another client's object. */
+    /** The copy whose response was lost stays at the new name: it may be another client's object. */
     private Map<String, String> bucketWithoutACopyInDoubt() throws Exception {
         Map<String, String> now = bucket();
         List<String> copies =
@@ -909,7 +908,7 @@ class DirectoryRenameTest extends OverOneCache {
             fresh();
             m.bucket.put("new/", "");
             if (!hasMarker) {
-                m.bucket.delete("d/"); // the rename makes one, which may stay
+                m.bucket.delete("d/"); // the rename creates one, which may stay
             }
             m.faults.always(from(i), Fault.fail(ObjectStoreException.Unavailable::new));
             boolean succeeded = tryToRename();
@@ -948,7 +947,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertThat(bucket()).isEqualTo(expected);
     }
 
-    /** They write the same bytes, so that size and ETag are those of the copies. */
+    /** Another client writes the same bytes, so size and ETag equal those of the copies. */
     private void othersWrite(String key, String same) {
         m.clock.advance(Duration.ofSeconds(1));
         m.bucket.put(key, same);
@@ -971,7 +970,7 @@ class DirectoryRenameTest extends OverOneCache {
     @Test
     void nextMount_sameObjectsOfOthersAtTheNewName_stayAfterTheUndo() throws Exception {
         failToUndo();
-        othersWrite("new/b", "22"); // in place of the copy
+        othersWrite("new/b", "22"); // replaces the copy
         othersWrite("new/sub/c", "333"); // there is no copy
         remount();
 
@@ -1030,7 +1029,7 @@ class DirectoryRenameTest extends OverOneCache {
                     while (!isStored("new/b")) {
                         Thread.onSpinWait();
                     }
-                    othersWrite("new/b", "22"); // in place of the copy
+                    othersWrite("new/b", "22"); // replaces the copy
                     return new ObjectStoreException.AccessDenied(message, cause);
                 }));
         assertErrno(Errno.EACCES, () -> m.rename("d", "new", 0));
@@ -1062,7 +1061,7 @@ class DirectoryRenameTest extends OverOneCache {
         assertErrno(Errno.ENOTEMPTY, () -> m.rename("d", "new", 0));
     }
 
-    /** A rename cannot copy all, nor delete what it has copied. */
+    /** A rename that can neither copy everything nor delete its copies. */
     private void failToUndo() throws Exception {
         putTree();
         m.faults.always(
@@ -1077,7 +1076,7 @@ class DirectoryRenameTest extends OverOneCache {
     void nextMount_namesUsedSinceAnUndoThatFailed_areLeftAlone() throws Exception {
         failToUndo();
         for (String key : bucket().keySet()) {
-            if (key.startsWith("new/")) { // as rm -r does
+            if (key.startsWith("new/")) { // like rm -r
                 m.bucket.delete(key);
             }
         }
@@ -1090,10 +1089,10 @@ class DirectoryRenameTest extends OverOneCache {
 
     @Test
     void nextMount_anotherDirectoryHasTheNewNameSinceAnUndoThatFailed_leavesThat() throws Exception {
-        m.bucket.put("other/a", "1"); // as d/a
+        m.bucket.put("other/a", "1"); // like d/a
         failToUndo();
         for (String key : bucket().keySet()) {
-            if (key.startsWith("new/")) { // as rm -r on another node does
+            if (key.startsWith("new/")) { // like rm -r on another node
                 m.bucket.delete(key);
             }
         }
@@ -1123,7 +1122,7 @@ class DirectoryRenameTest extends OverOneCache {
     void nextMount_newNameWrittenSinceAnUndoThatFailed_leavesThat() throws Exception {
         failToUndo();
         assertThat(staging).isDirectoryContaining("glob:**.rename");
-        m.save("new/a", "1"); // as cp -r does
+        m.save("new/a", "1"); // like cp -r
         remount();
 
         assertThat(m.stored("new/a")).isEqualTo("1");
@@ -1188,14 +1187,14 @@ class DirectoryRenameTest extends OverOneCache {
         }
     }
 
-    /** A new bucket with nothing but the tree. */
+    /** A new bucket with only the tree. */
     private void fresh() throws Exception {
         m.close();
         m = Mounted.keeping(cache, staging, null, Keeping.KEEP);
         putTree();
     }
 
-    /** The number of requests that a rename makes. */
+    /** The number of requests of a rename. */
     private int requests() throws Exception {
         putTree();
         m.lookup("d");

@@ -21,7 +21,7 @@ final class FakeBackingFiles implements BackingFiles {
         refuses = true;
     }
 
-    /** The bytes that the kernel reads of this open file. */
+    /** The bytes that the kernel reads from this open file. */
     byte[] content(OpenFile file) throws IOException {
         Path path = open.get(file.backing());
         assertThat(path).as("backing file of %s", file).isNotNull();

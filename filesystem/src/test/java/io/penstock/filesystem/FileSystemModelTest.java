@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Random calls, changes by other nodes and passing time, checked against {@link BucketHistory}. Each result was true at
  * some time within the TTL. A handle reads its own version or ESTALE. A name that a handle found stale shows its
- * current state. Names are few and alike, so that they collide.
+ * current state. Names are few and similar, so that they collide.
  */
 @Timeout(120)
 class FileSystemModelTest {
@@ -73,7 +73,7 @@ class FileSystemModelTest {
         }
     }
 
-    /** Leaves out all steps without which it fails too. */
+    /** Removes all steps that the failure does not need. */
     private static List<Step> shorten(PageCache cache, Keeping keeping, List<Step> steps) {
         List<Step> shortest = new ArrayList<>(steps);
         for (int i = shortest.size() - 1; i >= 0; i--) {
@@ -117,7 +117,7 @@ class FileSystemModelTest {
         };
     }
 
-    /** Mostly the path itself, at times a key that is awkward as a path. */
+    /** Mostly the path itself, sometimes a key that is awkward as a path. */
     private static String key(RandomGenerator random, String path) {
         return switch (random.nextInt(20)) {
             case 0 -> path + "/";
@@ -137,7 +137,7 @@ class FileSystemModelTest {
         return paths;
     }
 
-    /** The state that a path was found in, and how old that may be. */
+    /** The state in which a path was found, and how old that may be. */
     private record Seen(String what, Duration age, long inode) {}
 
     private record Open(OpenFile file, String path, String etag) {}
@@ -195,9 +195,9 @@ class FileSystemModelTest {
                 assertThat(contents.get(etag)).isNotNull().hasSize((int) attributes.size());
                 return new Seen(etag, Mounted.TTL, inode);
             } catch (ErrnoException e) {
-                // A file on the path is valid for as long as any file.
+                // A file on the path is valid as long as any file.
                 assertThat(e.errno()).isIn(Errno.ENOENT, Errno.ENOTDIR);
-                // Twice as long while a directory is listed again; TreeTest has the cases.
+                // Twice as long while a directory is listed again; TreeTest covers these cases.
                 Duration age = e.errno() == Errno.ENOENT ? Mounted.NEGATIVE_TTL.multipliedBy(2) : Mounted.TTL;
                 return new Seen(BucketHistory.ABSENT, age, 0);
             }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** open, read and release, also of objects that change while they are open. */
+/** open, read and release, including objects that change while they are open. */
 @Timeout(60)
 class FilesTest extends OverOneCache {
     // lseek(2).

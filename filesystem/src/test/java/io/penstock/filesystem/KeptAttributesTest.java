@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Attributes that objects keep, seen through one mount, and through another that comes after it. */
+/** Attributes that objects keep, seen through one mount, and through a later one. */
 class KeptAttributesTest {
     private static final Instant TIME = Instant.parse("2001-02-03T04:05:06.123456789Z");
     private static final String META = ObjectProperties.USER_METADATA;
@@ -82,7 +82,7 @@ class KeptAttributesTest {
         return folder.resolve("staging-" + mounts++);
     }
 
-    /** The bucket as the next mount shows it, which knows nothing but what is in it. */
+    /** The bucket as the next mount shows it, which knows only the bucket's content. */
     private void remount() throws Exception {
         remount(Keeping.KEEP);
     }
@@ -128,7 +128,7 @@ class KeptAttributesTest {
         return names;
     }
 
-    // ---- what is kept
+    // ---- kept attributes
 
     @Test
     void chown_ofAFile_dropsItsSetIdBits() throws Exception {
@@ -146,7 +146,7 @@ class KeptAttributesTest {
     @Test
     void write_ofAProgramThatMayNotSetThem_dropsTheSetIdBits() throws Exception {
         m.save("a", "1");
-        setattr("a", mode(06745)); // its group cannot execute it: that bit means mandatory locks
+        setattr("a", mode(06745)); // its group cannot execute it: the bit means mandatory locks
         OpenFile file = m.open("a", O_WRONLY);
         m.fs.dropSetIds(file.handle());
         m.write(file, 0, "2");
@@ -306,7 +306,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100644);
     }
 
-    /** A program has the file open since before another node changed its attributes, which makes no new version. */
+    /** A program has had the file open since before another node changed its attributes, which makes no new version. */
     private OpenFile openWhileAnotherNodeChanges(String path, AttributeChange change) throws Exception {
         OpenFile reader = m.open(path);
         m.clock.advance(Duration.ofHours(1)); // the bucket's
@@ -353,7 +353,7 @@ class KeptAttributesTest {
         m.fs.release(reader.handle());
     }
 
-    /** The commit that is to come keeps them: until then nobody may read what only the owner could. */
+    /** The next commit keeps them: until then nobody may read what only the owner could. */
     @Test
     void crash_ofATruncatedAndFsyncedFile_leavesItsAttributes() throws Exception {
         m.save("a", "old");
@@ -671,7 +671,7 @@ class KeptAttributesTest {
         }
     }
 
-    // ---- what it costs, and what others have written
+    // ---- cost, and objects written by others
 
     @Test
     void lookup_whereNobodyHasKeptAny_asksOnceForADirectory() throws Exception {
@@ -723,7 +723,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100640);
     }
 
-    /** All that happens in one second has one ETag and one Last-Modified. */
+    /** All versions of one second have one ETag and one Last-Modified. */
     @Test
     void lookup_whatAnotherNodeHasChangedTwiceInOneSecond_isShownAfterTheTtl() throws Exception {
         m.save("a", "1");
@@ -754,7 +754,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100640);
     }
 
-    /** As of all objects of a training job, whose last change was long ago. */
+    /** Like all objects of a training job, which were last changed long ago. */
     @Test
     void lookup_whatWasChangedSecondsBefore_asksForItsAttributesOnce() throws Exception {
         m.save("a", "1");
@@ -773,7 +773,7 @@ class KeptAttributesTest {
         assertThat(attributesAsked("a")).isZero();
     }
 
-    /** How often a lookup of the file asks for what it keeps. */
+    /** The number of requests for kept attributes by a lookup of the file. */
     private long attributesAsked(String path) throws Exception {
         m.drainCalls();
         m.lookup(path);
@@ -796,7 +796,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("d/a").mode()).isEqualTo(0100600);
     }
 
-    /** What is private must not show with the usual mode, which the kernel would go by. */
+    /** A private file must not be shown with the default mode, which the kernel would apply. */
     @Test
     void lookup_whileTheStoreHasNeverSaid_isEioOrEacces() throws Exception {
         m.mkdir("d");
@@ -817,7 +817,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("d/a").mode()).isEqualTo(0100600);
     }
 
-    /** What readdirplus shows of a directory, through a sink that takes so many entries at a time. */
+    /** The entries that readdirplus shows of a directory, through a sink that takes this many at a time. */
     private Map<String, Attributes> entries(String directory, int batch) throws ErrnoException {
         Map<String, Attributes> entries = new TreeMap<>();
         long handle = m.fs.opendir(m.lookup(directory).inode()).handle();
@@ -844,7 +844,7 @@ class KeptAttributesTest {
         return entries;
     }
 
-    /** A directory of which some object keeps attributes, shown by a mount that does not know which. */
+    /** A directory in which some object keeps attributes, shown by a mount that does not know which. */
     private void putMarked(String... names) throws Exception {
         m.mkdir("d");
         m.save("d/private", "1");
@@ -966,7 +966,7 @@ class KeptAttributesTest {
         m.fs.releasedir(handle);
     }
 
-    /** The kernel counts no lookup of a reply that is an error. */
+    /** The kernel counts no lookup if the reply is an error. */
     @Test
     void readdirplus_whereALaterEntryIsAnotherByNow_handsOutThoseBeforeIt() throws Exception {
         m.mkdir("d");
@@ -974,7 +974,7 @@ class KeptAttributesTest {
         setattr("d/c", mode(0600));
         m.bucket.put("d/a", "1");
         m.bucket.put("d/b", "1");
-        m.clock.advance(Duration.ofHours(1)); // the bucket's: all attributes are known for good
+        m.clock.advance(Duration.ofHours(1)); // the bucket's: all attributes are known permanently
         remount();
         assertThat(entries("d", 100)).hasSize(3);
         long handle = m.fs.opendir(m.lookup("d").inode()).handle();
@@ -1012,7 +1012,7 @@ class KeptAttributesTest {
         assertThat(m.stored("d/c")).isEqualTo("2");
     }
 
-    /** It has the name, and not the object. */
+    /** It lists the name, but does not have the object. */
     @Test
     void lookup_whereTheStoreContradictsItself_isEstale() throws Exception {
         putMarked("a");
@@ -1044,7 +1044,7 @@ class KeptAttributesTest {
         m.faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
     }
 
-    /** The kernel asks for it before it reads. */
+    /** The kernel requests the attributes before it reads. */
     @Test
     void fstat_ofAnOpenFileWhileTheStoreIsAway_isAsKnownLast() throws Exception {
         m.bucket.put("e/a", "1");
@@ -1085,7 +1085,7 @@ class KeptAttributesTest {
         m.fs.release(open.handle());
     }
 
-    /** The kernel knew the name for longer than the store's answer about the directory's marker is believed. */
+    /** The kernel knew the name for longer than the store's answer about the directory's marker is valid. */
     @Test
     void fstat_ofAnOpenFileOfWhichNothingWasKnown_isAsked() throws Exception {
         m.bucket.put("d/a", "1");
@@ -1210,7 +1210,7 @@ class KeptAttributesTest {
         assertThat(m.stored("d/")).isNull();
     }
 
-    // ---- what was done without an answer
+    // ---- changes whose response was lost
 
     private void loseAnswerOfChange(String key) {
         m.faults.next(
@@ -1282,7 +1282,7 @@ class KeptAttributesTest {
         assertThat(m.bucket.properties("a")).isEqualTo(others);
     }
 
-    /** An object with the content of an earlier run, and without its operation, is another client's. */
+    /** An object with the content of an earlier run, but without its operation, belongs to another client. */
     @Test
     void nextMount_thatFindsTheContentOfAnother_leavesItAsItIs() throws Exception {
         m.save("a", "old");
@@ -1334,7 +1334,7 @@ class KeptAttributesTest {
         assertThat(m.lookup("a").mode()).isEqualTo(0100600);
     }
 
-    /** Which keeps the target as the content. */
+    /** s3fs keeps the target as the content. */
     @Test
     void lookup_linkOfS3fs_isALinkAlsoAfterAChangeOfItsOwner() throws Exception {
         m.bucket.put(

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where the kernel keeps the sizes of its inodes, another version of an object must come as another inode. */
+/** Where the kernel keeps the sizes of its inodes, another version of an object must get another inode. */
 class KernelSizesTest extends OverOneCache {
     @TempDir
     private Path staging;

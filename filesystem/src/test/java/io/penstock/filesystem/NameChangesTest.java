@@ -184,7 +184,7 @@ class NameChangesTest extends OverWritableMount {
         assertErrno(Errno.ENOENT, () -> m.lookup("d"));
     }
 
-    /** It is in the bucket only once it is committed. */
+    /** It is in the bucket only after its commit. */
     @Test
     void unlink_ofTheLastObjectBesideAFileThatIsBeingWritten_leavesTheDirectories() throws Exception {
         m.bucket.put("d/e/a", "1");
@@ -256,7 +256,7 @@ class NameChangesTest extends OverWritableMount {
             Thread.startVirtualThread(unlink);
             gate.awaitHeld(1);
 
-            assertErrno(Errno.ESTALE, () -> m.fs.open(inode, flags)); // upon which the kernel looks it up again
+            assertErrno(Errno.ESTALE, () -> m.fs.open(inode, flags)); // the kernel then looks it up again
             assertErrno(Errno.ENOENT, () -> m.lookup("a"));
             assertThat(m.ls(FileSystem.ROOT, 10)).isEmpty();
         }
@@ -322,7 +322,7 @@ class NameChangesTest extends OverWritableMount {
         m.fs.release(file.handle());
     }
 
-    /** As programs do that delete their temporary files while they use them. */
+    /** Like programs that delete their temporary files while they use them. */
     @Test
     void unlink_writtenHereAndCommitted_isReadAndWrittenOn() throws Exception {
         OpenFile file = m.create("a", O_RDWR);
@@ -510,7 +510,7 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.cat("a")).isEqualTo("1");
     }
 
-    /** Such as when there is no memory for a request. */
+    /** For example if there is no memory for a request. */
     @Test
     void unlink_endedByAnError_leavesTheOpenFileToBeCommitted() throws Exception {
         OpenFile file = m.create("a", O_RDWR);
@@ -726,7 +726,7 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.ls(FileSystem.ROOT, 10)).containsExactly("c");
     }
 
-    /** So many that the last ones are a burst. */
+    /** Enough that the last ones are a burst. */
     private void unlinkMany(String directory, int files) throws Exception {
         for (int i = 0; i < files; i++) {
             m.unlink(directory + '/' + i);
@@ -822,9 +822,9 @@ class NameChangesTest extends OverWritableMount {
         for (int i = RemovalBurst.FIRST; i < 20; i++) {
             m.unlink("d/" + i);
         }
-        m.fs.awaitBackgroundTasks(); // a program may take its time
+        m.fs.awaitBackgroundTasks(); // a program may call fsync much later
         assertErrno(Errno.EIO, () -> m.fs.fsyncdir(handle));
-        m.fs.fsyncdir(handle); // which is told once
+        m.fs.fsyncdir(handle); // reported once
         assertErrno(Errno.ENOTEMPTY, () -> m.rmdir("d"));
         assertThat(m.cat("d/19")).isEqualTo("1");
         assertThat(m.lookup("d/19").inode()).isEqualTo(last);
@@ -913,7 +913,7 @@ class NameChangesTest extends OverWritableMount {
         m.mkdir("d");
         putMany("d", 20);
         unlinkMany("d", 10);
-        m.lookup("d/19"); // what rm looks at
+        m.lookup("d/19"); // the version that rm sees
         if (isBefore) {
             m.bucket.put("d/19", "2");
         }
@@ -964,7 +964,7 @@ class NameChangesTest extends OverWritableMount {
         m.rmdir("d");
     }
 
-    /** By a path below /proc/self/fd, of a descriptor with O_PATH: the kernel looks no name up. */
+    /** By a path below /proc/self/fd, of a descriptor with O_PATH: the kernel looks up no name. */
     @Test
     void open_byDescriptorWhileABurstRemoves_isEstale() throws Exception {
         m.mkdir("d");
@@ -1243,7 +1243,7 @@ class NameChangesTest extends OverWritableMount {
         try (Gate copied = m.delays.holdAnswer(Call.Copy.class::isInstance)) {
             Thread.startVirtualThread(rename);
             copied.awaitHeld(1);
-            m.write(writer, 3, " and two"); // as the kernel's write-back of a mapping does
+            m.write(writer, 3, " and two"); // like the kernel's write-back of a mapping
             m.fs.release(writer.handle());
         }
         rename.get();
@@ -1254,7 +1254,7 @@ class NameChangesTest extends OverWritableMount {
         assertThat(m.uncommitted().failedFiles()).isZero();
     }
 
-    /** The open hears that the old name is current when it is so no more. */
+    /** The open learns that the old name is current when it no longer is. */
     @Test
     void rename_openedToBeWrittenMeanwhile_hasTheEditUnderTheNewName() throws Exception {
         m.bucket.put("a", "1");
@@ -1323,7 +1323,7 @@ class NameChangesTest extends OverWritableMount {
         }
     }
 
-    /** A user's later change of the new name is not taken for the copy. */
+    /** A user's later change of the new name is not mistaken for the copy. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void rename_againAfterTheCopyHasGone_copiesAgain(boolean interrupted) throws Exception {
@@ -1452,7 +1452,7 @@ class NameChangesTest extends OverWritableMount {
         }
 
         m.write(writer, 1, "2");
-        m.rename("a", "b", 0); // as Go does
+        m.rename("a", "b", 0); // like Go
         m.write(writer, 2, "3");
         m.close(writer);
         m.drain();

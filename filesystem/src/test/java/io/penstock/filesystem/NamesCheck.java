@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Compares all that a mount shows, and all objects of its bucket, with {@link ReferenceTree}. */
+/** Compares everything that a mount shows, and all objects of its bucket, with {@link ReferenceTree}. */
 final class NamesCheck {
     private static final String ROOT_MARKER = ".penstock/";
     private static final Instant RECENT = Instant.parse("2020-01-01T00:00:00Z");
@@ -26,10 +26,10 @@ final class NamesCheck {
     private final ReferenceTree reference;
     private final boolean byInode;
 
-    /** Directories that were read: each with another batch than the last. */
+    /** The number of directories read: each with another batch size than the last. */
     private int batches;
 
-    /** @param reference is told which directories the mount has marked, and which files it has committed early */
+    /** @param reference is notified of directories that the mount marks, and of files that it commits early */
     NamesCheck(Mounted m, ReferenceTree reference, boolean byInode) {
         this.m = m;
         this.byInode = byInode;
@@ -82,7 +82,7 @@ final class NamesCheck {
         assertThat(m.bucket.openUploads()).as("uploads").isEmpty();
     }
 
-    /** Whether another content than before shows that it was committed before it had to be. */
+    /** Whether content that differs from before shows that the file was committed before it had to be. */
     private boolean isCommitted(ReferenceOpen file, Map<String, String> files) {
         ReferenceEntry before = reference.objects.get(requireNonNull(file.path()));
         String written = file.now().stored();
@@ -200,14 +200,14 @@ final class NamesCheck {
         assertThat(shown).as("extended attributes of " + path).isEqualTo(entry.extended());
     }
 
-    // ---- what is open
+    // ---- open files
 
     private void checkHandle(int slot, OpenFile open) throws ErrnoException {
         ReferenceOpen file = requireNonNull(reference.open.get(slot));
         ReferenceEntry entry = reference.opened(slot);
         String path = file.path();
         if (file.byOthers() && path == null && entry.content().isEmpty()) {
-            return; // All empty objects are one version: once its name has one again, it may be what that becomes.
+            return; // All empty objects are one version: if its name has one again, the handle may show that one.
         }
         String what = path == null ? "a removed file" : "what is open of " + path;
         long inode = m.fs.inodeOf(open.handle());
@@ -217,7 +217,7 @@ final class NamesCheck {
             // A fresh link shows two for some seconds.
             assertThat(shown.links()).as("links of " + what).isBetween(path == null ? 0 : 1, path == null ? 0 : 2);
         } else if (byInode && !entry.content().isEmpty()) {
-            // What a replaced version has besides its bytes is not kept, and may be the new one's.
+            // The attributes of a replaced version are not kept, and may be the new one's.
             assertThat(m.fs.getattr(inode).size())
                     .as("size of " + what)
                     .isEqualTo(entry.content().length());

@@ -8,9 +8,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Draws steps that mostly have something to do in the tree as it is. There are two names, so that they collide. */
+/** Draws steps that mostly have something to do in the current tree. There are two names, so that they collide. */
 final class NamesGenerator {
-    /** Of a time at which nothing is written, so that such times are those that were set. */
+    /** A time at which nothing is written, so a file that shows it got it from a step. */
     private static final Instant LONG_AGO = Instant.parse("2001-02-03T04:05:06.123456789Z");
 
     private static final Creator OTHER = new Creator(7, 8);
@@ -18,7 +18,7 @@ final class NamesGenerator {
     private final RandomGenerator random;
     private final ReferenceTree tree;
 
-    /** @param tree as it is before the step */
+    /** @param tree its state before the step */
     NamesGenerator(RandomGenerator random, ReferenceTree tree) {
         this.random = random;
         this.tree = tree;
@@ -104,13 +104,13 @@ final class NamesGenerator {
 
     // ---- paths
 
-    /** Mostly one that something has. */
+    /** Mostly an existing one. */
     private String taken() {
         List<String> all = tree.all();
         return all.isEmpty() || random.nextInt(8) == 0 ? any() : all.get(random.nextInt(all.size()));
     }
 
-    /** Mostly one in a directory that is there. */
+    /** Mostly one in an existing directory. */
     private String free() {
         if (random.nextInt(8) == 0) {
             return any();

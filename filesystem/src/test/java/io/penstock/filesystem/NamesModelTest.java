@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random changes of names and attributes, of files and directories that want the same names; failed requests and lost
- * responses, changes by other nodes, remounts and crashes, checked against {@link ReferenceTree}: after each step all names,
- * attributes and contents, every open file and every object must be as in the model. Each run takes other sequences;
+ * Random changes of names and attributes, of files and directories that compete for the same names; failed requests,
+ * lost responses, changes by other nodes, remounts and crashes. After each step all names, attributes and contents,
+ * every open file and every object must be as in {@link ReferenceTree}. Each run takes other sequences:
  * {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
- * {@link WritingModelTest} is the same for what is written to files.
+ * {@link WritingModelTest} does the same for writes.
  */
 @Timeout(1200)
 class NamesModelTest {
@@ -46,7 +46,7 @@ class NamesModelTest {
         }
     }
 
-    /** Leaves out all steps without which it fails too. */
+    /** Removes all steps that the failure does not need. */
     private static List<NamesStep> shorten(PageCache cache, boolean byInode, List<NamesStep> steps) {
         List<NamesStep> shortest = new ArrayList<>(steps);
         for (int i = shortest.size() - 1; i >= 0; i--) {
@@ -58,7 +58,7 @@ class NamesModelTest {
         return shortest;
     }
 
-    /** @param taken gets the steps that were taken */
+    /** @param taken receives the steps that were taken */
     private static @Nullable Throwable run(
             PageCache cache, boolean byInode, List<NamesStep> taken, RandomGenerator random) {
         return run(cache, byInode, run -> {

@@ -35,10 +35,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Takes the steps of one sequence, in a mount and in {@link ReferenceTree}, and compares them after each. One short method for
- * each kind of step: hence its length.
- */
+/** Takes the steps of one sequence, in a mount and in {@link ReferenceTree}, and compares them after each. */
 final class NamesRun implements AutoCloseable {
     /** The number of files that can be open at a time. */
     static final int SLOTS = 2;
@@ -62,7 +59,7 @@ final class NamesRun implements AutoCloseable {
 
     /**
      * @param folder for staging folders
-     * @param byInode whether the kernel knows files by inode, each of which is one version while it is open
+     * @param byInode whether the kernel knows files by inode: an inode is one version while it is open
      */
     NamesRun(PageCache cache, Path folder, boolean byInode) throws IOException {
         this.cache = cache;
@@ -84,7 +81,7 @@ final class NamesRun implements AutoCloseable {
         return mounted;
     }
 
-    /** The tree as it is now: not to be changed. */
+    /** The current tree: must not be changed. */
     ReferenceTree reference() {
         return reference;
     }
@@ -99,7 +96,7 @@ final class NamesRun implements AutoCloseable {
             m.faults.next(call -> isOf(call, fails) && before.getAndDecrement() <= 0, fault(fails));
             failure = fails;
             take(failing);
-            m.faults.heal(); // it may have asked for less
+            m.faults.heal(); // it may have sent fewer requests
             failure = null;
             return;
         }
@@ -125,8 +122,8 @@ final class NamesRun implements AutoCloseable {
     }
 
     /**
-     * Whether a lost response leaves the name of a file that is being written without its object, or with another: then its
-     * commit is a conflict. {@link WritingModelTest} has such.
+     * Whether a lost response leaves the name of a file that is being written without its object, or with another: then
+     * its commit is a conflict. {@link WritingModelTest} covers those.
      */
     private boolean mayConflict(NamesStep step) {
         return switch (step) {
@@ -163,10 +160,10 @@ final class NamesRun implements AutoCloseable {
     }
 
     /**
-     * Makes a call. It ends as the model has it; but if a request fails it may fail for that, and then all is as before or
-     * as if it had not failed.
+     * Makes a call. It ends as in the model. But if a request fails, the call may fail for that reason: then everything
+     * is as before, or as if it had not failed.
      *
-     * @param others what else may have become of a call that fails
+     * @param others other possible outcomes of a call that fails
      */
     private void call(Modelled modelled, Checked call, Modelled... others) throws Exception {
         ReferenceTree after = reference.copy();
@@ -187,7 +184,7 @@ final class NamesRun implements AutoCloseable {
         }
     }
 
-    /** As the kernel does, which walks the path once more upon ESTALE. */
+    /** Like the kernel, which walks the path once more on ESTALE. */
     private static @Nullable Errno errno(Checked call) throws Exception {
         Errno errno = errnoOnce(call);
         return errno == Errno.ESTALE ? errnoOnce(call) : errno;
@@ -202,7 +199,7 @@ final class NamesRun implements AutoCloseable {
         }
     }
 
-    /** What may have become of a call that fails. */
+    /** The possible outcomes of a call that fails. */
     private List<ReferenceTree> states(ReferenceTree after, Modelled... others) {
         List<ReferenceTree> states = new ArrayList<>(List.of(reference, after));
         for (Modelled other : others) {
@@ -214,11 +211,11 @@ final class NamesRun implements AutoCloseable {
         return states;
     }
 
-    /** Finds out in which of these states it is. */
+    /** Finds out which of these states it is in. */
     private void settle(List<ReferenceTree> states) throws Exception {
         for (ReferenceTree state : states) {
             for (String path : state.all()) {
-                Errno _ = errno(() -> m.lookup(path)); // what it is may be in doubt until the next lookup
+                Errno _ = errno(() -> m.lookup(path)); // it may be in doubt until the next lookup
             }
         }
         List<String> differences = new ArrayList<>();
@@ -283,7 +280,7 @@ final class NamesRun implements AutoCloseable {
         m.fs.forget(lookedUp.inode(), 1);
     }
 
-    /** As the kernel does, which looks nothing up in what is no directory. */
+    /** Like the kernel, which looks nothing up in anything but directories. */
     private long parent(String path) throws ErrnoException {
         String parent = ReferenceTree.parent(path);
         if (parent.isEmpty()) {
@@ -302,7 +299,7 @@ final class NamesRun implements AutoCloseable {
 
     private void link(String from, String to) throws Exception {
         if (reference.isDirectory(from) && reference.find(to) != null) {
-            return; // which of two errors it is depends on what the kernel knows
+            return; // which of two errors it is depends on the kernel's knowledge
         }
         call(tree -> tree.link(from, to), () -> {
             long inode = m.lookup(from).inode();
@@ -312,7 +309,7 @@ final class NamesRun implements AutoCloseable {
 
     private void rename(String from, String to, boolean asked) throws Exception {
         boolean areRelated = from.equals(to) || ReferenceTree.isWithin(from, to) || ReferenceTree.isWithin(to, from);
-        boolean mustBeNew = asked && !areRelated; // the kernel answers for such
+        boolean mustBeNew = asked && !areRelated; // the kernel itself answers those
         call(
                 tree -> tree.rename(from, to, mustBeNew),
                 () -> m.fs.rename(parent(from), name(from), parent(to), name(to), mustBeNew ? RENAME_NOREPLACE : 0),
@@ -346,7 +343,7 @@ final class NamesRun implements AutoCloseable {
         return "<" + ++contents + ">";
     }
 
-    /** Whether the kernel lets a program open what has the path, to write: not a link or a FIFO, and here, not twice. */
+    /** Whether the kernel lets a program open the path for writing: not a link or a FIFO, and here, not twice. */
     private boolean isToBeOpened(String path) {
         ReferenceEntry entry = reference.find(path);
         boolean isOther = entry != null && !entry.isRegular() && !entry.isDirectory();
@@ -506,9 +503,9 @@ final class NamesRun implements AutoCloseable {
         });
     }
 
-    // ---- what befalls
+    // ---- outside events
 
-    /** Whether no file is open for writing at the path, above it or below: what others do there is for other tests. */
+    /** Whether no file is open for writing at the path, above it or below: other tests cover others' changes there. */
     private boolean isLeftAlone(String path) {
         String top = path.split("/", 2)[0];
         Predicate<String> isBelow = each -> each.equals(top) || ReferenceTree.isWithin(each, top);
@@ -551,7 +548,7 @@ final class NamesRun implements AutoCloseable {
         check();
     }
 
-    /** Both this mount's clock and the store's, which is that of the first mount. */
+    /** Both this mount's clock and the store's, which is the clock of the first mount. */
     private void advance(Duration time) {
         m.clock.advance(time);
         if (!storeClock.equals(m.clock)) {

@@ -9,9 +9,9 @@ sealed interface NamesStep {
     /** The number of files that can be open at a time. */
     int SLOTS = 2;
 
-    // ---- what programs do
+    // ---- calls of programs
 
-    /** Makes or replaces a file, and closes it. */
+    /** Creates or replaces a file, and closes it. */
     record Save(String path, int mode, Creator creator, boolean empty) implements NamesStep {}
 
     record Create(int slot, String path, int mode) implements NamesStep {}
@@ -55,33 +55,33 @@ sealed interface NamesStep {
     /** @param value null to remove it */
     record SetExtended(String path, String name, @Nullable String value, int flags) implements NamesStep {}
 
-    // ---- what befalls them
+    // ---- outside events
 
     /** Another node writes an object. */
     record Put(String path) implements NamesStep {}
 
-    /** Another node makes a directory. */
+    /** Another node creates a directory. */
     record PutDirectory(String path) implements NamesStep {}
 
     /** Another node deletes an object, or an empty directory. */
     record Delete(String path) implements NamesStep {}
 
-    /** A second passes, or what is cached becomes too old. */
+    /** A second passes, or the cache expires. */
     record Wait(boolean forTtl) implements NamesStep {}
 
     record Remount() implements NamesStep {}
 
     record Crash() implements NamesStep {}
 
-    /** A step of which a request to the store fails. */
+    /** A step in which a request to the store fails. */
     record Failing(NamesStep step, Failure failure) implements NamesStep {}
 
     /**
      * A request that fails.
      *
-     * @param write whether it is one that changes something
-     * @param after how many of its kind succeed before
-     * @param lost whether the store carries it out all the same
+     * @param write whether it is a modifying one
+     * @param after how many requests of its kind succeed first
+     * @param lost whether the store executes it all the same
      */
     record Failure(boolean write, int after, boolean lost, Errno errno) {}
 }

@@ -52,7 +52,7 @@ class ObjectFactsTest extends OverWritableMount {
         assertThat(m.store.only(Call.Checksums.class)).isEmpty();
     }
 
-    /** As S3 makes it: the number of parts is behind the MD5 of their MD5s. */
+    /** As made by S3: the number of parts follows the MD5 of their MD5s. */
     private record InParts(Content bytes) implements Content {
         @Override
         public long size() {

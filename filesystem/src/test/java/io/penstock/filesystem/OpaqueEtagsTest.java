@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store whose ETags stay when the content changes, as those of some gateways to file systems. */
+/** A store whose ETags stay the same when the content changes, as with some gateways to file systems. */
 @Timeout(60)
 class OpaqueEtagsTest extends OverOneCache {
     private final ManualClock storesClock = new ManualClock();
@@ -44,7 +44,7 @@ class OpaqueEtagsTest extends OverOneCache {
         m.close();
     }
 
-    /** Another node replaces it by as many bytes. */
+    /** Another node replaces it with the same number of bytes. */
     private void replace(String text) {
         storesClock.advance(Duration.ofSeconds(1));
         m.bucket.put("a", text);

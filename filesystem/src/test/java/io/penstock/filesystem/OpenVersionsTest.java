@@ -194,7 +194,7 @@ class OpenVersionsTest extends OverWritableMount {
         long other = m.lookup("a").inode();
         m.fs.release(old.handle());
 
-        m.fs.getattr(inode); // as by a path walk that is under way
+        m.fs.getattr(inode); // as by a path walk in progress
         OpenFile writer = m.fs.open(inode, O_WRONLY);
         assertThat(other).isNotEqualTo(inode);
         assertThat(m.lookup("a").inode()).isEqualTo(inode);

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests whose mounts have one small cache in each class: opening one takes as long as many a test. */
+/** Tests whose mounts share one small cache per class: opening a cache takes as long as many a test. */
 public abstract class OverOneCache {
     protected static PageCache cache;
 

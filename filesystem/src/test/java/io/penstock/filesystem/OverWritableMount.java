@@ -5,7 +5,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that have a mount of their own each, to which they may write. */
+/** Tests that each have their own writable mount. */
 abstract class OverWritableMount extends OverOneCache {
     @TempDir
     Path staging;

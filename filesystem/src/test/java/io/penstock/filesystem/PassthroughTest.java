@@ -32,10 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which opens hand a file of the cache to the kernel, and the attributes that the inode shows until the last close. */
+/** Which opens pass a cache file to the kernel, and the attributes that the inode shows until the last close. */
 @Timeout(60)
 class PassthroughTest extends OverOneCache {
-    /** Smaller ones have no file of their own. */
+    /** Smaller objects have no file of their own. */
     private static final String HELLO = page("hello");
 
     private static final String OLD = page("old");
@@ -144,7 +144,7 @@ class PassthroughTest extends OverOneCache {
         long before = cache.statistics().diskBytes();
         m.read(first);
         while (cache.statistics().diskBytes() == before) {
-            Thread.sleep(1); // then it is as good as stored, and soon is
+            Thread.sleep(1); // then it is almost stored
         }
 
         OpenFile second = m.fs.open(inode, 0, kernel);
@@ -191,7 +191,7 @@ class PassthroughTest extends OverOneCache {
         m.bucket.put("a", "newer");
         m.clock.advance(Mounted.TTL);
 
-        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0, kernel)); // upon which the kernel looks the name up again
+        assertErrno(Errno.ESTALE, () -> m.fs.open(inode, 0, kernel)); // the kernel then looks the name up again
         Attributes found = m.lookup("a");
         assertThat(found.inode()).isNotEqualTo(inode);
         assertThat(found.size()).isEqualTo(5);
@@ -233,7 +233,7 @@ class PassthroughTest extends OverOneCache {
         assertErrno(Errno.ESTALE, () -> m.fs.getattr(inode));
     }
 
-    /** The copy has another ETag, as those of large objects have: here it goes by the time. */
+    /** The copy has another ETag, as copies of large objects do: here it depends on the time. */
     @Test
     void rename_whilePassedThrough_keepsTheInodeAndWhatIsOpen() throws Exception {
         m.close();
@@ -345,7 +345,7 @@ class PassthroughTest extends OverOneCache {
 
     private void awaitWhole(long inode) throws Exception {
         for (OpenFile file = probe(inode); file != null; file = probe(inode)) {
-            boolean isWhole = file.pageCache() == PageCachePolicy.PASS_THROUGH; // by an earlier open
+            boolean isWhole = file.pageCache() == PageCachePolicy.PASS_THROUGH; // because of an earlier open
             m.fs.release(file.handle());
             if (isWhole) {
                 return;

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two nodes that make the same names at once, as programs do that lock by mkdir, O_EXCL, ln or a rename: one of them makes each. */
+/** Two nodes create the same names, like programs that lock by mkdir, O_EXCL, ln or rename: one succeeds. */
 @Timeout(120)
 class RacingNodesTest extends OverOneCache {
     private static final int ROUNDS = 300;
@@ -97,7 +97,7 @@ class RacingNodesTest extends OverOneCache {
         });
     }
 
-    /** The commit decides, without a request at the open: a file is as empty as another's, or has the same content. */
+    /** The commit decides, without a request at the open: both files are empty, or have the same content. */
     @ParameterizedTest
     @ValueSource(strings = {"", "the same"})
     void createExclusively_committedByTheClose_isDoneByOne(String content) {
@@ -116,7 +116,7 @@ class RacingNodesTest extends OverOneCache {
         });
     }
 
-    /** Lance's commit, and locks by ln. */
+    /** The commits of Lance, and locks by ln. */
     @Test
     void link_byBothAtOnce_isDoneByOneWhoseContentStays() {
         raceForAName("RacingNodesTest.link", (node, own, name) -> {
@@ -130,7 +130,7 @@ class RacingNodesTest extends OverOneCache {
         raceForAName("RacingNodesTest.rename", (node, own, name) -> node.rename(own, name, RENAME_NOREPLACE));
     }
 
-    /** The commit of results by a rename: equal files, of nodes that have done the same work. */
+    /** Results committed by a rename: equal files from nodes that have done the same work. */
     @Test
     void renameOfDirectories_byBothAtOnce_losesNoFile() {
         Seeded.checkOthers("RacingNodesTest.directories", ROUNDS / 3, random -> {
@@ -147,7 +147,7 @@ class RacingNodesTest extends OverOneCache {
         });
     }
 
-    /** Whose marker's copy comes late: the other has done all by then. */
+    /** Its marker's copy comes late: by then the other has done everything. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void renameOfADirectory_ontoOneJustRenamed_isEnotemptyAndLeavesThat(boolean checks) throws Exception {
@@ -195,7 +195,7 @@ class RacingNodesTest extends OverOneCache {
     private void raceForAName(String what, Naming naming) {
         Seeded.checkOthers(what, ROUNDS, random -> {
             String name = "name" + random.nextLong();
-            boolean equal = random.nextInt(3) == 0; // then only the number of winners shows
+            boolean equal = random.nextInt(3) == 0; // then only the number of winners is visible
             for (Mounted node : nodes) {
                 node.save(own(node, name), equal ? "the same" : "of node " + nodes.indexOf(node));
             }
@@ -213,14 +213,14 @@ class RacingNodesTest extends OverOneCache {
         return name + "-of-" + nodes.indexOf(node);
     }
 
-    /** @return which of them succeeded: the other had EEXIST, or ESTALE where its close lost */
+    /** @return which of them succeeded: the other had EEXIST, or ESTALE if its close lost */
     private int race(RandomGenerator random, String name, Attempt attempt) throws Exception {
         List<Boolean> succeeded = outcomes(random, name, Set.of(Errno.EEXIST, Errno.ESTALE), attempt);
         assertThat(succeeded).containsExactlyInAnyOrder(true, false);
         return succeeded.indexOf(true);
     }
 
-    /** @return whether each of them succeeded; it had one of these errors otherwise */
+    /** @return whether each of them succeeded; otherwise it had one of these errors */
     private List<Boolean> outcomes(RandomGenerator random, String name, Set<Errno> lost, Attempt attempt)
             throws Exception {
         CyclicBarrier start = new CyclicBarrier(nodes.size());
@@ -228,7 +228,7 @@ class RacingNodesTest extends OverOneCache {
         for (Mounted node : nodes) {
             int delay = random.nextInt(200);
             Callable<Boolean> task = () -> {
-                assertErrno(Errno.ENOENT, () -> node.lookup(name)); // as the kernel does first: now it is cached
+                assertErrno(Errno.ENOENT, () -> node.lookup(name)); // like the kernel at first: now it is cached
                 start.await();
                 for (int i = 0; i < delay; i++) {
                     Thread.onSpinWait();

@@ -7,10 +7,10 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link ReferenceTree} knows of one file or directory.
+ * The state of one file or directory in {@link ReferenceTree}.
  *
  * @param mode type and permission bits
- * @param content of a symbolic link, its target; of a directory, nothing
+ * @param content for a symbolic link, its target; for a directory, nothing
  * @param modified null if no program has set it since the last write
  * @param accessed likewise
  */
@@ -34,7 +34,7 @@ record ReferenceEntry(
         return new ReferenceEntry(mode, creator.uid(), creator.gid(), null, null, Map.of(), content);
     }
 
-    /** As another node writes it, which keeps no attributes. */
+    /** As written by another node, which keeps no attributes. */
     static ReferenceEntry foreign(String content) {
         return of(Attributes.S_IFREG | 0640, Mounted.CREATOR, content);
     }
@@ -56,7 +56,7 @@ record ReferenceEntry(
         return isRegular() ? content : "";
     }
 
-    /** Makes it this directory's, as one with the set-group-ID bit wants it. */
+    /** Puts it into this directory: takes over its group if the directory has the set-group-ID bit. */
     ReferenceEntry in(ReferenceEntry directory) {
         if ((directory.mode & SET_GROUP) == 0) {
             return this;
@@ -65,7 +65,7 @@ record ReferenceEntry(
         return new ReferenceEntry(mode | inherited, uid, directory.gid, modified, accessed, extended, content);
     }
 
-    /** A write takes away the times that were set. */
+    /** A write discards the times that were set. */
     ReferenceEntry withContent(String after) {
         return new ReferenceEntry(mode, uid, gid, null, null, extended, after);
     }
@@ -75,7 +75,7 @@ record ReferenceEntry(
         return new ReferenceEntry(after, uid, gid, modified, accessed, extended, content);
     }
 
-    /** As chown(2) does: a file loses its set-user-ID bit, and its set-group-ID bit if its group may execute it. */
+    /** Like chown(2): a file loses its set-user-ID bit, and its set-group-ID bit if its group may execute it. */
     ReferenceEntry withOwner(int owner, int group) {
         int dropped = isDirectory() ? 0 : SET_USER | ((mode & GROUP_EXECUTE) == 0 ? 0 : SET_GROUP);
         return new ReferenceEntry(mode & ~dropped, owner, group, modified, accessed, extended, content);

@@ -12,22 +12,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reference model of writing: the state that a bucket, the open files of one mount, and its names must have. Each
- * operation returns the errno that it must end with, null for success. A version of an object is its content.
+ * The reference model of writing: the expected state of a bucket, the open files of one mount, and its names. Each
+ * operation returns the errno that the call must end with, null for success. A version of an object is its content.
  */
 final class ReferenceFiles {
     /** The objects of the bucket. */
     final Map<String, Version> store = new HashMap<>();
 
-    /** Files that are open, the oldest first. */
+    /** Open files, oldest first. */
     private final List<File> files = new ArrayList<>();
 
-    /** What fails the next time that it is asked of the store; null if nothing does. */
+    /** The request to the store that fails next; null if none does. */
     private @Nullable Failure next;
 
-    /** What is asked of the store. */
+    /** A request to the store. */
     enum Request {
-        /** What commits a file. */
+        /** Commits a file. */
         PUT,
         /** To another name. */
         COPY,
@@ -37,8 +37,8 @@ final class ReferenceFiles {
     /**
      * A request that fails.
      *
-     * @param lost whether the store carries it out all the same
-     * @param errno what the caller is told, unless it can be found out that it was carried out
+     * @param lost whether the store executes it all the same
+     * @param errno the caller's error, unless the mount can find out that it was executed
      */
     record Failure(Request request, boolean lost, Errno errno) {}
 
@@ -65,7 +65,7 @@ final class ReferenceFiles {
         }
     }
 
-    /** The state that handles of one file share. */
+    /** The state shared by the handles of one file. */
     static final class File {
         byte[] content;
         /** Null once it is removed. */
@@ -74,17 +74,17 @@ final class ReferenceFiles {
         /** The store's last version that this mount has seen: a commit over any other is a conflict. */
         @Nullable
         Version base;
-        /** Where that is. */
+        /** The key of that version. */
         String key;
 
-        /** What a crash finds: nothing if null. It is never older than what was last sent. */
+        /** The content that a crash leaves: nothing if null. It is never older than the last one sent. */
         byte @Nullable [] durable;
-        /** What requests have sent that have failed: the store may have it. */
+        /** The versions sent by failed requests: the store may have them. */
         final Set<Version> doubts = new HashSet<>();
 
         boolean written;
         boolean dirty;
-        /** Nothing of it has been committed since it was made. */
+        /** Nothing of it has been committed since its creation. */
         boolean fresh;
 
         int handles;
@@ -119,7 +119,7 @@ final class ReferenceFiles {
 
     // ---- reading
 
-    /** The file's content as the mount has to show it: null if there is no such name. */
+    /** The content that the mount must show: null if there is no such name. */
     byte @Nullable [] content(String path) {
         File shown = shown(path);
         if (shown != null) {
@@ -208,8 +208,8 @@ final class ReferenceFiles {
     }
 
     /**
-     * Copies the source's bytes from there on, up to {@code length}; if that is all of an object, into an empty file,
-     * the store has the copy then.
+     * Copies the source's bytes from this position, up to {@code length}. If that is a whole object, copied into an
+     * empty file, the store has the copy then.
      */
     @Nullable
     Errno copy(File source, int from, Handle handle, int position, int length) {
@@ -313,7 +313,7 @@ final class ReferenceFiles {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // content that was written again is not what was sent, be it the same
+    @SuppressWarnings("ReferenceEquality") // content written again is not the content sent, even if equal
     @Nullable
     Errno commit(File file) {
         if (!file.dirty || file.path == null) {
@@ -323,7 +323,7 @@ final class ReferenceFiles {
             file.durable = file.content;
         }
         Version there = store.get(file.path);
-        boolean isSent = file.doubts.stream().anyMatch(sent -> sent == there); // and not of equal content only
+        boolean isSent = file.doubts.stream().anyMatch(sent -> sent == there); // not just equal content
         if (isSent || (!Objects.equals(there, file.base) && file.doubts.contains(there))) {
             if (file.doubts.stream().anyMatch(sent -> sent.equals(there) && sent.bytes == file.content)) {
                 committed(file); // without a request
@@ -338,7 +338,7 @@ final class ReferenceFiles {
         Failure failure = take(Request.PUT);
         if (failure != null && !failure.lost) {
             if (isFirstSuch && failure.errno == Errno.EACCES) {
-                file.doubts.remove(sent); // a refusal tells that nothing was stored
+                file.doubts.remove(sent); // a refusal means that nothing was stored
             }
             return failure.errno;
         } else if (!Objects.equals(there, file.base)) {
@@ -390,7 +390,7 @@ final class ReferenceFiles {
         return failure;
     }
 
-    /** The process is killed, and the next one commits what it finds, unless that is a conflict. */
+    /** The process is killed. The next one commits the content that it finds, unless that is a conflict. */
     void crash() {
         for (File file : files) {
             if (file.dirty && file.path != null && file.durable != null) {
@@ -427,7 +427,7 @@ final class ReferenceFiles {
         Version version = shown == null || !shown.doubts.isEmpty() ? there : shown.base;
         if (version != null) {
             Failure failure = take(Request.DELETE);
-            boolean refused = there != null && !there.equals(version); // and so it is asked once more
+            boolean refused = there != null && !there.equals(version); // and so it is requested once more
             if (failure == null || failure.lost) {
                 store.remove(path);
             }
@@ -465,7 +465,7 @@ final class ReferenceFiles {
             version = source.base;
         }
         if (!store.containsKey(from)) {
-            return Errno.ESTALE; // before it is copied, it is asked for its properties
+            return Errno.ESTALE; // its properties are requested before the copy
         }
         Failure failure = take(Request.COPY);
         if (failure != null && !failure.lost) {
@@ -486,13 +486,13 @@ final class ReferenceFiles {
         }
         failure = take(Request.DELETE);
         if (failure != null && !failure.lost) {
-            return failure.errno; // both names stand
+            return failure.errno; // both names exist
         }
-        store.remove(from); // if the answer is lost, a look shows that
+        store.remove(from); // if the response is lost, a lookup shows that
         return null;
     }
 
-    /** Whether it just takes a new name: it is open for writing, and nothing of it was ever sent, nor replaces anything. */
+    /** Whether it just takes a new name: it is open for writing, it was never sent, and it replaces nothing. */
     private static boolean isUnknownToTheStore(File file) {
         return file.fresh && file.base == null && file.doubts.isEmpty() && file.unflushed > 0;
     }

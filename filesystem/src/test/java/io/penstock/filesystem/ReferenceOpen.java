@@ -3,13 +3,13 @@ package io.penstock.filesystem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link ReferenceTree} knows of an open file.
+ * The state of an open file in {@link ReferenceTree}.
  *
  * @param path null once it is removed, or replaced
  * @param byOthers whether another node may have done that
- * @param now what it is; for a file that is open to be read and has a path, what the tree has there
- * @param dirty whether the store does not have it as it is
- * @param synced what the last fsync has promised: null if nothing was written before it, or all is committed
+ * @param now its state; for a file that has a path and is open for reading, use the tree's
+ * @param dirty whether the store does not have its current state
+ * @param synced the state promised by the last fsync: null if nothing was written before it, or all is committed
  */
 record ReferenceOpen(
         boolean writes,

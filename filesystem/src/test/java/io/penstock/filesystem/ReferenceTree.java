@@ -17,34 +17,34 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reference model of names: the tree that one mount must show of its bucket, by path. Each operation returns the errno
- * that it must end with, null for success. A directory exists as long as it has a marker or something is in it, or if it
- * was emptied here a short time ago. Which directories get markers besides those that mkdir makes is the mount's choice:
- * {@link #marked} tells. One class for all operations: hence its length.
+ * The reference model of names: the tree that one mount must show of its bucket, by path. Each operation returns the
+ * errno that the call must end with, null for success. A directory exists while it has a marker or entries, or if it
+ * was emptied here a short time ago. Besides the directories created by mkdir, the mount chooses which ones get
+ * markers, and {@link #marked} records them.
  */
 final class ReferenceTree {
-    /** The files that the bucket has. */
+    /** The files in the bucket. */
     final NavigableMap<String, ReferenceEntry> objects;
 
-    /** The directories that the bucket has objects of. */
+    /** The directories that have objects in the bucket. */
     final NavigableMap<String, ReferenceEntry> markers;
 
-    /** Open files by their handles. Those that are written are shown in place of the objects of their names. */
+    /** Open files by their handles. Those being written are shown instead of the objects with their names. */
     final Map<Integer, ReferenceOpen> open;
 
-    /** Directories that something was removed from in this mount: they stay for some time. */
+    /** Directories from which this mount has removed something: they stay for some time. */
     private final Set<String> emptied;
 
-    /** Directories that show when something was made in them or removed from them, not what was set. */
+    /** Directories that show the time of their last created or removed entry, not a time that was set. */
     private final Set<String> touched;
 
     /** Directories that show either. */
     private final Set<String> perhapsTouched;
 
-    /** The directory that the last call has removed or moved away: a file of its name shows from then on. */
+    /** The directory that the last call removed or moved away: a file of its name shows from then on. */
     private final Set<String> revealed = new HashSet<>();
 
-    /** Copies that the last call has left, and whose attributes show once they are in a directory that shows attributes. */
+    /** Copies left by the last call. Their attributes show once they are in a directory that shows attributes. */
     private final Set<String> unshown = new HashSet<>();
 
     ReferenceTree() {
@@ -78,7 +78,7 @@ final class ReferenceTree {
 
     // ---- paths
 
-    /** The directory that a path is in; empty for the root. */
+    /** The directory of a path; empty for the root. */
     static String parent(String path) {
         return path.substring(0, Math.max(0, path.lastIndexOf('/')));
     }
@@ -87,7 +87,7 @@ final class ReferenceTree {
         return path.startsWith(directory + "/");
     }
 
-    /** The directories above a path, but for the root: the innermost first. */
+    /** The directories above a path, except the root: innermost first. */
     private static List<String> above(String path) {
         return Stream.iterate(parent(path), above -> !above.isEmpty(), ReferenceTree::parent)
                 .toList();
@@ -105,9 +105,9 @@ final class ReferenceTree {
                 .flatMap(each -> each);
     }
 
-    // ---- what is shown
+    // ---- the tree shown
 
-    /** All paths that something has. */
+    /** All existing paths. */
     List<String> all() {
         return paths().flatMap(path -> Stream.concat(Stream.of(path), above(path).stream()))
                 .distinct()
@@ -115,7 +115,7 @@ final class ReferenceTree {
                 .toList();
     }
 
-    /** What has the path: null if nothing has. */
+    /** The entry at the path: null if there is none. */
     @Nullable
     ReferenceEntry find(String path) {
         Integer slot = slot(path);
@@ -143,7 +143,7 @@ final class ReferenceTree {
         return names;
     }
 
-    /** The handle that writes the file of this path; null if none does. */
+    /** The handle that writes the file at this path; null if there is none. */
     @Nullable
     Integer slot(String path) {
         return open.entrySet().stream()
@@ -158,19 +158,19 @@ final class ReferenceTree {
         return requireNonNull(open.get(slot));
     }
 
-    /** What an open file is. */
+    /** The state of an open file. */
     ReferenceEntry opened(int slot) {
         ReferenceOpen file = open(slot);
         return file.path() == null ? file.now() : requireNonNull(find(file.path()));
     }
 
-    /** Whether a directory shows the time of its last entry rather than what was set: null if either may be. */
+    /** Whether a directory shows the time of its last entry, not one that was set: null if it may be either. */
     @Nullable
     Boolean isTouched(String directory) {
         return perhapsTouched.contains(directory) ? null : (Boolean) touched.contains(directory);
     }
 
-    /** Why nothing can be at the path: null if something can. */
+    /** Why nothing can exist at the path: null if something can. */
     private @Nullable Errno objection(String path) {
         for (String directory : above(path).reversed()) {
             ReferenceEntry entry = find(directory);
@@ -188,14 +188,14 @@ final class ReferenceTree {
         return objection == null && find(path) == null ? Errno.ENOENT : objection;
     }
 
-    // ---- making
+    // ---- creating
 
-    /** What a new thing at the path is, by its directory. */
+    /** A new entry at the path, with the attributes that it inherits from its directory. */
     private ReferenceEntry inherited(String path, ReferenceEntry entry) {
         return entry.in(requireNonNull(find(parent(path))));
     }
 
-    /** Something was made in the directory or removed from it. */
+    /** An entry was created in the directory or removed from it. */
     private void touch(String directory) {
         touched.add(directory);
         perhapsTouched.remove(directory);
@@ -206,7 +206,7 @@ final class ReferenceTree {
         return objection == null && find(path) != null ? Errno.EEXIST : objection;
     }
 
-    /** mkdir, symlink, mknod: what is in the bucket at once. */
+    /** mkdir, symlink, mknod: these are in the bucket immediately. */
     @Nullable
     Errno make(String path, ReferenceEntry entry) {
         Errno errno = notNew(path);
@@ -214,7 +214,7 @@ final class ReferenceTree {
             (entry.isDirectory() ? markers : objects).put(path, inherited(path, entry));
             touch(parent(path));
             if (entry.isDirectory()) {
-                touch(path); // it is as old as its making
+                touch(path); // it is as old as its creation
             }
         }
         return errno;
@@ -259,7 +259,7 @@ final class ReferenceTree {
         open.computeIfPresent(slot, (_, file) -> file.changed(file.now().withContent(after)));
     }
 
-    /** truncate(2) of a file that nobody has open to write. */
+    /** truncate(2) of a file that is not open for writing. */
     @Nullable
     Errno truncate(String path, int size) {
         Errno errno = missing(path);
@@ -281,7 +281,7 @@ final class ReferenceTree {
         open.remove(slot);
     }
 
-    /** The bucket has what is written of this file, from now on at the latest. */
+    /** The bucket has this file's written content, from now on at the latest. */
     void commit(int slot) {
         ReferenceOpen file = open(slot);
         if (file.dirty()) {
@@ -290,7 +290,7 @@ final class ReferenceTree {
         }
     }
 
-    /** What was changed of written files beside their content, since their last commit or fsync, is as safe as that. */
+    /** Changes to written files other than their content become as durable as the last commit or fsync. */
     void commitAttributes() {
         open.replaceAll((_, file) -> {
             ReferenceEntry stored = file.path() == null ? null : objects.get(file.path());
@@ -340,7 +340,7 @@ final class ReferenceTree {
         return errno;
     }
 
-    /** What is open of the path has no name any more. */
+    /** The open files at the path have no name any more. */
     private void lose(String path) {
         ReferenceEntry last = find(path);
         if (last != null) {
@@ -397,10 +397,10 @@ final class ReferenceTree {
     }
 
     /**
-     * A rename of a directory that failed: copies whose responses were lost are not known to be its own, and stay.
+     * A rename of a directory that failed: copies whose responses were lost cannot be identified as its own, and stay.
      *
      * @param keys of all objects in the bucket
-     * @param keeps whether a directory shows the attributes of what was copied into it: not once its own marker has gone
+     * @param keeps whether a directory shows the attributes of files copied into it: not once its own marker is gone
      */
     @Nullable
     Errno leaveCopies(String from, String to, Set<String> keys, Predicate<String> keeps) {
@@ -423,7 +423,7 @@ final class ReferenceTree {
         return null;
     }
 
-    /** Copies that are not to be renamed: the model does not know with which attributes they would show. */
+    /** Copies that must not be renamed: the model does not know with which attributes they would show. */
     Set<String> takeUnshown() {
         Set<String> taken = Set.copyOf(unshown);
         unshown.clear();
@@ -497,7 +497,7 @@ final class ReferenceTree {
         }
     }
 
-    /** What a rename of a file has done when it cannot delete the original, or is not told that it has copied it. */
+    /** The effect of a file's rename that cannot delete the original, or gets no response to the copy. */
     @Nullable
     Errno copyFile(String from, String to) {
         Integer slot = slot(from);
@@ -514,7 +514,7 @@ final class ReferenceTree {
         return null;
     }
 
-    /** What is open of a file is of its copy from now on. */
+    /** The open files of a file refer to its copy from now on. */
     void openAt(String from, String to) {
         open.replaceAll((_, file) -> from.equals(file.path()) ? file.at(to) : file);
     }
@@ -546,7 +546,7 @@ final class ReferenceTree {
         return null;
     }
 
-    /** The same through a handle. Those of a file that is removed have got what it was, in one step. */
+    /** The same through a handle. For a removed file, all handles that had the same state get the new one. */
     @SuppressWarnings("ReferenceEquality")
     @Nullable
     Errno change(int slot, UnaryOperator<ReferenceEntry> change) {
@@ -574,7 +574,7 @@ final class ReferenceTree {
         return change(path, before -> before.withExtended(name, value));
     }
 
-    // ---- what comes from elsewhere
+    // ---- outside events
 
     /** The bucket has an object that marks this directory. */
     void marked(String directory) {
@@ -582,8 +582,8 @@ final class ReferenceTree {
     }
 
     /**
-     * Another node has changed this name: what is open to be read of it or above it is what it was. Below it there is a
-     * directory still, which hides a file of its name.
+     * Another node has changed this name: files open for reading at it or above it keep their state. Below it there is
+     * still a directory, which hides a file with its name.
      */
     void changedElsewhere(String changed) {
         open.replaceAll((_, file) -> {
@@ -594,14 +594,14 @@ final class ReferenceTree {
         });
     }
 
-    /** An emptied directory is shown as the file that it has hidden. */
+    /** An emptied directory is shown as the file that it had hidden. */
     void shownAsFile(String path) {
         emptied.remove(path);
     }
 
     /**
-     * Files that a directory of their name hides or has hidden until now: directories that are emptied may be shown still, and
-     * a listing shows the files only once they were looked up.
+     * Files that a directory with their name hides or has hidden until now: emptied directories may still be shown, and
+     * a listing shows the files only after a lookup.
      */
     List<String> hidden() {
         return objects.keySet().stream()
@@ -612,7 +612,7 @@ final class ReferenceTree {
                 .toList();
     }
 
-    /** Directories that were emptied here, and that nobody has made, are gone. */
+    /** Directories that were emptied here, and that nobody has created, are gone. */
     void ttlPassed() {
         emptied.clear();
     }
@@ -635,7 +635,7 @@ final class ReferenceTree {
         remounted();
     }
 
-    /** A call has failed: whether it has changed the times of directories, or has removed what is open, is not known. */
+    /** A call has failed: it may have changed the times of directories, or removed open files. */
     void doubt() {
         perhapsTouched.addAll(touched);
         perhapsTouched.addAll(markers.keySet());

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A store that refuses to take files, and programs that may not have seen it. */
+/** A store that refuses files, and programs that may not have noticed. */
 @Timeout(60)
 class UnheardErrorsTest extends OverWritableMount {
     @BeforeEach
@@ -39,7 +39,7 @@ class UnheardErrorsTest extends OverWritableMount {
         return mount.create(name, O_WRONLY | O_TRUNC);
     }
 
-    /** As a shell's {@code : > a} does, which duplicates the descriptor, and does not see the last close's error. */
+    /** Like a shell's {@code : > a}, which duplicates the descriptor, and does not see the last close's error. */
     private static void redirectTo(Mounted mount, String name) throws ErrnoException {
         OpenFile file = open(mount, name);
         mount.fs.flush(file.handle(), () -> true);
@@ -197,7 +197,7 @@ class UnheardErrorsTest extends OverWritableMount {
         }
     }
 
-    /** Of files that are deleted by the thousand. */
+    /** Like files that are deleted by the thousand. */
     @Test
     void open_rightAfterABurstOfRemovals_succeeds() throws Exception {
         List<String> names = IntStream.range(0, 2 * RemovalBurst.FIRST)
@@ -221,7 +221,7 @@ class UnheardErrorsTest extends OverWritableMount {
         }
     }
 
-    /** Whose content stays the one before. */
+    /** Its content stays the previous one. */
     @Test
     void open_afterAChmodOfTheFailedFile_failsOnce(@TempDir Path folder) throws Exception {
         try (Mounted keeping = Mounted.keeping(cache, m.bucket, Mounted.config(folder, Close.VISIBLE))) {

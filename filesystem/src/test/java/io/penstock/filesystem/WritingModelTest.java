@@ -39,10 +39,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random calls that write, failed requests and lost responses, changes by other nodes, remounts and crashes, checked
+ * Random calls that write, failed requests, lost responses, changes by other nodes, remounts and crashes, checked
  * against {@link ReferenceFiles}: after each step every name, every open file and every object must be as in the model.
- * Cached names stay valid until another node changes something. Names are few, so that they collide. Each run takes other
- * sequences; {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
+ * Cached names stay valid until another node changes something. Names are few, so that they collide. Each run takes
+ * other sequences: {@code -Dpenstock.sequences=N} takes N of them, and {@code -Dpenstock.seed=S} the one of that seed.
  */
 @Timeout(1200)
 class WritingModelTest {
@@ -95,7 +95,7 @@ class WritingModelTest {
 
         record Crash() implements Step {}
 
-        /** A step of which a request to the store fails. */
+        /** A step in which a request to the store fails. */
         record Failing(Step step, Failure failure) implements Step {}
     }
 
@@ -105,7 +105,7 @@ class WritingModelTest {
             Seeded.checkOthers("WritingModelTest", SEQUENCES, random -> {
                 // A few sequences work around the end of a block.
                 int base = random.nextInt(200) == 0 ? (4 << 20) - 20 : 0;
-                // Some are mostly of one handle: what needs certain steps of that, in their order, comes about.
+                // Some use mostly one handle: this reaches states that need certain steps in their order.
                 boolean narrow = random.nextInt(4) == 0;
                 List<Step> steps = Stream.generate(
                                 () -> narrow && random.nextInt(4) > 0 ? stepOfOneHandle(random) : step(random, base))
@@ -125,7 +125,7 @@ class WritingModelTest {
         }
     }
 
-    /** Leaves out all steps without which it fails too. */
+    /** Removes all steps that the failure does not need. */
     private static List<Step> shorten(PageCache cache, boolean byInode, Keeping keeping, List<Step> steps) {
         List<Step> shortest = new ArrayList<>(steps);
         for (int i = shortest.size() - 1; i >= 0; i--) {
@@ -236,7 +236,7 @@ class WritingModelTest {
         /** Makes every write different. */
         private int writes;
 
-        /** @param byInode whether the kernel knows files by inode, each of which is one version while it is open */
+        /** @param byInode whether the kernel knows files by inode: an inode is one version while it is open */
         Run(PageCache cache, boolean byInode, Keeping keeping) throws ErrnoException, IOException {
             this.cache = cache;
             this.byInode = byInode;
@@ -328,12 +328,12 @@ class WritingModelTest {
             };
         }
 
-        /** What tells that a directory has kept attributes: {@link KeptAttributesTest} has its failures. */
+        /** Marks a directory as having kept attributes: {@link KeptAttributesTest} covers its failures. */
         private static boolean isMarker(String key) {
             return key.endsWith("/");
         }
 
-        /** So is content committed that was changed and is all of the base version's again. */
+        /** Content that was changed and equals the base version again is committed in the same way. */
         private static boolean isOntoItself(Call.Copy copy) {
             return copy.source().equals(copy.key());
         }
@@ -347,7 +347,7 @@ class WritingModelTest {
                     : Fault.fail(ObjectStoreException.Unavailable::new);
         }
 
-        /** Again, if the first time was told of a close that has failed before: {@link UnheardErrorsTest} has those. */
+        /** Repeats a call that reported the error of an earlier close: {@link UnheardErrorsTest} covers those. */
         private static <T> T heard(Callable<T> call) throws Exception {
             try {
                 return call.call();
@@ -443,7 +443,7 @@ class WritingModelTest {
                 return;
             }
             String path = written.path;
-            boolean sent = !m.store.writes().isEmpty(); // the content before may have been the same
+            boolean sent = !m.store.writes().isEmpty(); // the previous content may have been the same
             if (sent && path != null && written.dirty && equal(written.content, m.bytes(path))) {
                 reference.committed(written);
             } else {
@@ -474,7 +474,7 @@ class WritingModelTest {
             return bytes;
         }
 
-        /** Everything is read again. */
+        /** Reads everything again. */
         void check() throws Exception {
             m.fs.checkInvariants();
             List<String> names = new ArrayList<>();

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What write, fsync and close do, by handle. */
+/** The effects of write, fsync and close, by handle. */
 @Timeout(60)
 class WritingTest extends OverWritableMount {
     // fallocate(2).
@@ -106,7 +106,7 @@ class WritingTest extends OverWritableMount {
         assertThat(m.store.only(Call.Put.class)).hasSize(1);
     }
 
-    /** As touch(1), {@code : > file} and {@code open(path, "w").close()} do. */
+    /** Like touch(1), {@code : > file} and {@code open(path, "w").close()}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void close_ofAnEmptyFileThatTheStoreRefuses_fails(boolean existing) throws Exception {
@@ -129,7 +129,7 @@ class WritingTest extends OverWritableMount {
         assertThat(m.store.only(Call.Put.class)).hasSize(1);
     }
 
-    /** As flock(1) does. */
+    /** Like flock(1). */
     @Test
     void create_toBeReadOnly_isCommittedAndOpensAgain() throws Exception {
         OpenFile lock = m.create("lock", O_CREAT);
@@ -182,7 +182,7 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("1");
     }
 
-    /** The kernel has checked no permission for an open of a file that it took for absent. */
+    /** The kernel checks no permission for an open of a file that it believed absent. */
     @Test
     void create_existsWithoutExcl_isEstaleAndOpensNothing() throws Exception {
         assertErrno(Errno.ENOENT, () -> m.lookup("a"));
@@ -259,7 +259,7 @@ class WritingTest extends OverWritableMount {
 
         m.fs.flush(first.handle());
         assertThat(m.stored("a")).isNull();
-        // The first is not released yet, as it is when close(2) has returned.
+        // The first is not released yet, as after close(2) has returned.
         m.fs.flush(second.handle());
 
         assertThat(m.stored("a")).isEqualTo("12");
@@ -282,7 +282,7 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("12");
     }
 
-    /** NumPy's tofile, of each array of a large file. */
+    /** Like NumPy's tofile, for each array of a large file. */
     @Test
     void close_ofADuplicateOfALargeFile_commitsNothingUntilTheLast() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
@@ -313,7 +313,7 @@ class WritingTest extends OverWritableMount {
         m.fs.release(second.handle());
     }
 
-    /** A shell's loop, whose output is redirected, closes one for each program that it runs. */
+    /** A shell loop with redirected output closes one for each program that it runs. */
     @Test
     void close_ofDuplicatesAgain_commitsNothingUntilTheLast() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
@@ -329,7 +329,7 @@ class WritingTest extends OverWritableMount {
         assertThat(m.stored("a")).isEqualTo("12");
     }
 
-    /** What seemed to be open still was not: nothing is lost. */
+    /** The file seemed to be still open, but was not: nothing is lost. */
     @Test
     void close_takenForADuplicates_isCommittedBehind() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
@@ -595,7 +595,7 @@ class WritingTest extends OverWritableMount {
         assertErrno(Errno.EINVAL, () -> m.truncate("a", null, -1));
     }
 
-    /** The kernel would take what is missing of such a read for zeros. */
+    /** The kernel would fill the missing bytes of such a read with zeros. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void truncate_readMeanwhile_waits(boolean openToWrite) throws Exception {
@@ -730,7 +730,7 @@ class WritingTest extends OverWritableMount {
         assertErrno(Errno.EPERM, () -> m.fs.setattr(directory, null, mode(0700)));
     }
 
-    /** As rsync does with its temporary files: it sets the final mode after it has closed them. */
+    /** Like rsync with its temporary files: it sets the final mode after it has closed them. */
     @Test
     void setattr_modeThatGivesOthersLess_isAcceptedWhileTheFileIsOpenForWriting() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);

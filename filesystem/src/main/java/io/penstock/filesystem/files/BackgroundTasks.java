@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tasks that run after a call has returned, each on a thread of its own. Safe for use by any number of threads. */
+/** Tasks that run after a call has returned, each on its own thread. Thread-safe. */
 final class BackgroundTasks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTasks.class);
 
@@ -46,7 +46,7 @@ final class BackgroundTasks implements AutoCloseable {
         }
     }
 
-    /** {@link #await}, and takes nothing more. */
+    /** {@link #await}, and accepts no further tasks. */
     @Override
     public void close() {
         threads.close();

@@ -7,7 +7,7 @@ import io.penstock.prefetch.PageFetcher;
 import io.penstock.writeback.bytes.BaseContent;
 import java.nio.ByteBuffer;
 
-/** Reads what lies below written files as all other files are read: through the page cache, with readahead. */
+/** Reads the content below written files in the same way as other files: through the page cache, with readahead. */
 public record FetchedContent(PageFetcher fetcher) implements BaseContent {
     @Override
     public Reader open(ObjectVersion version) {

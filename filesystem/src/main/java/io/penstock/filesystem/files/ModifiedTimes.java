@@ -9,12 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of files and directories that were written, touched or changed here: the store's time of an object is that
- * of its upload, in whole seconds, and cannot be set. Kept in memory, for those that were changed last. Safe for use by
- * any number of threads.
+ * The times of files and directories that were written, touched or changed here. The store's time of an object is the
+ * time of its upload, in whole seconds, and cannot be set. Kept in memory for the most recent changes. Thread-safe.
  */
 public final class ModifiedTimes {
-    /** Some 300 bytes each. One that falls out shows the store's time again. */
+    /** Some 300 bytes each. An evicted file shows the store's time again. */
     private static final int REMEMBERED = 200_000;
 
     /**
@@ -50,24 +49,24 @@ public final class ModifiedTimes {
         stamps.put(version.key(), new Stamp(version.identity(), modified, changed));
     }
 
-    /** When something was made in the directory or removed from it, here; null if that is not known. */
+    /** When an entry was last created in the directory or removed from it, by this mount; null if that is not known. */
     public @Nullable Instant of(Directory directory) {
         Stamp stamp = stamps.getIfPresent(directory.prefix());
         return stamp == null ? null : stamp.modified;
     }
 
-    /** When the directory or its kept attributes were changed here; null if that is not known. */
+    /** When the directory or its kept attributes were last changed here; null if that is not known. */
     public @Nullable Instant changed(Directory directory) {
         Stamp stamp = stamps.getIfPresent(directory.prefix());
         return stamp == null ? null : stamp.changed;
     }
 
-    /** Something was made in the directory, or removed from it. */
+    /** An entry was created in the directory, or removed from it. */
     public void set(Directory directory, Instant now) {
         stamps.put(directory.prefix(), new Stamp("", now, now)); // no object that is shown has this key
     }
 
-    /** A directory has another name: the times of those in it, and its own, are known by that; none of those that had it. */
+    /** A directory was renamed: moves its times, and those of the directories in it. Drops those of the old target. */
     public void moved(Directory from, Directory to) {
         stamps.asMap().keySet().removeIf(key -> key.endsWith("/") && to.contains(key));
         for (String key : List.copyOf(stamps.asMap().keySet())) {
@@ -79,7 +78,7 @@ public final class ModifiedTimes {
         }
     }
 
-    /** Nothing is known any more of the object with this key. */
+    /** Forgets the times of the object with this key. */
     void forget(String key) {
         stamps.invalidate(key);
     }
@@ -87,7 +86,7 @@ public final class ModifiedTimes {
     /**
      * The directory's kept attributes were changed.
      *
-     * @param isTime whether its mtime was, which is shown from now on
+     * @param isTime whether its mtime was: the kept one is shown from now on
      */
     public void changed(Directory directory, Instant now, boolean isTime) {
         stamps.asMap()

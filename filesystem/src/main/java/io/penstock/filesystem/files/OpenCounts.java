@@ -1,18 +1,18 @@
 package io.penstock.filesystem.files;
 
-/** The handles that have a {@link SharedFile} open, counted. Guarded by the file's monitor. */
+/** Counts the handles that have a {@link SharedFile} open. Guarded by the file's monitor. */
 public final class OpenCounts {
     private int handles;
     private int writers;
 
-    /** Writers that have not been flushed since they wrote last: the last of these commits. */
+    /** Writers that have not been flushed since their last write: the last of these commits. */
     private int unflushed;
 
     /** One handle's share of the counts. */
     public static final class Opener {
         private final boolean isWriter;
 
-        /** Whether it was closed, by a flush, since it last wrote. */
+        /** Whether it was closed, by a flush, since its last write. */
         private boolean flushed;
 
         /** @param isWriter whether it has joined to write */
@@ -53,7 +53,7 @@ public final class OpenCounts {
         }
     }
 
-    /** The handle, which may have been flushed, writes. */
+    /** The handle writes; it may have been flushed before. */
     void write(Opener opener) {
         if (opener.flushed) {
             opener.flushed = false;

@@ -6,13 +6,13 @@ import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Tree;
 import org.jspecify.annotations.Nullable;
 
-/** The name of a {@link SharedFile}, which at times stands for it in the tree. Guarded by the file's monitor. */
+/** The name of a {@link SharedFile}, which the tree shows as this file at times. Guarded by the file's monitor. */
 final class OverlaidName {
     private final Tree tree;
     private final Inode inode;
     private final LiveFile file;
 
-    /** Where it stands for the file; null if it does not. */
+    /** Where the tree shows the file; null if it does not. */
     private @Nullable Place overlaidAt;
 
     OverlaidName(Tree tree, Inode inode, LiveFile file) {
@@ -25,19 +25,19 @@ final class OverlaidName {
         return overlaidAt != null;
     }
 
-    /** The name that the file has now stands for it, whatever the store has. */
+    /** Shows the file at its current name, whatever the store has. */
     void overlay() {
         Place place = inode.place();
         if (place != null) {
             if (!place.equals(overlaidAt)) {
-                uncover(); // it was moved in between
+                uncover(); // it was moved since
             }
             tree.overlay(place.parent(), place.name(), file);
             overlaidAt = place;
         }
     }
 
-    /** The name stands for the store's object. */
+    /** Shows the store's object at the name again. */
     void uncover() {
         Place place = overlaidAt;
         if (place != null) {

@@ -15,8 +15,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of a {@link SharedFile} are: in a version that the store has, read through the cache, or, from the first
- * open for writing on, in the {@link WrittenFile} above it. Changed under the file's monitor; what only asks takes no lock.
+ * The bytes of a {@link SharedFile}: those of a version in the store, read through the cache, and once the file is
+ * opened for writing those of the {@link WrittenFile} over it. Changed under the file's monitor, read without it.
  */
 public final class SharedContent {
     /** {@code FileSystem.WOULD_WAIT}. */
@@ -28,10 +28,10 @@ public final class SharedContent {
     /** Its version in the store, as far as it is known here; null if there is none yet. */
     private volatile @Nullable ObjectVersion stored;
 
-    /** How often it has come to be read elsewhere; counted once it is. */
+    /** How often its bytes have moved to another place; incremented after each move. */
     private final AtomicInteger places = new AtomicInteger();
 
-    /** The truncations to a smaller size that the kernel does not know yet. Written with the monitor held. */
+    /** The number of truncations to a smaller size that the kernel does not know yet. Written with the monitor held. */
     private volatile int cuts;
 
     /** Readers that threads may still use after a rename. */
@@ -57,7 +57,7 @@ public final class SharedContent {
         return stored;
     }
 
-    /** The version that has this very content: null if none has. */
+    /** The version with exactly this content: null if there is none. */
     @Nullable
     ObjectVersion version() {
         WrittenFile content = written;
@@ -76,11 +76,11 @@ public final class SharedContent {
     // ---- reading
 
     /**
-     * Reads until the buffer is full or the file ends. If the file was written, cut or renamed here in between, all of it
-     * is read again where it is now.
+     * Reads until the buffer is full or the file ends. If the file is written, truncated or renamed here during the
+     * read, all of it is read again from the new place.
      *
      * @param position in bytes from the start of the file
-     * @param loans what may be lent instead of copied goes there; null if nothing may
+     * @param loans receives bytes that are lent instead of copied; null if none may be
      * @return bytes read
      * @throws ObjectStoreException.NotFound if the version is gone for another reason
      * @throws ObjectStoreException.PreconditionFailed the same
@@ -119,9 +119,9 @@ public final class SharedContent {
     }
 
     /**
-     * The file is about to be cut. Until {@link #cutEnds}, which must follow once the kernel knows the new size, reads wait:
-     * the kernel takes what is missing of a read up to the size that it knows for zeros (fuse_short_read in
-     * fs/fuse/file.c).
+     * The file is about to be truncated. Reads wait until {@link #cutEnds}, which must be called once the kernel knows
+     * the new size: if a read returns less than the kernel's size promises, the kernel fills up with zeros
+     * (fuse_short_read in fs/fuse/file.c).
      */
     public synchronized void cutBegins() {
         cuts++;
@@ -149,7 +149,7 @@ public final class SharedContent {
         return written == null && open != null ? open.readNow(position, to, loans) : WOULD_WAIT;
     }
 
-    /** As {@code FileSystem.lseek} has it; -1 if there is none. */
+    /** As defined by {@code FileSystem.lseek}; -1 if there is none. */
     public long seek(long offset, boolean hole) {
         WrittenFile content = written;
         if (content != null) {
@@ -179,7 +179,7 @@ public final class SharedContent {
         return written == null && open != null && open.isStreamed();
     }
 
-    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or not to be handed out yet. */
+    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or cannot be handed out yet. */
     public @Nullable WholeFile wholeFile(boolean verified) {
         ObjectReader open = reader;
         return written == null && open != null ? open.wholeFile(verified) : null;
@@ -187,7 +187,7 @@ public final class SharedContent {
 
     // ---- from one version to the next; under the file's monitor
 
-    /** It is read and written there from now on. */
+    /** It is read from and written to this content from now on. */
     void becomeWritten(WrittenFile content) {
         written = content;
         places.incrementAndGet();
@@ -198,14 +198,14 @@ public final class SharedContent {
         stored = version;
     }
 
-    /** It stands in the place of this object now, of which it has nothing; null if there is none. */
+    /** It takes the name of this object now, and shares no content with it; null if there is none. */
     void inPlaceOf(@Nullable ObjectVersion version) {
         stored = version;
     }
 
     /**
-     * Whether the store has all of it, and {@link #committed} was told. While the name is being removed, too: an object
-     * committed in that time must be known, to be deleted.
+     * Whether the store has all of it, and {@link #committed} was called. This includes the time while the name is
+     * being removed: an object committed then must be known, so that it is deleted.
      */
     boolean isCommitted() {
         WrittenFile content = written;
@@ -213,7 +213,7 @@ public final class SharedContent {
         return content == null || (version != null && version.equals(content.version()));
     }
 
-    /** The store has its committed content as this version too, under another name, and the old name is gone. */
+    /** The store has its committed content under another name, as this version, and the old name is gone. */
     void moved(ObjectVersion version, Function<ObjectVersion, ObjectReader> opening) {
         stored = version;
         WrittenFile content = written;

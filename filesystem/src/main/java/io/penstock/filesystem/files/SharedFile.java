@@ -23,9 +23,9 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file that handles share which were opened on one version, or on its content as written here: all see the same
- * content. It is read through the cache until it is first opened for writing, and through the {@link WrittenFile} from
- * then on, until the last handle is closed.
+ * The file shared by all handles that were opened on one version, or on its content as written here: all see the same
+ * content. It is read through the cache until it is first opened for writing, then through the {@link WrittenFile}
+ * until the last handle is closed.
  *
  * <pre>
  *               opened for writing            all committed, no writer left
@@ -38,10 +38,10 @@ import org.jspecify.annotations.Nullable;
  *     WRITTEN ──a handle comes too late: the content is being closed──▶ ENDING ──the last commit is known──▶ ENDED
  * </pre>
  *
- * <p>Its name is overlaid in the tree while it is WRITTEN: it stands for this file, whatever the store has.
+ * <p>While it is WRITTEN its name is overlaid in the tree: the name shows this file, whatever the store has.
  *
- * <p>Safe for use by any number of threads. One monitor guards handles, content and name together, which is why this is one long
- * class; it is never held while waiting for the store.
+ * <p>Thread-safe. One monitor guards handles, content and name together, so this class is long. The monitor is never
+ * held while waiting for the store.
  */
 public final class SharedFile implements KernelContent.Holder {
     private enum State {
@@ -57,7 +57,7 @@ public final class SharedFile implements KernelContent.Holder {
     private final Inode inode;
     private final SharedContent content;
 
-    /** The content that the kernel has of it while that is no version's. */
+    /** What the kernel has of it while its content is not that of a version. */
     private final KernelContent.Written ownContent;
 
     @GuardedBy("this")
@@ -70,21 +70,21 @@ public final class SharedFile implements KernelContent.Holder {
     private volatile State state;
 
     /**
-     * The times of changes that no version has yet, or of a removed file: null while those of its version count, which
-     * {@link ModifiedTimes} has. Written with the monitor held.
+     * The times of changes that no version has yet, or of a removed file. Null while the times of its version apply,
+     * which are in {@link ModifiedTimes}. Written with the monitor held.
      */
     private volatile @Nullable Times own;
 
     /** mtime and ctime. */
     private record Times(Instant modified, Instant changed) {}
 
-    /** Its kept attributes, once it was made or changed here; null before. */
+    /** Its kept attributes, once it was created or changed here; null before. */
     private volatile @Nullable ObjectAttributes attributes;
 
-    /** Its kept attributes as they were known last; null if they never were. Racy on purpose: all of them were true. */
+    /** Its last known kept attributes; null if they never were. Racy on purpose: each value was true at some time. */
     private volatile @Nullable ObjectAttributes lastKnown;
 
-    /** Whether its content was changed here, so that the times which its object keeps are not its own. */
+    /** Whether its content was changed here, so that the times kept with its object do not apply. */
     private volatile boolean rewritten;
 
     /** A version that the store has. */
@@ -95,9 +95,9 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /**
-     * A new file, or one that was left by an earlier run.
+     * A new file, or one left by an earlier run.
      *
-     * @param isOpen whether it is open for writing, which the content counts already
+     * @param isOpen whether it is open for writing, already counted by the content
      */
     SharedFile(SharedFiles files, Inode inode, WrittenFile written, boolean isOpen) {
         this(
@@ -164,7 +164,7 @@ public final class SharedFile implements KernelContent.Holder {
         return known == null ? ObjectAttributes.NONE : known;
     }
 
-    /** Its kept attributes since it was made or changed here; null before. */
+    /** Its kept attributes since it was created or changed here; null before. */
     public @Nullable ObjectAttributes ownAttributes() {
         return attributes;
     }
@@ -178,13 +178,13 @@ public final class SharedFile implements KernelContent.Holder {
         return known == null ? own : inherited(known);
     }
 
-    /** Those of its object that are its own, too. */
+    /** Those attributes of its object that also apply to the file. */
     public ObjectAttributes inherited(ObjectAttributes ofObject) {
         return rewritten ? ofObject.withModified(null).withAccessed(null) : ofObject;
     }
 
     /**
-     * Its kept attributes as they were known last, for a caller that must not wait: null if they never were.
+     * Its last known kept attributes, for a caller that must not wait: null if they never were known.
      *
      * @param now null if they are not known now
      */
@@ -198,7 +198,7 @@ public final class SharedFile implements KernelContent.Holder {
         return last == null ? null : inherited(last);
     }
 
-    /** It was just made with these. */
+    /** It was just created with these attributes. */
     void created(ObjectAttributes initial) {
         if (initial.equals(ObjectAttributes.NONE)) {
             attributes = initial;
@@ -207,7 +207,7 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** From now on it has these, and the next commit says so. It is open for writing. */
+    /** Gives it these attributes from now on; the next commit stores them. It is open for writing. */
     public synchronized void keep(ObjectAttributes changedTo) {
         attributes = changedTo;
         WrittenFile written = content.written();
@@ -216,20 +216,20 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** The same of a call that changes them. */
+    /** The same for a call that changes them. */
     public synchronized void keep(ObjectAttributes changedTo, Instant now) {
         keep(changedTo);
         own = new Times(modified(), now);
     }
 
-    /** The object has these now; nothing if it is of another version. */
+    /** The object has these attributes now. Does nothing if the version is another one. */
     public synchronized void changed(ObjectVersion version, ObjectAttributes changedTo) {
         if (isOf(version)) {
             attributes = changedTo; // also once its name is gone
         }
     }
 
-    /** Its content was changed: times that a program has set do not count any more, known or not. */
+    /** Its content was changed: times set by a program no longer apply, known or not. */
     @GuardedBy("this")
     private void forgetTimes() {
         ObjectAttributes known = knownAttributes();
@@ -241,7 +241,7 @@ public final class SharedFile implements KernelContent.Holder {
 
     // ---- times
 
-    /** A program, or a kernel that collects writes, gives it this mtime. */
+    /** A program, or a kernel that collects writes, sets this mtime. */
     public synchronized void touch(Instant time, Instant now) {
         if (own == null) {
             files.times().set(requireNonNull(content.stored()), time, now);
@@ -250,7 +250,7 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its version has its times from now on, and those count that the version's object keeps. */
+    /** Hands its times to its version. From now on the times kept with the version's object apply. */
     @GuardedBy("this")
     private void giveTimes() {
         Times mine = own;
@@ -262,7 +262,7 @@ public final class SharedFile implements KernelContent.Holder {
         rewritten = false;
     }
 
-    /** Its written content: null if it was only opened to be read. */
+    /** Its written content: null if it was only opened for reading. */
     public @Nullable WrittenFile written() {
         return content.written();
     }
@@ -272,12 +272,12 @@ public final class SharedFile implements KernelContent.Holder {
         return content.stored();
     }
 
-    /** The version that has this very content: null if none has. */
+    /** The version with exactly this content: null if there is none. */
     public @Nullable ObjectVersion version() {
         return content.version();
     }
 
-    /** Of its object; also once that is gone. */
+    /** The key of its object, even if the object is gone. */
     public String key() {
         WrittenFile written = content.written();
         return written != null
@@ -291,7 +291,7 @@ public final class SharedFile implements KernelContent.Holder {
         return written == null ? Progress.VISIBLE : written.progress();
     }
 
-    /** {@link KernelView#open}, in one step with the content's name at this moment. */
+    /** {@link KernelView#open}, atomically with the content's current identity. */
     public synchronized KernelView.@Nullable Opened openPages(@Nullable BackingFile backing) {
         return files.kernel().open(inode, kernelContent(), content.written() == null ? backing : null);
     }
@@ -303,7 +303,7 @@ public final class SharedFile implements KernelContent.Holder {
         return isStored && version != null ? KernelContent.of(version) : ownContent;
     }
 
-    /** Whether handles that are opened on this version share it. */
+    /** Whether handles opened on this version share this file. */
     public synchronized boolean isOf(ObjectVersion version) {
         return state != State.ENDED && isStoredAs(version);
     }
@@ -316,7 +316,7 @@ public final class SharedFile implements KernelContent.Holder {
 
     // ---- handles
 
-    /** One more handle. False if the last was closed for good: look the file up again. */
+    /** Adds a handle. False if the file has been closed for the last time: look it up again. */
     synchronized boolean join(boolean write) {
         if (state == State.ENDING || state == State.ENDED) {
             return false;
@@ -338,10 +338,10 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /**
-     * A handle that has joined to write begins.
+     * Prepares writing by a handle that has joined to write.
      *
      * @param truncate whether the content is not needed
-     * @return false if the kernel reads it by itself under this inode, so that it cannot be written under it
+     * @return false if the kernel reads the file directly under this inode: then it cannot be written under it
      */
     public boolean beginWriting(Writeback writeback, boolean truncate, Instant now)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -416,16 +416,16 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /**
-     * A descriptor of the handle is closed. It may not be the only one: the handle may be written to again.
+     * A descriptor of the handle is closed. The handle may have others, and may be written to again.
      *
-     * @return the content to commit, because no other handle is left that will do it; null if there is none
+     * @return the content to commit, if no other handle is left that will commit it; else null
      */
     public synchronized @Nullable WrittenFile flush(Opener opener) {
         opens.flush(opener);
         return opens.isAnyUnflushed() || state == State.REMOVED ? null : content.written();
     }
 
-    /** What a handle that is open for writing writes to; it is not flushed any more. */
+    /** The content that a handle open for writing writes to. The handle no longer counts as flushed. */
     public WrittenFile written(Opener opener) {
         if (opener.isFlushed()) { // racy on purpose: a write during another thread's close may miss its commit
             synchronized (this) {
@@ -445,9 +445,9 @@ public final class SharedFile implements KernelContent.Holder {
         forgetTimes();
     }
 
-    // ---- its name, and what becomes of it
+    // ---- its name, and its further states
 
-    /** Enters a state: the name and the kernel's pages stand for what it is then. */
+    /** Enters a state, and makes the name and the kernel's pages follow. */
     @GuardedBy("this")
     private void become(State next, Runnable change) {
         KernelContent before = kernelContent();
@@ -462,7 +462,7 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** The store has this of it now. */
+    /** The store has this version of it now. */
     void committed(StoredObject object) {
         ObjectVersion version = object.version();
         synchronized (this) {
@@ -476,7 +476,7 @@ public final class SharedFile implements KernelContent.Holder {
         settle();
     }
 
-    /** It cannot be committed, and no handle is open: the name stands for the store's object. */
+    /** It cannot be committed, and no handle is open: the name shows the store's object again. */
     void abandoned() {
         synchronized (this) {
             if (opens.isAny()) {
@@ -497,7 +497,7 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its name was not removed after all, and stands for it again if it did. */
+    /** Its name was not removed after all, and shows this file again if it did before. */
     public void reinstate() {
         overlayName();
         WrittenFile written = content.written();
@@ -506,7 +506,7 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its name is gone. A running commit ends first. */
+    /** Its name is gone. Lets a running commit end first. */
     public void remove() {
         files.unheard().forget(key());
         synchronized (this) {
@@ -519,7 +519,7 @@ public final class SharedFile implements KernelContent.Holder {
     }
 
     /**
-     * Its inode has another name, under which the store has a copy of this version: does nothing if it is of another.
+     * Its inode has another name, where the store has a copy of this version. Does nothing if it is of another version.
      */
     public synchronized void moved(ObjectVersion before, ObjectVersion after) {
         if (isOf(before)) {
@@ -527,14 +527,14 @@ public final class SharedFile implements KernelContent.Holder {
         }
     }
 
-    /** Its inode has another name, and nothing of it is in the store; null if no object has that name. */
+    /** Its inode has another name now, and none of it is in the store; null if no object has that name. */
     public synchronized void renamed(@Nullable ObjectVersion replaced) {
-        attributes = attributes(); // not those of what it replaces
+        attributes = attributes(); // not those of the replaced object
         content.inPlaceOf(replaced);
         overlayName();
     }
 
-    /** Has its name stand for it, whatever the store has, while it is written. */
+    /** While it is written, shows it at its name, whatever the store has. */
     synchronized void overlayName() {
         if (state == State.WRITTEN) {
             name.overlay();
@@ -548,7 +548,7 @@ public final class SharedFile implements KernelContent.Holder {
                 return;
             }
             if (state == State.ENDING || (state == State.WRITTEN && !opens.isAnyToWrite())) {
-                giveTimes(); // before its name stands for the version
+                giveTimes(); // before its name shows the version
                 become(State.COMMITTED, () -> {});
             }
             if (opens.isAny()) {
@@ -561,7 +561,7 @@ public final class SharedFile implements KernelContent.Holder {
         files.ended(this);
     }
 
-    /** For tests, while no call is under way: throws if something contradicts the state. */
+    /** For tests, while no call is running: throws if something contradicts the state. */
     synchronized void checkInvariants() {
         boolean isWritten = content.written() != null;
         boolean holds = switch (state) {
@@ -569,7 +569,7 @@ public final class SharedFile implements KernelContent.Holder {
             case WRITTEN -> isWritten && (opens.isAnyToWrite() || !content.isCommitted());
             case COMMITTED -> isWritten && !opens.isAnyToWrite() && content.isCommitted();
             case REMOVED -> opens.isAny();
-            case ENDING, ENDED -> false; // which end by themselves, and are in no table
+            case ENDING, ENDED -> false; // these are transient, and in no table
         };
         if (!holds || name.isOverlaid() != (state == State.WRITTEN)) {
             throw new IllegalStateException("%s is %s, with%s handles, overlaid: %s"

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files that are open, and those that are written and not committed yet. Long, as one table is kept by inode and by
- * content. Safe for use by any number of threads.
+ * The open files, and those with uncommitted writes. Its one table has two keys, inode and content, so the class is
+ * long. Thread-safe.
  */
 public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
@@ -48,7 +48,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     private final ModifiedTimes times = new ModifiedTimes();
     private final UnheardErrors unheard = new UnheardErrors();
 
-    /** By inode's number; mostly one each. Lists are immutable, and only changed within compute. */
+    /** By inode number; mostly one file each. The lists are immutable, and replaced only within compute. */
     private final ConcurrentMap<Long, List<SharedFile>> byInode = new ConcurrentHashMap<>();
 
     private final ConcurrentMap<WrittenFile, SharedFile> byContent = new ConcurrentHashMap<>();
@@ -84,7 +84,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return unheard;
     }
 
-    /** Never used twice. */
+    /** A number that was never used before. */
     long newNumber() {
         return lastNumber.incrementAndGet();
     }
@@ -93,12 +93,12 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return fetcher.open(version);
     }
 
-    /** All of an inode. */
+    /** All files of an inode. */
     public List<SharedFile> of(long inode) {
         return byInode.getOrDefault(inode, List.of());
     }
 
-    /** The one that is open of an inode that has no name any more: null if none is. */
+    /** The open file of an inode that has lost its name: null if there is none. */
     public @Nullable SharedFile removed(Inode inode) {
         for (SharedFile file : of(inode.number())) {
             if (file.links() == 0 && file.isOpen()) {
@@ -108,7 +108,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return null;
     }
 
-    /** What the file's handles share. Each must {@linkplain SharedFile#leave leave}. Null if it is to be looked up again. */
+    /** The file, with one more handle, which must {@linkplain SharedFile#leave leave}. Null: look it up again. */
     public @Nullable SharedFile join(Inode inode, LiveFile live, boolean write) {
         SharedFile file = (SharedFile) live; // there are no others
         if (file.inode().number() == inode.number() && file.join(write)) {
@@ -118,7 +118,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return null;
     }
 
-    /** The same of a version that is not being written. */
+    /** The same for a version that is not being written. */
     public @Nullable SharedFile join(Inode inode, ObjectVersion version, boolean write) {
         SharedFile known = find(of(inode.number()), version);
         if (known == null) {
@@ -146,7 +146,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         return shared[0];
     }
 
-    /** A new file with these attributes, joined to write, its inode looked up once. */
+    /** A new file with these attributes, joined to write. Its inode has been looked up once. */
     public SharedFile create(Directory parent, String name, WrittenFile content, ObjectAttributes attributes) {
         Inode inode = inodes.acquireFile(parent, name);
         inodes.acquire(inode);
@@ -159,13 +159,13 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
 
     /** The inode at the place: null if none is in use. */
     public @Nullable Inode inode(Place place, @Nullable Node node) {
-        if (node instanceof SharedFile file) { // the name may have got another since this began to be written
+        if (node instanceof SharedFile file) { // the name may have another since this file was first written
             inodes.restore(file.inode());
         }
         return inodes.find(place.parent(), place.name());
     }
 
-    /** The version that the store has of a node, as far as it is known here: null if it has none. */
+    /** The store's version of a node, as far as it is known here: null if there is none. */
     public static @Nullable ObjectVersion stored(Node node) {
         return switch (node) {
             case Directory _ -> null;
@@ -174,7 +174,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         };
     }
 
-    /** Takes over content that an earlier run left: it is committed in the background. */
+    /** Takes over content left by an earlier run, which is committed in the background. */
     public void recover(WrittenFile content) {
         Place place = tree.place(content.key());
         if (place != null) {
@@ -192,7 +192,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         byContent.put(content, file);
     }
 
-    /** The files below the directory that are being written, or were and are not committed, and have a name. */
+    /** The files below the directory that have a name, and that are being written or have uncommitted content. */
     public List<WrittenFile> written(Directory directory) {
         return byContent.entrySet().stream()
                 .filter(each -> each.getValue().links() > 0
@@ -217,8 +217,8 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /**
-     * The object of an inode is another version now: its open files read that, and the attributes and pages that the kernel
-     * has of the one before count for it.
+     * The inode's object has another version now. Its open files read that version, and the kernel's attributes and
+     * pages of the old version apply to the new one.
      */
     public void moved(long number, ObjectVersion before, ObjectVersion after) {
         Inode inode = inodes.get(number);
@@ -230,14 +230,14 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** Waits until what of the inode is ending, and cannot be joined any more, is gone. */
+    /** Waits for the end of those files of the inode that are ending and cannot be joined any more. */
     public void awaitEnds(Inode inode) throws InterruptedException {
         for (SharedFile file : of(inode.number())) {
             file.awaitEnd();
         }
     }
 
-    /** No handle has it open and nothing of it is to be committed. */
+    /** No handle has it open, and nothing is left to commit. */
     void ended(SharedFile file) {
         WrittenFile content = file.written();
         if (content != null) {
@@ -252,7 +252,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
     }
 
     /**
-     * The store has this at the place now, because it was written here.
+     * The store has this object at the place now, because it was written here.
      *
      * @param attributes null if they are not known
      */
@@ -271,21 +271,21 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         changed(place.parent(), place.name(), new FileEntry(object));
     }
 
-    /** The store has been changed here: the name stands for other content now, or for none. */
+    /** The store was changed here: the name has other content now, or none. */
     public void changed(Directory directory, String name, Answer now) {
         unheard.forget(directory.key(name));
         tree.changed(directory, name, now);
     }
 
     /**
-     * A change of this object has failed, and may have been made for all that: its times and attributes are not known.
+     * A change to this object has failed, but may have been made all the same: its times and attributes are unknown.
      */
     public void doubt(String key) {
         times.forget(key);
         kept.doubt(key);
     }
 
-    /** Does it after the call, on a thread of its own; the file system's end waits for it. */
+    /** Runs the task on its own thread, after the call. The file system waits for it when it closes. */
     public void runInBackground(Runnable task) {
         background.start(task);
     }
@@ -329,7 +329,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         }
     }
 
-    /** For tests, while no call is under way. */
+    /** For tests, while no call is running. */
     public void checkInvariants() {
         byInode.values().forEach(files -> files.forEach(SharedFile::checkInvariants));
     }
@@ -339,7 +339,7 @@ public final class SharedFiles implements Writeback.Listener, AutoCloseable {
         background.await();
     }
 
-    /** The same for the last time. */
+    /** The same, and accepts no further tasks. */
     @Override
     public void close() {
         background.close();

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why files could not be stored, where perhaps no program has seen it: the next open for writing of the name fails with that,
- * once. An error counts while the name has the version, or none, that it had then. The last ones are kept. Safe for use by
- * any number of threads.
+ * Remembers why files could not be stored if perhaps no program saw the error. The name's next open for writing fails
+ * with that error, once. An error applies while the name has the same version, or none, as when it occurred. Only the
+ * latest errors are remembered. Thread-safe.
  */
 public final class UnheardErrors {
     private static final Logger LOG = LoggerFactory.getLogger(UnheardErrors.class);
@@ -29,13 +29,13 @@ public final class UnheardErrors {
     /**
      * A file's content is not stored.
      *
-     * @param version that the name has; null if it has none
+     * @param version the name's version; null if it has none
      */
     public void add(String key, @Nullable ObjectVersion version, Errno errno, String reason) {
         byKey.put(key, new Unheard(version, errno, reason));
     }
 
-    /** The name has other content, or none, or the content that could not be stored before. */
+    /** The name has other content now, or none, or the content that could not be stored before. */
     public void forget(String key) {
         byKey.invalidate(key);
     }
@@ -43,8 +43,8 @@ public final class UnheardErrors {
     /**
      * The name is about to be opened for writing.
      *
-     * @param version that it has now; null if it has none
-     * @throws ErrnoException the error; never ESTALE, after which the kernel opens the file again
+     * @param version the name's version now; null if it has none
+     * @throws ErrnoException the error; never ESTALE, after which the kernel would open the file again
      */
     public void report(String key, @Nullable ObjectVersion version) throws ErrnoException {
         Unheard unheard = byKey.asMap().remove(key);

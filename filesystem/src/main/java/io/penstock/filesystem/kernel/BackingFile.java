@@ -3,7 +3,7 @@ package io.penstock.filesystem.kernel;
 import io.penstock.cache.disk.WholeFile;
 import java.io.IOException;
 
-/** A file of the cache that the kernel reads by itself, for all handles on one version of an object. */
+/** A cache file that the kernel reads directly, shared by all handles on one version of an object. */
 public final class BackingFile implements AutoCloseable {
     private final BackingFiles kernel;
     private final WholeFile file;
@@ -12,7 +12,7 @@ public final class BackingFile implements AutoCloseable {
     /**
      * Hands the file to the kernel.
      *
-     * @param file all of the object; closed with this, or if this fails
+     * @param file the whole object; closed together with this, or if this constructor fails
      */
     public BackingFile(BackingFiles kernel, WholeFile file) throws IOException {
         this.kernel = kernel;

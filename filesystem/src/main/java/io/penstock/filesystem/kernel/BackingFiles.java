@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Hands local files to the kernel, which then reads them itself where it would ask the file system (FUSE passthrough).
- * Given by a binding that can do that. Safe for use by any number of threads.
+ * Hands local files to the kernel, which then reads them directly instead of asking the file system (FUSE passthrough).
+ * Provided by bindings that support it. Thread-safe.
  */
 public interface BackingFiles {
     /**
-     * Hands a file over. What the kernel knows of it afterwards is independent of its name.
+     * Hands a file over. Renaming or unlinking the file afterwards does not affect the kernel.
      *
-     * @return what the answer to an open names it by: above 0
-     * @throws IOException if the kernel does not take it
+     * @return the id that identifies the file in the reply to an open: above 0
+     * @throws IOException if the kernel rejects the file
      */
     int open(Path file) throws IOException;
 
-    /** Takes it back, after the last open file that it was named for has been released. */
+    /** Takes the file back, after the last open file that uses this id has been released. */
     void close(int id);
 }

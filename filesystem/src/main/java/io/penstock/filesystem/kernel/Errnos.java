@@ -7,19 +7,19 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place where failures of the store and of staging become error numbers. */
+/** The one place that maps failures of the store and of staging to error numbers. */
 public final class Errnos {
     private static final Logger LOG = LoggerFactory.getLogger(Errnos.class);
 
     private Errnos() {}
 
-    /** What may wait for the store, or for staging. */
+    /** A call that may wait for the store, or for staging. */
     @FunctionalInterface
     public interface Waiting<T> {
         T call() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
     }
 
-    /** The same without a result. */
+    /** The same, without a result. */
     @FunctionalInterface
     public interface WaitingAction {
         void run() throws ErrnoException, ObjectStoreException, IOException, InterruptedException;
@@ -47,13 +47,13 @@ public final class Errnos {
     public static ErrnoException of(ObjectStoreException failure) {
         Errno errno = errno(failure);
         if (errno == Errno.EACCES) {
-            // Programs say no more than "Permission denied". (EIO is logged with its operation by the binding.)
+            // Programs print only "Permission denied". (The binding logs EIO with its operation.)
             LOG.warn("{}", failure.getMessage());
         }
         return new ErrnoException(errno, String.valueOf(failure.getMessage()), failure);
     }
 
-    /** Of a failure of the store or of staging. */
+    /** The error number of a failure of the store or of staging. */
     public static Errno errno(Exception failure) {
         Throwable cause = failure instanceof ObjectStoreException ? failure : failure.getCause();
         return cause instanceof ObjectStoreException known ? errno(known) : Errno.EIO;
@@ -61,9 +61,9 @@ public final class Errnos {
 
     private static Errno errno(ObjectStoreException failure) {
         return switch (failure) {
-            // The version that the caller got hold of is gone; the kernel looks the path up again on ESTALE.
+            // The caller's version is gone; the kernel looks the path up again on ESTALE.
             case ObjectStoreException.NotFound _, ObjectStoreException.PreconditionFailed _ -> Errno.ESTALE;
-            // An archived object cannot be read until it is restored: cat says "Permission denied".
+            // An archived object cannot be read until it is restored: cat prints "Permission denied".
             case ObjectStoreException.AccessDenied _, ObjectStoreException.InvalidState _ -> Errno.EACCES;
             case ObjectStoreException.Away _,
                     ObjectStoreException.OutcomeUnknown _,
@@ -74,12 +74,12 @@ public final class Errnos {
         };
     }
 
-    /** Whether the store was away. */
+    /** Whether the store could not be reached. */
     public static boolean isOutage(ErrnoException failure) {
         return failure.getCause() instanceof ObjectStoreException.Away;
     }
 
-    /** Of staging; or of the store, when it was asked for what a body to send is made of. */
+    /** From staging, or from the store if the failure came from reading the parts of an upload's body. */
     private static ErrnoException of(IOException failure) {
         if (failure.getCause() instanceof ObjectStoreException cause) {
             return of(cause);
@@ -87,13 +87,13 @@ public final class Errnos {
         return new ErrnoException(Errno.EIO, String.valueOf(failure.getMessage()), failure);
     }
 
-    /** The caller was interrupted while it waited; its thread stays marked as interrupted. */
+    /** The caller was interrupted while waiting; its thread's interrupt flag stays set. */
     public static ErrnoException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", cause);
     }
 
-    /** The answer of a read-only mount to all that would change something. */
+    /** A read-only mount's reply to every modifying call. */
     public static ErrnoException readOnly() {
         return new ErrnoException(Errno.EROFS, "this mount is read-only");
     }

@@ -3,20 +3,20 @@ package io.penstock.filesystem.kernel;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.LiveFile;
 
-/** What an inode's attributes, pages or listing in the kernel are of. Numbers and names: a later process can read them. */
+/** The source of the kernel's attributes, pages or listing of an inode. Plain values: a later process can read them. */
 public sealed interface KernelContent {
     /**
-     * A version of an object, by what its {@link ObjectVersion#identity} is made of: the kernel asks too often for that
-     * to be made each time.
+     * A version of an object, as the components of its {@link ObjectVersion#identity}: the kernel asks too often to
+     * build that string each time.
      *
-     * @param second when it was written, since the epoch; 0 where the ETag says enough
+     * @param second when it was written, since the epoch; 0 where the ETag alone identifies the content
      */
     record Version(String etag, long size, long second) implements KernelContent {
         // FNV-1a, 64 bits: draft-eastlake-fnv, section 5.
         private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
         private static final long PRIME = 0x100000001b3L;
 
-        /** Two versions of one object have the same with a chance of 2^-64. */
+        /** Two versions of one object have the same fingerprint with a probability of 2^-64. */
         long fingerprint() {
             long hash = OFFSET_BASIS;
             for (int i = 0; i < etag.length(); i++) {
@@ -35,7 +35,7 @@ public sealed interface KernelContent {
     }
 
     /**
-     * Content that is written here, and is no version.
+     * Content that is being written here, and is not a version.
      *
      * @param file the number of a {@code SharedFile}
      */
@@ -44,12 +44,12 @@ public sealed interface KernelContent {
     /** A listing of a directory. */
     record Listing(String generation) implements KernelContent {}
 
-    /** Of a listing whose parts are of several generations. */
+    /** A listing whose parts are from several generations. */
     Listing MIXED = new Listing("");
 
-    /** A file that says which content the kernel may have of it. */
+    /** A file that reports which of its content the kernel may have. */
     interface Holder extends LiveFile {
-        /** Its current content, as the kernel may have it. */
+        /** Its current content, from the kernel's point of view. */
         KernelContent kernelContent();
     }
 

@@ -24,42 +24,42 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the kernel has of each inode: attributes, pages, or a file of the cache that it reads by itself. Each inode carries
- * its state, so that {@link InodeTable} is the one table of what the kernel holds of us.
+ * What the kernel has of each inode: attributes, pages, or a cache file that it reads directly. Each inode carries its
+ * state: {@link InodeTable} is the only table of it.
  *
  * <pre>
- *     nothing ──lookup, getattr──▶ Shown ──open──▶ Cached: content, opens ──another is looked up, once closed──▶ Shown
- *                                    │                ▲ written to, committed or renamed: of that from then on
+ *     nothing ──lookup, getattr──▶ Shown ──open──▶ Cached: content, opens ──closed, and another is looked up──▶ Shown
+ *                                    │                ▲ written to, committed or renamed: of the new content
  *                                    └──open of a whole file──▶ PassedThrough: file, opens ──last close──▶ Shown
  *
  *     each, once closed ──notice that it is wrong──▶ nothing
  * </pre>
  *
- * <p>The kernel has one set of pages for an inode, and one size. So an inode stands for one content while it is open, and,
- * where the kernel keeps sizes by itself, as long as it is known; another version gets another inode. A kernel that goes by
- * paths cannot be told so: it reads another version past its pages.
+ * <p>The kernel has one set of pages and one size for an inode. So an inode represents one content while it is open or,
+ * if the kernel keeps sizes itself, for as long as the kernel knows the inode. Another version gets another inode. A
+ * kernel that works by paths cannot be given another inode: it reads the other version past its pages.
  *
  * <ul>
- *   <li>A content is opened: pages of another are dropped. It is opened again: its pages are kept once it is settled that
- *       the drop has happened. The kernel reads or releases by a handle only after it has seen the reply to the open.
- *   <li>The content is changed through the kernel, which keeps its pages right: they are of the {@link Written} content, and of
- *       the version that it is committed as after that.
- *   <li>A version is opened whose file is whole, and the inode is not open: it is passed through, and so is every further
- *       open, of the same file.
+ *   <li>A content is opened: pages of any other content are dropped. It is opened again: its pages are kept if the drop
+ *       is known to have happened. The kernel uses a handle only after it has seen the reply to the open.
+ *   <li>The content is changed through the kernel, which keeps its pages correct. They belong to the {@link Written}
+ *       content, and after its commit to the new version.
+ *   <li>A version is opened whose file is whole, and the inode is not open: it is passed through, and so are all
+ *       further opens, with the same file.
  * </ul>
  *
- * <p>An inode is either cached or passed through while it is open, and the latter from one file only: the kernel answers
- * EIO to an open that breaks this (fs/fuse/iomode.c). So a file that becomes whole while it is open is passed through after
- * its last close, and one that is passed through cannot be written under its inode.
+ * <p>An open inode is either cached or passed through, and passed through to one file only: the kernel answers EIO to
+ * an open that breaks this (fs/fuse/iomode.c). So a file that becomes whole while it is open is passed through after
+ * its last close, and a file that is passed through cannot be written under its inode.
  *
- * <p>Safe for use by any number of threads.
+ * <p>Thread-safe.
  */
 public final class KernelView {
     private final InodeTable inodes;
     private final Kernels kernels;
     private final boolean keepsSizes;
 
-    /** Inodes that are passed through. */
+    /** The number of inodes that are passed through. */
     private final AtomicInteger backingFiles = new AtomicInteger();
 
     /** @param keepsSizes {@code FileSystemConfig.kernelKeepsSizes} */
@@ -82,14 +82,14 @@ public final class KernelView {
         }
     }
 
-    // ---- what an inode can stand for
+    // ---- what an inode can represent
 
-    /** Whether an inode can stand for what its name stands for now. */
+    /** Whether an inode can represent the node that its name has now. */
     public enum Fit {
         SAME,
-        /** It can, but the kernel may have the size of another version: it is to look the name up again. */
+        /** Yes, but the kernel may have the size of another version: it must look the name up again. */
         OUTDATED,
-        /** It stands for another version: the name is to get another inode. */
+        /** No, it represents another version: the name must get another inode. */
         ANOTHER
     }
 
@@ -106,14 +106,12 @@ public final class KernelView {
         return kernels.goByInode() ? Fit.OUTDATED : Fit.SAME;
     }
 
-    /** Whether something new of its name needs another inode, as this one is read, or the kernel keeps its size. */
+    /** Whether new content at its name needs another inode, as this one is being read, or the kernel keeps its size. */
     public boolean isTaken(Inode inode) {
         return keepsSizes || openContent(inode) != null;
     }
 
-    /**
-     * The open content that the kernel reads by itself or keeps pages of, by the inode's number: null if there is none.
-     */
+    /** The inode's open content that the kernel reads directly or has pages of: null if there is none. */
     public @Nullable KernelContent openContent(Inode inode) {
         return switch (known(inode)) {
             case Cached(KernelContent content, int opens, boolean _) when opens > 0 && kernels.goByInode() -> content;
@@ -145,7 +143,7 @@ public final class KernelView {
         }
     }
 
-    /** Attributes of the node were asked for by the inode. A kernel that keeps sizes does not take these of a version. */
+    /** The node's attributes were requested by inode. A kernel that keeps sizes ignores those of a version. */
     public void asked(Inode inode, Node node) {
         if (!keepsSizes || node instanceof LiveFile) {
             lookedUp(inode, node);
@@ -162,8 +160,8 @@ public final class KernelView {
     /**
      * A file or a directory is opened. Unless the policy is BYPASS, {@link #close} must follow.
      *
-     * @param file to be used if this is the first open that is passed through; null if there is none
-     * @return null if another content is passed through under this inode: this one needs another
+     * @param file used if this is the first open that is passed through; null if there is none
+     * @return null if other content is passed through under this inode: this content needs another inode
      */
     public @Nullable Opened open(Inode inode, KernelContent content, @Nullable BackingFile file) {
         synchronized (inode) {
@@ -185,7 +183,7 @@ public final class KernelView {
         }
     }
 
-    /** A handle that was opened for caching is read through for the first time. */
+    /** A handle that was opened for caching is read for the first time. */
     public void read(Inode inode) {
         change(inode, state -> state instanceof Cached some ? new Cached(some.content(), some.opens(), true) : state);
     }
@@ -193,7 +191,7 @@ public final class KernelView {
     /**
      * A handle that was opened for caching or passed through is closed.
      *
-     * @return the file that nothing is passed through to any more: the caller's to close
+     * @return the file if nothing is passed through to it any more: the caller must close it
      */
     public @Nullable BackingFile close(Inode inode) {
         synchronized (inode) {
@@ -211,14 +209,14 @@ public final class KernelView {
         }
     }
 
-    /** How many inodes are passed through. */
+    /** The number of inodes that are passed through. */
     public int backingFiles() {
         return backingFiles.get();
     }
 
     // ---- commits, renames, listings
 
-    /** One content has become another, with the attributes and pages that the kernel has of it. */
+    /** One content has become another, and the kernel's attributes and pages of it with it. */
     public void becomes(Inode inode, KernelContent before, KernelContent after) {
         change(inode, state -> switch (state) {
             case Cached(KernelContent content, int opens, boolean settled)
@@ -230,7 +228,7 @@ public final class KernelView {
         });
     }
 
-    /** The kernel's copy of a listing may be of several. */
+    /** The kernel's copy of a listing may be a mix of several. */
     public void mixed(Inode directory) {
         change(
                 directory,
@@ -241,7 +239,7 @@ public final class KernelView {
 
     // ---- notices
 
-    /** The store has said what a name stands for. */
+    /** The store has reported what a name refers to. */
     public void heard(Directory parent, String name, Answer answer) {
         Inode inode = inodes.find(parent, name);
         if (inode != null && isWrong(inode, answer)) {
@@ -249,7 +247,7 @@ public final class KernelView {
         }
     }
 
-    /** Content that is written here counts, whatever the store says. */
+    /** Content that is being written here takes precedence over the store's response. */
     private static boolean isWrong(Inode inode, Answer answer) {
         Known state = known(inode);
         if (state == null || (state instanceof Cached cached && cached.content() instanceof Written)) {
@@ -264,9 +262,9 @@ public final class KernelView {
     }
 
     /**
-     * The store has no longer this version.
+     * The store does not have this version any more.
      *
-     * @param isGone whether it has no other
+     * @param isGone whether it has no other version either
      */
     public void isStale(Inode inode, ObjectVersion version, boolean isGone) {
         Known state = known(inode);
@@ -275,12 +273,12 @@ public final class KernelView {
         }
     }
 
-    /** The written content is lost: the kernel's size and pages are of that. */
+    /** The written content is lost: the kernel's size and pages are from that content. */
     public void isLost(Inode inode) {
         drop(inode, true);
     }
 
-    /** An open file is read from its version's pages for as long as they are there. */
+    /** The pages of an open file are kept: its readers continue with the version that they opened. */
     private void drop(Inode inode, boolean nameStands) {
         boolean wasOpen;
         synchronized (inode) {
@@ -291,7 +289,7 @@ public final class KernelView {
         boolean isFile = !inode.isDirectory();
         kernels.dropInode(inode, !(isFile && wasOpen));
         Place place = inode.place();
-        // What stands for its version alone is followed by another inode.
+        // An inode that represents only its version is replaced by another one.
         if (place != null && (!nameStands || (isFile && (keepsSizes || wasOpen)))) {
             kernels.dropName(place);
         }

@@ -6,7 +6,7 @@ import io.penstock.metadata.InodeTable;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The kernels that can be told something: one for each mount that knows files by inode. Safe for use by any number of threads. */
+/** The kernels that can be notified: one for each mount that knows files by inode. Thread-safe. */
 public final class Kernels {
     private final InodeTable inodes;
     private final List<KernelCache> told = new CopyOnWriteArrayList<>();
@@ -15,13 +15,13 @@ public final class Kernels {
         this.inodes = inodes;
     }
 
-    /** @return what ends it */
+    /** @return ends the notifications */
     public Runnable add(KernelCache kernel) {
         told.add(kernel);
         return () -> told.remove(kernel);
     }
 
-    /** Whether the kernel that is served goes by inodes, and looks a name up again when told that one is stale. */
+    /** Whether the served kernel works by inodes, and looks a name up again when notified that the name is stale. */
     boolean goByInode() {
         return !told.isEmpty();
     }
@@ -35,7 +35,7 @@ public final class Kernels {
         told.forEach(kernel -> kernel.dropAttributes(inode));
     }
 
-    /** The name stands for another inode, or for none. */
+    /** The name refers to another inode now, or to none. */
     public void dropName(Place place) {
         Inode parent = inodes.find(place.parent());
         if (parent != null) {
@@ -47,7 +47,7 @@ public final class Kernels {
         return told.stream().allMatch(KernelCache::forgetsDirectories);
     }
 
-    /** Has kernels forget names that are not in use: they look them up again when they are needed. */
+    /** Asks kernels to forget names that are not in use: they look them up again when needed. */
     public void forget(List<Inode> unused) {
         for (Inode inode : unused) {
             Place place = inode.place();

@@ -4,9 +4,9 @@ import io.penstock.filesystem.kernel.KernelContent.Version;
 import io.penstock.metadata.KernelState;
 import org.jspecify.annotations.Nullable;
 
-/** What the kernel has of one inode; null stands for nothing. {@link KernelView} draws the transitions. */
+/** What the kernel has of one inode; null means nothing. {@link KernelView} draws the transitions. */
 sealed interface Known extends KernelState {
-    /** Handles that have bytes of the inode from its pages, or from a file of the cache. */
+    /** The number of handles that use the inode's pages, or its cache file. */
     default int opens() {
         return 0;
     }
@@ -17,7 +17,7 @@ sealed interface Known extends KernelState {
         return state != null && state.opens() > 0;
     }
 
-    /** Attributes of a version, in few bytes: there is one for each name that the kernel knows. */
+    /** A version's attributes, in few bytes: there is one of these for each name that the kernel knows. */
     record Shown(long fingerprint) implements Known {
         static final Shown DIRECTORY = new Shown(0);
 
@@ -33,9 +33,9 @@ sealed interface Known extends KernelState {
     }
 
     /**
-     * Attributes and pages, or a listing: what a binding by paths forgets early, the kernel has for longer.
+     * Attributes and pages, or a listing: the kernel keeps these longer than a binding by paths does.
      *
-     * @param settled whether those of other contents are gone for sure
+     * @param settled whether the pages of other contents are certain to be gone
      */
     record Cached(KernelContent content, int opens, boolean settled) implements Known {
         @Override
@@ -45,7 +45,7 @@ sealed interface Known extends KernelState {
     }
 
     /**
-     * @param content of the file, under the name that it has now
+     * @param content of the file, under its current name
      * @param opens above 0
      */
     record PassedThrough(BackingFile file, Version content, int opens) implements Known {

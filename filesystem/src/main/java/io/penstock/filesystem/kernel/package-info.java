@@ -1,4 +1,4 @@
-/** The state of each inode in the kernel, the notices that the kernel gets, and the error numbers of failures. */
+/** The state of each inode in the kernel, the notices to the kernel, and the error numbers of failures. */
 @NullMarked
 package io.penstock.filesystem.kernel;
 

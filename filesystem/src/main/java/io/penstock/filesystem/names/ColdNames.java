@@ -12,15 +12,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the kernel from knowing ever more names: it forgets by itself only when it is short of memory, and each costs
- * memory here for as long. Above a bound, those that it has known for longest are given back, unless they are open. So
- * are directories, by a kernel that can tell whether a process works in them. Safe for use by any number of threads.
+ * Bounds the number of names in the kernel's cache. The kernel forgets names only when it is short of memory, and each
+ * takes memory here until then. Above the bound, it is asked to forget those that it has known longest, unless they are
+ * open. This includes directories if the kernel can tell whether a process works in them. Thread-safe.
  */
 public final class ColdNames {
-    /** How many inodes come into use between two looks. */
+    /** How many inodes come into use between two checks. */
     private static final int STEP = 1024;
 
-    /** By what their directories' prefixes have in characters: it goes up with each level. */
+    /** By the length of their directories' prefixes in characters: it grows with each level. */
     private static final Comparator<Inode> INNERMOST_FIRST =
             Comparator.comparingInt(ColdNames::depth).reversed().thenComparingLong(Inode::number);
 
@@ -29,7 +29,7 @@ public final class ColdNames {
     private final Kernels kernels;
     private final long most;
 
-    /** @param most inodes that are to be in use at most, but for {@link #STEP}s that the kernel has not forgotten yet */
+    /** @param most the maximum number of inodes in use, plus {@link #STEP}s that the kernel has not forgotten yet */
     public ColdNames(InodeTable inodes, SharedFiles files, Kernels kernels, long most) {
         this.inodes = inodes;
         this.files = files;
@@ -52,8 +52,8 @@ public final class ColdNames {
     }
 
     /**
-     * With the directories that they are in, which have come before them: those are not forgotten while the kernel knows
-     * anything in them, and come last here.
+     * Adds the directories that contain them, which became known earlier. The kernel does not forget a directory while
+     * it knows anything in it, so directories come last here.
      */
     private List<Inode> withDirectories(List<Inode> unused) {
         Set<Inode> all = new HashSet<>(unused);

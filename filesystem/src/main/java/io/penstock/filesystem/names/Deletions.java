@@ -12,10 +12,10 @@ import io.penstock.objectstore.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes objects, and corrects the cached answers about their names. Each request says which version it is meant for:
- * one that is repeated, or arrives late, does nothing to another. A refusal, as the key has another version, means that the
- * meant one is gone: nobody deletes the other one, except rm(1) before it returns, which acts on whatever it finds then.
- * Safe for use by any number of threads.
+ * Deletes objects, and corrects the cached answers about their names. Each request names the version to delete, so a
+ * repeated or late one does nothing to another version. If the store refuses because the key has another version, the
+ * one to delete is gone. The other version is left alone, except by rm(1) before it returns: rm removes the version
+ * that it finds. Thread-safe.
  */
 final class Deletions {
     private final SharedFiles files;
@@ -27,9 +27,9 @@ final class Deletions {
     }
 
     /**
-     * Deletes the version that the store has by now, for rm(1), which waits for this.
+     * Deletes the version that the store has now, for rm(1), which waits for this.
      *
-     * @param known the version it had when it was last asked
+     * @param known its version when the store was last asked
      */
     void deleteCurrent(Directory parent, String name, ObjectVersion known) throws ErrnoException {
         delete(parent, name, () -> {
@@ -56,7 +56,7 @@ final class Deletions {
             try {
                 return isDeleted(version);
             } catch (ObjectStoreException e) {
-                if (isGone(version.key())) { // nothing but the answer was lost
+                if (isGone(version.key())) { // only the response was lost
                     return true;
                 }
                 throw e;
@@ -72,7 +72,7 @@ final class Deletions {
         }
     }
 
-    /** Deletes the object that marks a directory, whatever it holds. */
+    /** Deletes the object that marks a directory, whatever its content. */
     void deleteMarker(Directory parent, String name, Directory marked) throws ErrnoException {
         delete(parent, name, () -> {
             store.delete(marked.prefix());
@@ -80,7 +80,7 @@ final class Deletions {
         });
     }
 
-    /** If it is not known whether the name has no object now, nothing is known of the name. */
+    /** If it is uncertain whether the name still has an object, the cached answer is invalidated. */
     private void delete(Directory parent, String name, Errnos.Waiting<Boolean> deletion) throws ErrnoException {
         boolean deleted = false;
         try {
@@ -94,7 +94,7 @@ final class Deletions {
         }
     }
 
-    /** The version that the store has: null if it has none. */
+    /** The store's version: null if there is none. */
     @Nullable
     ObjectVersion find(String key) throws ObjectStoreException, InterruptedException {
         StoredObject found = store.find(key);

@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One rename of a directory. Its journal says how far it has come:
+ * One rename of a directory. Its journal records how far it has come:
  *
  * <pre>
  *   ──copy──▶ COPYING ──all is copied──▶ DELETING ──delete──▶ the end
@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
 final class DirectoryRename {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryRename.class);
 
-    /** Of the last step, which goes on with the objects that are left. The store has repeated each request by then. */
+    /** Attempts of the last step, each with the objects that are left. The store has already retried each request. */
     private static final int ATTEMPTS = 3;
 
     private final Move move;
@@ -55,13 +55,13 @@ final class DirectoryRename {
     private final MovingDirectories moving;
     private final ObjectMoves objects;
 
-    /** Runs the copies, which an interrupt does not end: what became of one that was sent is known by its response only. */
+    /** Runs the copies. An interrupt does not end them: only the response shows the outcome of a copy that was sent. */
     private final ExecutorService copying = SideBySide.threads();
 
     /** Null before the first copy. */
     private @Nullable RenameJournal journal;
 
-    /** The directory's own object if the new name had one, as an empty directory has, which this replaces last. */
+    /** The directory's own object if the new name has one, as an empty directory does: that one is replaced last. */
     private @Nullable ObjectVersion replacing;
 
     /** By the keys of the originals. */
@@ -80,8 +80,8 @@ final class DirectoryRename {
     }
 
     /**
-     * Copies all, and opens it under the new name. If that fails, all is to be {@linkplain #undo undone}, but for a bug's
-     * exception, upon which the objects at both names stay until the next mount.
+     * Copies all objects, and opens them under the new name. If that fails, the caller must {@linkplain #undo undo} it,
+     * except after an exception caused by a bug: then the objects at both names stay until the next mount.
      *
      * @throws ErrnoException EXDEV if there are too many objects, or they cannot be journalled
      */
@@ -98,13 +98,13 @@ final class DirectoryRename {
             }
             copyObjects();
             names.open(move, copies, replacing != null);
-        } catch (RuntimeException | Error e) { // nothing is known to be as before, or to be complete
+        } catch (RuntimeException | Error e) { // it is unknown whether all is as before, or complete
             copying.close();
             if (journal != null) {
                 leave(journal, "is not finished", e);
             }
             throw e;
-        } finally { // before the old names go: a crash finds the files under the new ones only from then on
+        } finally { // before the old names go: from then on a crash finds the files under the new ones only
             held.forEach(WrittenFile::resumeCommits);
         }
     }
@@ -117,7 +117,7 @@ final class DirectoryRename {
                 .filter(object -> object.version().key().equals(key))
                 .findFirst()
                 .orElse(null);
-        // Without one it would take over the replaced directory's, with its attributes, or not be there if it is empty.
+        // Without a marker it would inherit the replaced directory's, with its attributes, or, if empty, not exist.
         if (marker == null && (all.isEmpty() || replacesMarker)) {
             marker = makeMarker(key);
             all.add(marker);
@@ -125,7 +125,7 @@ final class DirectoryRename {
         RenameJournal begun = begin();
         journal = begun;
         if (marker != null && replacesMarker) {
-            files.kept().learn(move.from()); // until its marker is there, the new name shows what is known of it
+            files.kept().learn(move.from()); // the new name shows the known attributes until its marker is there
             all.remove(marker);
             replacing = marker.version();
             begun.copied(marker.version(), marker.version());
@@ -150,7 +150,7 @@ final class DirectoryRename {
         return all;
     }
 
-    /** mv(1) then copies and removes by itself. */
+    /** mv(1) then copies and removes the objects itself. */
     static ErrnoException refused(Move move, String why) {
         String message = "the directory '" + Printable.text(move.from().prefix()) + "' is not renamed: " + why;
         LOG.warn("{}. Programs get EXDEV, upon which mv copies and removes by itself.", message);
@@ -228,7 +228,7 @@ final class DirectoryRename {
                 failure.toString());
     }
 
-    /** Deletes the originals, as all is copied. If that fails, the rest of them stays until the next mount. */
+    /** Deletes the originals once all are copied. If that fails, the remaining ones stay until the next mount. */
     void delete() throws ObjectStoreException, IOException, InterruptedException {
         RenameJournal begun = journal;
         if (begun == null) {
@@ -248,7 +248,7 @@ final class DirectoryRename {
     private List<ObjectVersion> deleteObjects() throws ObjectStoreException, IOException, InterruptedException {
         if (replacing != null) {
             objects.replaceMarker(move, replacing);
-            files.kept().markers().doubt(move.to()); // the other may have been asked for meanwhile
+            files.kept().markers().doubt(move.to()); // the replaced one may have been requested since
         }
         return objects.delete(
                 move,

@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renames directories: copies all objects in them, and deletes the originals. Calls that change something there wait
- * for its end ({@link MovingDirectories}). Once all is copied it is shown under the new name, and an interrupt ends the
- * caller's wait only. Safe for use by any number of threads.
+ * Renames directories: copies all objects in them, then deletes the originals. Calls that change something there wait
+ * for the end of the rename ({@link MovingDirectories}). Once all is copied, it is shown under the new name, and an
+ * interrupt ends only the caller's wait. Thread-safe.
  */
 final class DirectoryRenames {
     private final Tree tree;
@@ -53,10 +53,10 @@ final class DirectoryRenames {
     }
 
     /**
-     * Renames a directory, in place of an empty one if there is one.
+     * Renames a directory, and replaces an empty one if there is one.
      *
-     * @throws ErrnoException ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EINVAL, ENAMETOOLONG; EXDEV if it has too many objects; EIO
-     *     if not all of the originals could be deleted
+     * @throws ErrnoException ENOENT, EEXIST, ENOTDIR, ENOTEMPTY, EINVAL, ENAMETOOLONG; EXDEV if it has too many
+     *     objects; EIO if not all of the originals could be deleted
      */
     void rename(long parent, String name, long newParent, String newName, boolean mustBeNew) throws ErrnoException {
         Move move = moving.begin(
@@ -75,14 +75,14 @@ final class DirectoryRenames {
                 invalidate(Place.of(move.to()));
             });
         } finally {
-            if (rest == null) { // a bug's exception, which the copies outlive until the next mount
+            if (rest == null) { // an exception caused by a bug: the copies stay until the next mount
                 moving.end(move);
             }
         }
         end(move, rest, failure);
     }
 
-    /** Those that run now. */
+    /** The renames that run now. */
     List<RunningRename> running() {
         return progress.now();
     }
@@ -146,7 +146,7 @@ final class DirectoryRenames {
             throw e;
         } finally {
             tree.uncover(from(move).parent(), from(move).name(), Absent.ABSENT);
-            // Objects that others have changed there stay, and so does a file that it has hidden.
+            // Objects that others have changed there stay, and so does a file that the directory has hidden.
             tree.forgetAll(move.from());
         }
     }
@@ -155,7 +155,7 @@ final class DirectoryRenames {
         tree.invalidate(place.parent(), place.name());
     }
 
-    /** Does what the program cannot interrupt any more, and ends the move. @return what completes with the failure, if any */
+    /** Runs what the program can no longer interrupt, and ends the move. @return completes with the failure, if any */
     private CompletableFuture<Optional<ErrnoException>> inBackground(Move move, Change action) {
         CompletableFuture<Optional<ErrnoException>> ended = new CompletableFuture<>();
         files.runInBackground(() -> {
@@ -176,7 +176,7 @@ final class DirectoryRenames {
         return ended;
     }
 
-    /** Waits for the rest, and fails as the rename has. The kernel, which takes that for no rename, looks the names up. */
+    /** Waits for the rest, and fails as the rename has. The kernel assumes no rename then, and looks the names up. */
     private void end(Move move, CompletableFuture<Optional<ErrnoException>> rest, @Nullable ErrnoException failure)
             throws ErrnoException {
         ErrnoException thrown = failure;

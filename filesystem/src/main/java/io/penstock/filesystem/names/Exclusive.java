@@ -1,12 +1,12 @@
 package io.penstock.filesystem.names;
 
-/** When an open with O_CREAT and O_EXCL is decided, among all that write the bucket: open(2). */
+/** When an exclusive open (O_CREAT and O_EXCL, open(2)) is decided among all clients that write to the bucket. */
 public enum Exclusive {
     /**
-     * By the commit: close(2) or fsync(2) is ESTALE where another client was faster. The open sends no request, and is
-     * exclusive on this mount alone.
+     * By the commit: close(2) or fsync(2) fails with ESTALE if another client was faster. The open sends no request,
+     * and is exclusive on this mount only.
      */
     CLOSE,
-    /** By the store: the open makes the empty object if there is none, for one PUT, and is EEXIST if there is one. */
+    /** By the store: the open creates the empty object, for one PUT, or fails with EEXIST if there is an object. */
     STORE
 }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The renames of directories that earlier runs did not end. One that had copied all is finished, any other one is undone. For
- * one thread, before anything else is written.
+ * The renames of directories that earlier runs did not end. A rename that had copied everything is finished, any other
+ * is undone. For one thread, before anything else is written.
  */
 public final class LeftRenames {
     private static final Logger LOG = LoggerFactory.getLogger(LeftRenames.class);
@@ -42,9 +42,9 @@ public final class LeftRenames {
     }
 
     /**
-     * Ends them all. One that fails is left to the next mount.
+     * Ends them all. A rename that fails is left to the next mount.
      *
-     * @return files that an earlier run left, and that were moved: their commits are to be resumed once they may begin
+     * @return moved files left by an earlier run: the caller must resume their commits once commits may begin
      */
     public List<WrittenFile> end() {
         List<RenameJournal> left = writeback.leftRenames();
@@ -91,7 +91,7 @@ public final class LeftRenames {
         }
     }
 
-    /** A crash may have come before the journals of written files had their new names. */
+    /** The crash may have come before the journals of written files got the new names. */
     private List<WrittenFile> moveWritten(RenameJournal journal) {
         Map<String, Copied> copies = new HashMap<>();
         journal.copied().forEach(copied -> copies.put(copied.original().key(), copied));

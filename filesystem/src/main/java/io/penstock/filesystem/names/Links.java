@@ -1,12 +1,12 @@
 package io.penstock.filesystem.names;
 
-/** What link(2) does. An object has one name, so that no two names can share a file. */
+/** The behavior of link(2). An object has one name, so two names cannot share a file. */
 public enum Links {
     /**
-     * A copy by the store under the new name, if nothing has that: exclusive among all nodes, as programs want that commit by
-     * a link. From then on the two are files of their own, with one link each.
+     * The store makes a copy under the new name if that name is free. This is exclusive among all nodes, as needed by
+     * programs that commit by a link. From then on they are two files, with one link each.
      */
     COPY,
-    /** EPERM, upon which programs that can do without copy by themselves. */
+    /** EPERM: programs that can do without links then copy the file themselves. */
     REFUSE
 }

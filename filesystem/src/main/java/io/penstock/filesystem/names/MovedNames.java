@@ -16,8 +16,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Gives all that is known here of a directory its new name, once the objects are copied: inodes, open files, times and
- * attributes. Safe for use by any number of threads.
+ * Moves the cached state of a directory to its new name, once its objects are copied: inodes, open files, times and
+ * attributes. Thread-safe.
  */
 final class MovedNames {
     private final Tree tree;
@@ -34,7 +34,7 @@ final class MovedNames {
 
     /**
      * @param copies by the keys of the originals
-     * @param replacesMarker whether the new name has another directory's object still
+     * @param replacesMarker whether the new name still has another directory's object
      */
     void open(Move move, Map<String, Moved> copies, boolean replacesMarker) {
         Place from = Place.of(move.from());
@@ -43,7 +43,7 @@ final class MovedNames {
         for (Moved moved : copies.values()) {
             ObjectVersion original = moved.original().version();
             if (original.key().endsWith("/")) {
-                continue; // what marks a directory is no file
+                continue; // a directory's marker is not a file
             }
             files.times()
                     .set(moved.copy(), files.times().of(original), files.times().changed(original));
@@ -58,7 +58,7 @@ final class MovedNames {
             }
         }
         tree.keep(from.parent());
-        tree.forgetAll(move.to()); // what was asked before the copies existed must not show below the moved inodes
+        tree.forgetAll(move.to()); // answers from before the copies existed must not show below the moved inodes
         kept.forgetAll(move.to());
         if (replacesMarker) {
             kept.moved(move.from(), move.to());
@@ -76,7 +76,7 @@ final class MovedNames {
         ObjectVersion after = moved.copy();
         Place place = inode.place();
         if (place == null || !place.key().equals(after.key())) {
-            return; // it was removed in between
+            return; // it was removed since
         }
         tree.changed(
                 place.parent(),

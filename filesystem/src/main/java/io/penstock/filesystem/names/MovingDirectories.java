@@ -16,35 +16,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has calls that change something in a directory wait while that directory, or one above it, gets another name. The rename
- * begins once the calls that run there have ended. A call that has waited goes on at the new name, as it knows its directory
- * by inode.
+ * Makes calls that change something in a directory wait while that directory, or one above it, is being renamed. The
+ * rename begins once the calls running there have ended. A call that has waited continues at the new name, because it
+ * knows its directory by inode.
  *
- * <p>A rename waits for others only before it moves anything, and one rename does so at a time. So two of them never wait for
- * each other. Safe for use by any number of threads.
+ * <p>A rename waits for others only before it moves anything, and only one rename does so at a time. So two renames
+ * never wait for each other. Thread-safe.
  */
 public final class MovingDirectories {
     private static final Logger LOG = LoggerFactory.getLogger(MovingDirectories.class);
 
-    /** The directories that get another name, and those that they become. */
+    /** The directories that are being renamed, and their new names. */
     @GuardedBy("this")
     private final List<Directory> moving = new ArrayList<>();
 
-    /** The number of calls that run in each directory. */
+    /** The number of running calls in each directory. */
     @GuardedBy("this")
     private final Map<Directory, Integer> busy = new HashMap<>();
 
-    /** Whether a rename waits for the calls that run. */
+    /** Whether a rename is waiting for running calls. */
     @GuardedBy("this")
     private boolean isBeginning;
 
-    /** Renames that failed midway, and that the next mount is to end. */
+    /** Renames that failed midway, to be ended by the next mount. */
     @GuardedBy("this")
     private final List<Left> left = new ArrayList<>();
 
     private record Left(Move move, RenameJournal journal) {}
 
-    /** A directory and what it becomes. Neither is a bucket's root, and neither is within the other. */
+    /** A directory and its new name. Neither is a bucket's root, and neither is within the other. */
     record Move(Directory from, Directory to) {
         private boolean meets(Directory directory) {
             return directory.isWithin(from) || directory.isWithin(to);
@@ -71,7 +71,7 @@ public final class MovingDirectories {
     /**
      * Makes the call while none of the directories moves. It must not make another such call.
      *
-     * @param where says which directories the call is about to change, as they are called at this moment. Must not wait
+     * @param where returns the directories that the call is about to change, by their current names. Must not wait
      */
     public <T extends @Nullable Object> T in(Call<List<Directory>> where, Call<T> call) throws ErrnoException {
         List<Directory> entered = Errnos.call(() -> enter(where));
@@ -89,7 +89,7 @@ public final class MovingDirectories {
         void run() throws ErrnoException;
     }
 
-    /** {@link #in} for what returns nothing. */
+    /** {@link #in} for a call that returns nothing. */
     public void run(Call<List<Directory>> where, Change change) throws ErrnoException {
         this.<@Nullable Void>in(where, () -> {
             change.run();
@@ -109,15 +109,15 @@ public final class MovingDirectories {
     }
 
     /**
-     * A rename has failed midway, and some objects have both names. The next mount goes on with it, unless a call
-     * changes something at the new name before: the objects there are not known to be the copies any more.
+     * A rename has failed midway, and some objects have both names. The next mount continues it unless a call changes
+     * something at the new name first: then the objects there may not be the copies any more.
      */
     synchronized void leaveToNextMount(Move move, RenameJournal journal) {
         journal.close();
         left.add(new Left(move, journal));
     }
 
-    /** A rename is about to move something: renames that failed at the same names are given up. */
+    /** A rename is about to move something: renames that failed at the same names are abandoned. */
     void abandon(Move move) {
         abandon(to -> move.meets(to) || move.from.isWithin(to) || move.to.isWithin(to));
     }
@@ -138,12 +138,12 @@ public final class MovingDirectories {
         }
     }
 
-    /** What a call in this directory has begun goes on after the call, until {@link #leave}. */
+    /** Work begun by a call in this directory continues after the call, until {@link #leave}. */
     synchronized void stay(Directory directory) {
         busy.merge(directory, 1, Integer::sum);
     }
 
-    /** It has ended. Any thread may say so. */
+    /** That work has ended. May be called by any thread. */
     void leave(Directory directory) {
         leave(List.of(directory));
     }
@@ -176,9 +176,9 @@ public final class MovingDirectories {
     }
 
     /**
-     * A rename begins: nothing else changes what it moves until {@link #end}, which the caller owes.
+     * Begins a rename: nothing else changes what it moves until the caller calls {@link #end}, which it must do.
      *
-     * @param which names the directory to rename, and its new name. Must not wait
+     * @param which returns the directory to rename and its new name. Must not wait
      */
     Move begin(Call<Move> which) throws ErrnoException {
         return Errnos.call(() -> beginOnceFree(which));
@@ -218,7 +218,7 @@ public final class MovingDirectories {
         notifyAll();
     }
 
-    /** The rename has ended. Any thread may say so. */
+    /** The rename has ended. May be called by any thread. */
     synchronized void end(Move move) {
         give(move);
         leave(move.parents());

@@ -27,10 +27,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Makes directories, removes names and moves them. The store has made the change when a call returns. Each call changes
- * the store first and the cached state last, so that one that fails changes nothing here. Safe for use by any number of
- * threads; calls that contradict each other end as the store orders them. One class for all calls by name, as each
- * waits for {@link MovingDirectories} in the same way: hence its length.
+ * Creates directories, and removes and moves names. The store has made the change when a call returns. Each call
+ * changes the store first and the cached state last, so a call that fails changes nothing here. Thread-safe; the store
+ * decides the order of conflicting calls. This class is long because it has all calls by name: each waits for
+ * {@link MovingDirectories} in the same way.
  */
 public final class NameChanges {
     /** renameat2(2)'s flag, from include/uapi/linux/fs.h. */
@@ -69,7 +69,7 @@ public final class NameChanges {
                 writing, resolver, files, kernels, removals, moving, new MovedNames(inodes, files));
     }
 
-    /** Waits for the removal of a name that is to be taken by something new. */
+    /** Waits for the removal of a name that is about to be reused. */
     public void awaitRemoval(Directory directory, String name) throws ErrnoException {
         burst.interrupt();
         removals.await(directory, name);
@@ -80,7 +80,7 @@ public final class NameChanges {
         return burst.await(directory);
     }
 
-    /** @return the new directory's inode, looked up: a rename of the parent that waits for this call moves it */
+    /** @return the new directory's inode, looked up: a waiting rename of the parent will move it */
     public Inode mkdir(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         return moving.in(() -> List.of(resolver.directory(parent)), () -> makeDirectory(parent, name, attributes));
     }
@@ -102,7 +102,7 @@ public final class NameChanges {
         return inodes.acquire(directory, name, made);
     }
 
-    /** The directory in which a name is to be made: EEXIST if there is one. Waits for the removal of an earlier one. */
+    /** The directory for a new name: EEXIST if the name exists. Waits for the removal of an earlier one. */
     private Directory vacant(long parent, String name, String suffix) throws ErrnoException {
         Directory directory = resolver.existingDirectory(parent);
         NodeResolver.checkNew(directory, name, suffix);
@@ -113,7 +113,7 @@ public final class NameChanges {
         return directory;
     }
 
-    /** Makes a new, empty object: EEXIST if another client has made one. */
+    /** Creates an empty object: EEXIST if another client has created one. */
     public ObjectVersion makeFile(Directory directory, String name, ObjectAttributes attributes) throws ErrnoException {
         ObjectVersion made = make(directory, name, directory.key(name), attributes);
         Instant now = writing.clock().instant();
@@ -126,7 +126,7 @@ public final class NameChanges {
         return made;
     }
 
-    /** A new object that has nothing but attributes: EEXIST if there is anything of this name, on any node. */
+    /** Creates an object that has only attributes: EEXIST if this name exists, on any node. */
     public void makeEmpty(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
         moving.run(() -> List.of(resolver.directory(parent)), () -> makeEmptyHere(parent, name, attributes));
     }
@@ -147,12 +147,12 @@ public final class NameChanges {
                 throw exists(directory, name);
             } finally {
                 files.doubt(key);
-                tree.invalidate(directory, name); // it may have been made although no answer says so
+                tree.invalidate(directory, name); // it may have been created although no response says so
             }
         });
     }
 
-    /** Something was made in the directory, or removed from it. */
+    /** An entry was created in the directory, or removed from it. */
     private void changed(Directory directory) {
         files.times().set(directory, writing.clock().instant());
     }
@@ -172,7 +172,7 @@ public final class NameChanges {
         if (!(resolver.existing(directory, name) instanceof Directory child)) {
             throw new ErrnoException(Errno.ENOTDIR, "'" + directory.key(name) + "' is not a directory");
         }
-        boolean _ = awaitRemovals(child); // those that are left show
+        boolean _ = awaitRemovals(child); // the files that could not be deleted are shown again
         if (!Errnos.call(() -> tree.isEmpty(child))) {
             throw new ErrnoException(Errno.ENOTEMPTY, "'" + child.prefix() + "' is not empty");
         }
@@ -181,7 +181,7 @@ public final class NameChanges {
         deletions.deleteMarker(directory, name, child);
         files.kept().markers().removed(child);
         changed(directory);
-        tree.forget(directory, name); // an object of this name, which the directory hid, shows now
+        tree.forget(directory, name); // an object with this name was hidden by the directory, and shows now
         Inode inode = inodes.find(child);
         if (inode != null) {
             inodes.detach(inode);
@@ -279,7 +279,7 @@ public final class NameChanges {
         return directoryRenames.running();
     }
 
-    /** Gives the content of a file, known by its inode, another name, which nothing may have. */
+    /** Gives the content of a file, identified by its inode, another name, which must be free. */
     public void link(long inode, long newParent, String newName) throws ErrnoException {
         moving.run(
                 () -> Stream.concat(resolver.parents(inode).stream(), Stream.of(resolver.directory(newParent)))

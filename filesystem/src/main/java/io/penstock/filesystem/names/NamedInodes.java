@@ -15,8 +15,7 @@ import io.penstock.metadata.Node;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives names their inodes, and another one where the kernel has the present one for another version. Safe for use by any
- * number of threads.
+ * Assigns inodes to names. A name gets a new inode if the kernel uses the present one for another version. Thread-safe.
  */
 public final class NamedInodes {
     private final InodeTable inodes;
@@ -51,8 +50,8 @@ public final class NamedInodes {
     }
 
     /**
-     * Something new is about to have this name: an inode that the kernel has open of it would lose the content that is
-     * read, and one whose size it keeps would keep that.
+     * New content is about to take this name. If the kernel has the present inode open, its readers would lose their
+     * content; if the kernel keeps sizes, the inode would keep its size.
      */
     public void makeRoom(Directory parent, String name) {
         Inode known = inodes.find(parent, name);
@@ -61,15 +60,15 @@ public final class NamedInodes {
         }
     }
 
-    /** ESTALE: the kernel is to look the inode's name up again, which gives it another. */
+    /** ESTALE: the kernel must look the inode's name up again, and then gets another inode. */
     public ErrnoException stale(Inode inode) {
         inodes.retire(inode);
         return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
     }
 
     /**
-     * The file that the kernel has open under this inode, and reads by itself or has pages of: the inode shows that,
-     * whatever its place stands for now, or another size would cut the readers off. Null if there is no such file.
+     * The file that the kernel has open under this inode, and that it reads directly or has pages of. The inode shows
+     * this file, whatever its place shows now: another size would cut off readers. Null if there is no such file.
      */
     public @Nullable SharedFile opened(long number) {
         Inode inode = inodes.get(number);

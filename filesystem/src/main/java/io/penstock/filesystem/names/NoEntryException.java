@@ -3,7 +3,7 @@ package io.penstock.filesystem.names;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 
-/** ENOENT: there is no such name, which may be believed for a while. */
+/** ENOENT: there is no such name. The answer is valid for a limited time. */
 public final class NoEntryException extends ErrnoException {
     private static final long serialVersionUID = 1L;
 
@@ -14,7 +14,7 @@ public final class NoEntryException extends ErrnoException {
         this.validNanos = validNanos;
     }
 
-    /** For how long from now the name may be believed to be absent, in nanoseconds. */
+    /** How long the answer is valid from now, in nanoseconds. */
     public long validNanos() {
         return validNanos;
     }

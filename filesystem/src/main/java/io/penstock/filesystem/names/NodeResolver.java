@@ -24,12 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Resolves inodes and names to the nodes that they stand for at this moment, or throws the errno of why not.
- * Thread-safe.
- */
+/** Resolves inodes and names to their current nodes, or throws the errno that says why it cannot. Thread-safe. */
 public final class NodeResolver {
-    /** For which the store is waited for, where it need not be: it answers within some ten milliseconds, or is in trouble. */
+    /** The store's timeout where its answer is optional: it answers within some ten milliseconds, or is in trouble. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final Tree tree;
@@ -37,7 +34,7 @@ public final class NodeResolver {
     private final SharedFiles files;
     private final boolean goesOnAlone;
 
-    /** @param goesOnAlone whether programs go on with cached answers while the store cannot be reached */
+    /** @param goesOnAlone whether programs continue with cached answers while the store cannot be reached */
     public NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
         this.tree = tree;
         this.inodes = inodes;
@@ -62,7 +59,7 @@ public final class NodeResolver {
         return directory;
     }
 
-    /** A directory that something is to be made in. */
+    /** A directory in which an entry is about to be created. */
     public Directory existingDirectory(long number) throws ErrnoException {
         Directory directory = directory(number);
         if (number != InodeTable.ROOT && inode(number).place() == null) {
@@ -77,7 +74,7 @@ public final class NodeResolver {
         return place == null ? List.of() : List.of(place.parent());
     }
 
-    /** The node at an inode's place, and for how long it may be believed. */
+    /** The node at an inode's place, and how long it is valid. */
     public record Resolved(Node node, long validNanos) {}
 
     /** The node at the inode's place: ESTALE if there is none, or one of another kind. */
@@ -106,34 +103,34 @@ public final class NodeResolver {
         return cached == null ? null : same(inode, cached);
     }
 
-    /** As {@link #resolve}, without the validity. */
+    /** Like {@link #resolve}, without the validity. */
     public Node node(long number) throws ErrnoException {
         return resolve(number).node();
     }
 
-    /** As {@link #resolveNow}, without the validity. */
+    /** Like {@link #resolveNow}, without the validity. */
     public @Nullable Node nodeNow(long number) throws ErrnoException {
         Resolved known = resolveNow(number);
         return known == null ? null : known.node();
     }
 
     /**
-     * {@link #node} as the store has it now, for a caller that is going to replace it. Where programs go on while the
-     * store is away, the cached node is returned if the store does not answer soon: the commit is conditional on that.
+     * {@link #node} as the store has it now, for a caller about to replace it. Where programs continue while the store
+     * is away, the cached node is returned if the store does not answer soon: the commit is conditional on that node.
      */
     public Node revalidated(long number) throws ErrnoException {
         Resolved known = goesOnAlone ? resolveNow(number) : null;
         return askedOr(known == null ? null : known.node(), () -> asked(number));
     }
 
-    /** The same of a name: {@code Absent} if nothing has it. */
+    /** The same for a name: {@code Absent} if there is nothing. */
     Answer revalidated(Directory directory, String name) throws ErrnoException {
         CachedLookup known = goesOnAlone ? answerNow(directory, name) : null;
         return askedOr(
                 known == null ? null : known.answer(), () -> Errnos.call(() -> tree.revalidate(directory, name)));
     }
 
-    /** The store's answer. Where it does not come within a second, the known one, unless that is null. */
+    /** The store's answer. If it does not arrive within a second, the known one, unless that is null. */
     public static <T> T askedOr(@Nullable T known, Call<T> asked) throws ErrnoException {
         if (known == null) {
             return asked.run();
@@ -172,7 +169,7 @@ public final class NodeResolver {
         return inode.isRoot() ? new Resolved(tree.root(), Long.MAX_VALUE) : new Resolved(removed(inode), 0);
     }
 
-    /** The node of an inode that has no name any more. */
+    /** The node of an inode that has lost its name. */
     private Node removed(Inode inode) throws ErrnoException {
         Directory directory = inode.directory();
         if (directory != null) {
@@ -196,7 +193,7 @@ public final class NodeResolver {
         return tree.resolveNow(directory, name);
     }
 
-    /** The store has this version no more: it is asked what its name stands for. */
+    /** The store does not have this version any more: the next lookup of its name asks the store. */
     public void forget(ObjectVersion gone) {
         Place place = Place.of(gone.key());
         tree.invalidate(place.parent(), place.name(), gone);
@@ -224,10 +221,10 @@ public final class NodeResolver {
     }
 
     /**
-     * Whether something new can have the name.
+     * Checks that a new entry can have the name.
      *
      * @param suffix of its key, after the name
-     * @throws ErrnoException ENAMETOOLONG; EPERM if the name is Penstock's own: no mount would show it
+     * @throws ErrnoException ENAMETOOLONG; EPERM if the name is reserved by Penstock: no mount would show it
      */
     public static void checkNew(Directory directory, String name, String suffix) throws ErrnoException {
         checkLength(name);

@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The objects of directories that get another name: copies them, and deletes originals or copies. What is deleted follows from
- * what was copied, so that both are here: hence its length. Thread-safe.
+ * Copies the objects of directories that are being renamed, and deletes originals or copies. What to delete depends on
+ * what was copied, so both are in this one long class. Thread-safe.
  */
 final class ObjectMoves {
     private static final Logger LOG = LoggerFactory.getLogger(ObjectMoves.class);
@@ -49,10 +49,10 @@ final class ObjectMoves {
     /** The maximum number of concurrent copies. */
     static final int CONCURRENCY = 64;
 
-    /** The maximum number of concurrent batches of deletions: more are slower, as servers delete the objects of one in turn. */
+    /** The maximum number of concurrent batch deletions. More are slower: servers delete a batch one by one. */
     private static final int BATCHES = 4;
 
-    /** Another client that changes the same object again and again makes its copy fail. */
+    /** If another client keeps changing the same object, its copy fails after this many attempts. */
     private static final int ATTEMPTS = 4;
 
     private final ObjectStore store;
@@ -68,12 +68,12 @@ final class ObjectMoves {
     /** An object and its copy. */
     record Moved(StoredObject original, ObjectVersion copy) {}
 
-    /** What an object's key becomes. */
+    /** An object's new key. */
     static String target(Move move, String key) {
         return move.to().prefix() + key.substring(move.from().prefix().length());
     }
 
-    /** All objects of the directory, hidden ones too; null if there are more than {@code most}. */
+    /** All objects of the directory, including hidden ones; null if there are more than {@code most}. */
     @Nullable
     List<StoredObject> list(Directory directory, long most) throws ObjectStoreException, InterruptedException {
         List<StoredObject> objects = new ArrayList<>();
@@ -90,12 +90,12 @@ final class ObjectMoves {
     // ---- copies
 
     /**
-     * Copies the objects: first the directory's own, which tells renames of several nodes to one name apart, then those that
-     * mark directories, as they say whether other nodes ask the objects in there for their attributes. One that another
-     * client deletes before its copy is left out. After a failure, copies that were sent arrive later.
+     * Copies the objects. The directory's own is first: it tells renames of several nodes to one name apart. Directory
+     * markers are next: they show other nodes whether to request the attributes of objects in there. An object that
+     * another client deletes before its copy is left out. After a failure, copies already sent may still arrive.
      *
      * @param copying runs the copies; they have ended once it is closed
-     * @param copies takes the copies by the keys of the originals. Safe for use by several threads
+     * @param copies receives the copies, by the keys of the originals. Thread-safe
      * @throws ErrnoException ENOTEMPTY if an object of another client has the key of a copy
      */
     void copy(
@@ -135,10 +135,10 @@ final class ObjectMoves {
     }
 
     /**
-     * Looks for objects at the keys of the copies of a batch: mostly one page of a listing.
+     * Looks for objects at the target keys of a batch: mostly one page of a listing.
      *
-     * @param after the last key of the batch before; null if there is none
-     * @return that of this batch
+     * @param after the last key of the previous batch; null if there is none
+     * @return the last key of this batch
      */
     private String checkAbsent(Move move, @Nullable String after, List<StoredObject> batch)
             throws ErrnoException, ObjectStoreException, InterruptedException {
@@ -165,8 +165,8 @@ final class ObjectMoves {
     }
 
     /**
-     * With its properties: they show whether the directory that it gets into is to be marked. An empty one is made again, as
-     * more stores check conditions on PutObject than on copies.
+     * Copies with its properties, which show whether the target directory must be marked. An empty object is created
+     * instead of copied, as more stores check conditions on PutObject than on copies.
      */
     private ObjectVersion copyMarker(StoredObject marker, String key)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -200,8 +200,8 @@ final class ObjectMoves {
     }
 
     /**
-     * Puts the directory's own object in the place of the one that the new name had. Does nothing if it has been replaced or
-     * removed since.
+     * Replaces the new name's object with the directory's own. Does nothing if the former has been replaced or removed
+     * since.
      */
     void replaceMarker(Move move, ObjectVersion marker) throws ObjectStoreException, InterruptedException {
         StoredObject there = store.find(marker.key());
@@ -214,7 +214,7 @@ final class ObjectMoves {
     // ---- deletions
 
     /**
-     * Deletes these objects, each if it is still this version: those that mark directories last.
+     * Deletes these objects, each if it still is this version; directory markers last.
      *
      * @return those that another client has changed, and that stay
      */
@@ -235,7 +235,7 @@ final class ObjectMoves {
         return List.copyOf(others);
     }
 
-    /** In the order of the keys: a batch may have to be listed. */
+    /** In key order: a batch may have to be listed. */
     private static <T> List<List<T>> batches(List<T> items, int size, Function<T, String> key) {
         List<T> inOrder = items.stream()
                 .sorted(Comparator.comparing(key, KeyOrder.COMPARATOR))
@@ -248,8 +248,8 @@ final class ObjectMoves {
     }
 
     /**
-     * Deletes the copies whose responses are known, each if it and its original are as they were then. Other objects at the
-     * new name stay: they are other clients', or copies whose responses were lost.
+     * Deletes the copies whose responses are known, each if it and its original have not changed since. Other objects
+     * at the new name stay: they belong to other clients, or are copies whose responses were lost.
      */
     void undo(Move move, Collection<Copied> known) throws ObjectStoreException, IOException, InterruptedException {
         Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
@@ -269,7 +269,7 @@ final class ObjectMoves {
         warn(there.keySet(), move.to(), "they are other clients', or copies whose responses were lost");
     }
 
-    /** Tells of objects that a rename leaves where they are. */
+    /** Logs the objects that a rename leaves where they are. */
     static void warn(Collection<String> keys, Directory directory, String why) {
         if (!keys.isEmpty()) {
             LOG.warn(
@@ -282,8 +282,8 @@ final class ObjectMoves {
     }
 
     /**
-     * Goes on with a rename that had copied all. An original is deleted if it is the version that was copied, and the new
-     * name has that copy still.
+     * Continues a rename that had copied everything. An original is deleted if it is the version that was copied, and
+     * the new name still has that copy.
      */
     void finish(Move move, Collection<Copied> copied) throws ObjectStoreException, IOException, InterruptedException {
         Map<String, ObjectVersion> originals = byKey(list(move.from(), Long.MAX_VALUE));
@@ -305,7 +305,7 @@ final class ObjectMoves {
         warn(others, move.from(), "they, or their copies, have been replaced since");
     }
 
-    /** One that was written again since has another time, even if it has the same content. */
+    /** An object that was written again since has another time, even if its content is the same. */
     private static boolean isSame(ObjectVersion version, @Nullable ObjectVersion there) {
         return there != null
                 && there.hasIdentityOf(version)

@@ -31,24 +31,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes the objects of files that are removed in quick succession, as {@code rm -r} does, by the thousand: unlink(2) of
- * such a file returns before its object is deleted. A removal is deleted within {@link #PAUSE_MILLIS} and the time of a
- * request, and a caller that needs its outcome has it deleted at once. Safe for use by any number of threads.
+ * Deletes the objects of files that are removed in quick succession, as by {@code rm -r}, up to a thousand at a time.
+ * unlink(2) of such a file returns before its object is deleted. The object is deleted within {@link #PAUSE_MILLIS}
+ * plus the time of a request, or immediately if a caller needs the outcome. Thread-safe.
  */
 public final class RemovalBurst {
     private static final Logger LOG = LoggerFactory.getLogger(RemovalBurst.class);
 
-    /** So many removals in a row, within {@link #WITHIN_NANOS}, begin a burst. */
+    /** This many consecutive removals within {@link #WITHIN_NANOS} begin a burst. */
     public static final int FIRST = 8;
 
     private static final long WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How long a request waits for more to delete. */
+    /** How long a request waits for more objects to delete. */
     private static final long PAUSE_MILLIS = 20;
 
     private static final int MOST_REQUESTS = 4;
 
-    /** Removals that are not deleted yet: a further one waits. */
+    /** Removals whose objects are not deleted yet: the next removal waits. */
     private static final int MOST_WAITING = 20_000;
 
     private final Tree tree;
@@ -62,19 +62,19 @@ public final class RemovalBurst {
     @GuardedBy("this")
     private final Queue<Removal> queue = new ArrayDeque<>();
 
-    /** Those of the queue, and those that are being deleted. */
+    /** Those in the queue, and those that are being deleted. */
     @GuardedBy("this")
     private final Set<Removal> waiting = new HashSet<>();
 
-    /** Directories of removals whose objects could not be deleted, until a caller that waits for them is told. */
+    /** Directories of removals whose objects could not be deleted, until reported to a waiting caller. */
     @GuardedBy("this")
     private final Set<Directory> failed = new HashSet<>();
 
-    /** When the last removals were, by the nano clock, the oldest first. */
+    /** The times of the last removals by the nano clock, oldest first. */
     @GuardedBy("this")
     private final Queue<Long> last = new ArrayDeque<>();
 
-    /** Threads that delete. */
+    /** The number of threads that delete. */
     @GuardedBy("this")
     private int deleting;
 
@@ -82,7 +82,7 @@ public final class RemovalBurst {
     @GuardedBy("this")
     private boolean isAwaited;
 
-    /** A name that is not shown any more, and whose object is to be deleted. */
+    /** A name that is no longer shown, and whose object must be deleted. */
     private record Removal(
             Place place, ObjectVersion version, @Nullable Inode inode, CompletableFuture<Boolean> ended) {}
 
@@ -96,7 +96,7 @@ public final class RemovalBurst {
         this.moving = moving;
     }
 
-    /** A file was removed, one way or the other. */
+    /** A file was removed, in a burst or not. */
     synchronized void removed() {
         if (last.size() == FIRST) {
             last.remove();
@@ -109,10 +109,10 @@ public final class RemovalBurst {
     }
 
     /**
-     * Has the object of a file that is one of a burst deleted with others', and then {@linkplain Removals#end ends} its
-     * removal. The call is {@linkplain MovingDirectories#in made} in its directory.
+     * If the file is part of a burst, queues its object for a batch deletion, which then {@linkplain Removals#end ends}
+     * the removal. The call is {@linkplain MovingDirectories#in made} in its directory.
      *
-     * @return false if the file is to be removed at once: it is not one of a burst, or a process has it open
+     * @return false if the caller must remove the file: it is not part of a burst, or a process has it open
      */
     boolean takes(Place place, Node node) throws ErrnoException {
         if (!(node instanceof FileEntry(StoredObject object)) || !isRunning()) {
@@ -126,7 +126,7 @@ public final class RemovalBurst {
         return true;
     }
 
-    /** Waits while too many are to be deleted. */
+    /** Waits while too many objects await deletion. */
     private synchronized void add(Removal removal) throws InterruptedException {
         while (waiting.size() >= MOST_WAITING) {
             wait();
@@ -142,8 +142,8 @@ public final class RemovalBurst {
     }
 
     /**
-     * A name is about to be made: a program that makes files between its removals does not clear a folder away, and may
-     * rely on each removal when it returns. The queued removals do not wait for more.
+     * A name is about to be created: a program that creates files between its removals is not clearing a folder, and
+     * may rely on each removal when it returns. The queued removals do not wait for more.
      */
     synchronized void interrupt() {
         last.clear();
@@ -157,7 +157,7 @@ public final class RemovalBurst {
     }
 
     /**
-     * Waits until all that was removed in the directory, or below it, is deleted.
+     * Waits until everything removed in the directory, or below it, is deleted.
      *
      * @return whether all of it was, since the last of these calls
      */
@@ -186,7 +186,7 @@ public final class RemovalBurst {
         }
     }
 
-    /** The next to be deleted: empty if there are none, and the thread is to end. An interrupt ends the pause only. */
+    /** The next batch to delete: empty if there is none, and the thread must end. An interrupt ends only the pause. */
     private synchronized List<Removal> take() {
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
         for (long nanos = until - System.nanoTime();
@@ -211,7 +211,7 @@ public final class RemovalBurst {
         return batch;
     }
 
-    /** Each of the batch ends, whatever happens: calls wait for it, and renames of its directory. */
+    /** Ends each removal of the batch in any case: calls wait for them, and so do renames of their directories. */
     private void delete(List<Removal> batch) {
         Queue<Removal> left = new ArrayDeque<>(batch);
         try {
@@ -224,7 +224,7 @@ public final class RemovalBurst {
                 Removal removal = left.remove();
                 end(removal, others.contains(removal.version), true);
             }
-        } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread goes on
+        } catch (ObjectStoreException | InterruptedException | RuntimeException | Error e) { // the thread continues
             LOG.warn(
                     "Of {} files that were removed in quick succession not all could be deleted: {} Those that are"
                             + " left, '{}' perhaps, are shown again.",
@@ -236,9 +236,7 @@ public final class RemovalBurst {
         }
     }
 
-    /**
-     * @param shows whether the name has an object: another node's if it was {@code removed}, as rm did not see that one
-     */
+    /** @param shows whether the name has an object: another node's if {@code removed}, as rm did not see that one */
     private void end(Removal removal, boolean shows, boolean removed) {
         Place place = removal.place;
         try {

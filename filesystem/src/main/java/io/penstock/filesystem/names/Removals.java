@@ -21,15 +21,15 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that files lose, to a removal or to another file. While a name is being removed the tree hides it, so that nothing is
- * opened by it, and a call that wants it waits. Safe for use by any number of threads.
+ * Names that files lose, to a removal or to another file. While a name is being removed, the tree hides it: nothing can
+ * be opened by it, and a call that needs it waits. Thread-safe.
  */
 final class Removals {
     private final Tree tree;
     private final InodeTable inodes;
     private final SharedFiles files;
 
-    /** What tells whether the name was removed in the end. */
+    /** Completed with true if the name was removed. */
     private final ConcurrentMap<Place, CompletableFuture<Boolean>> running = new ConcurrentHashMap<>();
 
     Removals(InodeTable inodes, SharedFiles files) {
@@ -39,10 +39,10 @@ final class Removals {
     }
 
     /**
-     * Hides the name and has it removed. If that fails, the name shows again.
+     * Hides the name and runs its removal. If that fails, the name shows again.
      *
-     * @param removal removes a file that cannot be opened any more, or throws if all is as it was. It returns false if it
-     *     leaves the removal to another thread, which then owes {@link #end}
+     * @param removal removes a file that cannot be opened any more, or throws if nothing has changed. It returns false
+     *     if it leaves the removal to another thread, which must then call {@link #end}
      * @throws ErrnoException the removal's; ENOENT if another call removes the name
      */
     void remove(Directory parent, String name, Call<Boolean> removal) throws ErrnoException {
@@ -63,7 +63,7 @@ final class Removals {
         }
     }
 
-    /** The removal has ended: if it has failed, the name shows again. Any thread may say so. */
+    /** The removal has ended; if it failed, the name shows again. May be called by any thread. */
     void end(Place place, boolean removed) {
         CompletableFuture<Boolean> ended = running.get(place);
         running.computeIfPresent(place, (_, _) -> {
@@ -76,9 +76,9 @@ final class Removals {
     }
 
     /**
-     * Waits for the removal of the name, if one is under way.
+     * Waits for the removal of the name, if one is running.
      *
-     * @throws ErrnoException ESTALE if it was not removed after all, upon which the kernel looks it up again
+     * @throws ErrnoException ESTALE if the removal failed: the kernel then looks the name up again
      */
     void await(Directory parent, String name) throws ErrnoException {
         CompletableFuture<Boolean> ended = running.get(new Place(parent, name));
@@ -88,9 +88,8 @@ final class Removals {
     }
 
     /**
-     * Makes a change at the store that takes the name from the files of an inode. Commits on their way there end first,
-     * so that they do not arrive later. If the change fails, or the thread is interrupted, the files go on as they
-     * were.
+     * Makes a change in the store that takes the name from the files of an inode. Commits to that name end first, so
+     * that they cannot arrive later. If the change fails, or the thread is interrupted, the files continue as before.
      *
      * @param inode null if none is in use
      */
@@ -118,7 +117,7 @@ final class Removals {
         return result;
     }
 
-    /** Whether a commit of the inode's files is in doubt. Once withdrawn, that stays so. */
+    /** Whether a commit of the inode's files is in doubt. Constant once the commits are withdrawn. */
     boolean isInDoubt(@Nullable Inode inode) {
         return inode != null
                 && files.of(inode.number()).stream()
@@ -127,7 +126,7 @@ final class Removals {
     }
 
     /**
-     * The inode has no name any more, nor have the files that were opened of it in between.
+     * The inode has lost its name, and so have its files that were opened since.
      *
      * @param inode null if none is in use
      */

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far the renames of directories have come that run now: for the log, every few seconds, and for the statistics. Safe for
- * use by any number of threads.
+ * The progress of the running renames of directories: for the log, every few seconds, and for the statistics.
+ * Thread-safe.
  */
 final class RenameProgress {
     private static final Logger LOG = LoggerFactory.getLogger(RenameProgress.class);
@@ -37,14 +37,14 @@ final class RenameProgress {
         this.nanoTime = nanoTime;
     }
 
-    /** A step of a rename begins, which is to be closed. */
+    /** Begins a step of a rename. The result must be closed. */
     Running begin(Move move, Step step, int all) {
         Running begun = new Running(move, step, all);
         running.add(begun);
         return begun;
     }
 
-    /** What runs now, by the old names. */
+    /** The running renames, sorted by their old names. */
     List<RunningRename> now() {
         return running.stream()
                 .map(Running::now)

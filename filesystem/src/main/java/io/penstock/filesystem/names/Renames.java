@@ -33,11 +33,11 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renames files. One that the store has nothing of just takes the new name. Any other takes four steps: commit and hold what
- * is written, copy the object, open the file under its new name, delete the old object. If the last step fails, both names
- * stand, as after a crash, and open handles are of the new one. A program that a signal has interrupted there, and that repeats
- * the call, as some runtimes do by themselves, has the last step done alone: a second copy would replace what the handles have
- * written since. Each step is undone by what knows the others: hence the length. Safe for use by any number of threads.
+ * Renames files. A file that has nothing in the store just gets the new name. Any other takes four steps: commit and
+ * hold its content, copy the object, open the file under its new name, delete the old object. If the last step fails,
+ * both names exist, as after a crash, and open handles refer to the new one. If a signal interrupts that step and the
+ * program repeats the call, as some runtimes do automatically, only the last step is repeated: a second copy would
+ * overwrite what the handles have written since. The steps undo each other, so this class is long. Thread-safe.
  */
 final class Renames {
     private static final int MOST_INTERRUPTED = 1_000;
@@ -53,7 +53,7 @@ final class Renames {
     private final Removals removals;
     private final Deletions deletions;
 
-    /** By the old names whose deletion was interrupted. A program that repeats the call does so at once. */
+    /** By the old names whose deletion was interrupted. Programs repeat such a call immediately. */
     private final ConcurrentMap<Place, Copied> interrupted = Caffeine.newBuilder()
             .maximumSize(MOST_INTERRUPTED)
             .expireAfterWrite(Duration.ofMinutes(5))
@@ -95,8 +95,8 @@ final class Renames {
     private record Copied(ObjectVersion original, ObjectVersion copy, Inode inode) {}
 
     /**
-     * Whether the rename has nothing left to do but to delete the original, which is as it was: the new name still has the
-     * copy, as the store shows, or what its handles have made of it.
+     * Whether only the deletion of the unchanged original is left: the new name still has the copy, according to the
+     * store, or what its handles have written over it.
      */
     private boolean isCopied(Copied before, Rename rename) throws ErrnoException {
         if (!rename.to.equals(before.inode.place())
@@ -131,16 +131,16 @@ final class Renames {
             original = version(rename.source);
             copy = copy(rename, original);
             moved = open(rename, original, copy);
-        } finally { // before the old name goes: a crash finds the file under its new one only from then on
+        } finally { // before the old name goes: from then on a crash finds the file under its new one only
             resume(rename.source);
         }
         delete(rename, original, copy.version(), moved);
     }
 
     /**
-     * Gives a file that the store has nothing of the new name. It goes up under that, once, as programs wish that write
-     * a temporary file and put it in another's place. A file that is not open is to be in the store once this returns,
-     * unless closes do not wait for that either.
+     * Renames a file that has nothing in the store. It is uploaded once, under the new name, as expected by programs
+     * that write a temporary file and move it over another. A file that is not open must be in the store once this
+     * returns, unless closes do not wait for the store either.
      *
      * @return false if it has to be committed and copied
      */
@@ -178,8 +178,8 @@ final class Renames {
     }
 
     /**
-     * The object that the name stands for once nothing of what it was is committed any more: another program may have
-     * opened that for writing, and committed it, since the store was asked.
+     * The object at the name once nothing of its old content is committed any more. Since the store was asked, another
+     * program may have opened it for writing and committed it.
      */
     private @Nullable ObjectVersion replaced(Place to, Answer asked) throws ObjectStoreException, InterruptedException {
         Answer now = asked instanceof Absent ? asked : tree.lookupNow(to.parent(), to.name());
@@ -190,7 +190,7 @@ final class Renames {
         };
     }
 
-    /** Copies a file to a name that nothing has, and leaves it where it is. */
+    /** Copies a file to a free name, and leaves the original where it is. */
     void copy(Node source, Place to) throws ErrnoException {
         Errnos.run(() -> hold(source));
         try {
@@ -217,7 +217,7 @@ final class Renames {
         }
     }
 
-    /** Has the store have all that is written of a file by now, and no more until {@link #resume}. */
+    /** Commits all written content of a file, and holds further commits until {@link #resume}. */
     private static void hold(Node node) throws ObjectStoreException, IOException, InterruptedException {
         WrittenFile content = written(node);
         if (content != null) {
@@ -240,7 +240,7 @@ final class Renames {
         return node instanceof SharedFile file ? file.written() : null;
     }
 
-    /** The version that the store has of a file. */
+    /** The store's version of a file. */
     private static ObjectVersion version(Node node) {
         ObjectVersion version = SharedFiles.stored(node);
         if (version == null) {
@@ -249,7 +249,7 @@ final class Renames {
         return version;
     }
 
-    /** The object's copy under the new name, in place of the object that had it. */
+    /** Copies the object to the new name, and replaces the object there. */
     private StoredObject copy(Rename rename, ObjectVersion original) throws ErrnoException {
         ModifiedTimes times = files.times();
         Instant modified = rename.source instanceof SharedFile file ? file.modified() : times.of(original);
@@ -275,14 +275,14 @@ final class Renames {
             throws ErrnoException, ObjectStoreException, InterruptedException {
         Directory to = rename.to.parent();
         String name = rename.to.name();
-        // A HEAD (ADR 26): no listing tells the encryption, which a copy would lose, and the type, which may follow the
+        // A HEAD (ADR 26): listings lack the encryption, which a copy would lose, and the type, which may follow the
         // name.
         ObjectProperties properties = store.properties(original.key()).renamed(to.key(name));
         WriteCondition condition = rename.mustBeNew ? WriteCondition.ABSENT : WriteCondition.ALWAYS;
         try {
             ObjectVersion copy = writeback.copy(original, to.key(name), properties, condition);
             return new StoredObject(copy, properties.storageClass());
-        } catch (ObjectStoreException | InterruptedException e) { // it may be there for all that
+        } catch (ObjectStoreException | InterruptedException e) { // it may exist all the same
             if (mayBeDone(e)) {
                 files.doubt(to.key(name));
             }
@@ -296,7 +296,7 @@ final class Renames {
         }
     }
 
-    /** Whether the store may have done what it was asked, although it has not said so. */
+    /** Whether the store may have executed the request although it has not confirmed it. */
     private static boolean mayBeDone(Exception failure) {
         return failure instanceof InterruptedException
                 || (failure instanceof ObjectStoreException ofStore && ofStore.mayBeDone());

@@ -1,18 +1,18 @@
 package io.penstock.filesystem.names;
 
 /**
- * How far a rename of a directory has come, or the undoing of one that has failed.
+ * The progress of a rename of a directory, or of undoing a failed one.
  *
- * @param from the key prefix that the directory had, which ends in a slash
- * @param to the one that it gets
- * @param done objects that this step has dealt with so far
+ * @param from the old key prefix of the directory, which ends in a slash
+ * @param to its new prefix
+ * @param done objects that this step has processed so far
  * @param all objects of this step
  */
 public record RunningRename(String from, String to, Step step, int done, int all) {
-    /** Both steps deal with each object. */
+    /** Both steps process each object. */
     public enum Step {
         COPYING("copied"),
-        /** Of the originals, or, where the rename has failed, of the copies. */
+        /** Deletes the originals or, if the rename has failed, the copies. */
         DELETING("deleted");
 
         private final String participle;

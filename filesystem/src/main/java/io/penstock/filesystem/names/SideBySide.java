@@ -15,7 +15,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Does the same to many, some of them at the same time, all within the caller's deadline. */
+/** Runs one task per item, some of them at the same time, all within the caller's deadline. */
 final class SideBySide {
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("rename-", 0).factory();
@@ -23,7 +23,7 @@ final class SideBySide {
     private SideBySide() {}
 
     /**
-     * The work on one item.
+     * The task for one item.
      *
      * @param <X> {@link ErrnoException}, if it throws that
      */
@@ -38,8 +38,8 @@ final class SideBySide {
     }
 
     /**
-     * Returns once all is done. If one fails, or the caller is interrupted, no further one begins, and those that run are
-     * interrupted and awaited.
+     * Returns once all tasks are done. If one fails, or the caller is interrupted, no further task begins; running ones
+     * are interrupted and awaited.
      *
      * @param most how many at a time
      */
@@ -55,8 +55,8 @@ final class SideBySide {
     }
 
     /**
-     * The same for work that must not be interrupted: after a failure or an interrupt those that run end after this
-     * returns. The caller awaits them by closing the executor.
+     * The same for tasks that must not be interrupted: after a failure or an interrupt, running tasks may end after
+     * this returns. The caller awaits them by closing the executor.
      */
     static <T, X extends Exception> void forEach(ExecutorService executor, List<T> items, int most, Work<T, X> work)
             throws X, ObjectStoreException, IOException, InterruptedException {
@@ -93,7 +93,7 @@ final class SideBySide {
         return true;
     }
 
-    @SuppressWarnings("unchecked") // the work throws no other of these
+    @SuppressWarnings("unchecked") // the work throws no other exceptions of these types
     private static <X extends Exception> RuntimeException failure(@Nullable Throwable cause)
             throws X, ObjectStoreException, IOException, InterruptedException {
         switch (cause) {

@@ -10,15 +10,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a mount that can be written changes the bucket with. Both stay the caller's, to be closed after the file system:
+ * How a writable mount changes the bucket. The caller owns store and write-back, and closes them after the file system:
  * first the write-back, then the store.
  *
  * @param writeback just opened: the file system starts it
  * @param exclusive when an open with O_EXCL is decided
  * @param links what link(2) does
- * @param clock gives files their time
- * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}: tells removals in quick succession
- * @param mostRenamed the maximum number of objects in a directory that is renamed; 0 if none is
+ * @param clock for the times of files
+ * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}: detects removals in quick succession
+ * @param mostRenamed the maximum number of objects in a directory that is renamed; 0 allows no renames of directories
  */
 public record Writing(
         ObjectStore store,
@@ -37,17 +37,17 @@ public record Writing(
         }
     }
 
-    /** Objects that half of a heap of so many bytes has room for during a rename: a KiB each. */
+    /** The number of objects that fit into half of a heap of this size during a rename: a KiB each. */
     static long mostRenamedIn(long heapBytes) {
         return heapBytes / 2 / 1024;
     }
 
-    /** Whether programs go on with cached answers while the store cannot be reached. */
+    /** Whether programs continue with cached answers while the store cannot be reached. */
     public boolean goesOnAlone() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
     }
 
-    /** Makes the call: all that it asks of the store has one deadline. */
+    /** Makes the call: all its requests to the store share one deadline. */
     void withinOneDeadline(MovingDirectories.Change call) throws ErrnoException {
         Errnos.run(() -> store.retries().forWriting().<@Nullable Void, ErrnoException>call(() -> {
             call.run();

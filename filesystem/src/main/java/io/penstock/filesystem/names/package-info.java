@@ -1,6 +1,6 @@
 /**
- * Names: their inodes, and the calls that create, remove, rename and link them. In a directory that is being renamed
- * these calls wait.
+ * Names: their inodes, and the calls that create, remove, rename and link them. These calls wait in a directory that is
+ * being renamed.
  */
 @NullMarked
 package io.penstock.filesystem.names;

@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which versions are one content to the kernel: those that hold the same bytes. */
+/** Which versions are one content to the kernel: those that have the same bytes. */
 class KernelContentTest {
     private static final String MD5 = "\"5d41402abc4b2a76b9719d911017c592\"";
 

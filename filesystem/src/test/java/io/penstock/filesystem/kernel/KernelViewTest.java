@@ -18,7 +18,7 @@ import io.penstock.objectstore.StoredObject;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** The notices that the kernel gets about its pages at each open. */
+/** The notices to the kernel about its pages at each open. */
 class KernelViewTest {
     private static final KernelContent OLD = new KernelContent.Version("\"1\"", 1, 0);
     private static final ObjectVersion VERSION = new ObjectVersion("a", "\"3\"", 1, Instant.EPOCH);

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is told of renames of directories while they run. */
+/** The reports about renames of directories while they run. */
 class RenameProgressTest {
     private static final Move MOVE = new Move(new Directory("d/"), new Directory("new\nname/"));
 
