@@ -4,7 +4,7 @@ import io.penstock.writeback.Commit.Outlook;
 import io.penstock.writeback.bytes.FileBytes;
 import java.util.Objects;
 
-/** A number of changes of a file that a caller waits for. */
+/** The changes of a file, up to some number, that a caller waits for. */
 final class AwaitedChanges implements AwaitedFile {
     private static final Progress VISIBLE = new Progress.Visible();
 
@@ -37,7 +37,7 @@ final class AwaitedChanges implements AwaitedFile {
             if (isOver && failure != null && Commit.outlook(failure) != Outlook.PASSES) {
                 return new Progress.Failed(Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
             } else if (state.isEnded()) {
-                return VISIBLE; // an earlier run had its name removed or replaced
+                return VISIBLE; // an earlier run removed or replaced its name
             } else if (isOver && !commits.context().isClosed()) {
                 commits.beginInBackground();
             }

@@ -1,26 +1,26 @@
 package io.penstock.writeback;
 
 /**
- * The changes of a file that were closed or fsynced by some moment, for a caller that waits until the object has them,
- * whatever is written to the file afterwards. Holds nothing that must be given back. Safe for use by any number of
+ * The changes of a file that were closed or fsynced by some moment, for a caller that waits until the object contains
+ * them. Later writes to the file do not matter. Holds nothing that must be released. Safe for use by any number of
  * threads.
  */
 public interface AwaitedFile {
-    /** Of the object, as the file is named now. */
+    /** Key of the object under the file's current name. */
     String key();
 
-    /** Never waits. A file that a program has open is committed for this, if nothing else has it committed. */
+    /** Never waits. Begins a commit of a file that a program has open, if none is under way. */
     Progress progress();
 
-    /** How far it is. */
+    /** State of these changes. */
     sealed interface Progress {
-        /** @param bytes of the file that are not uploaded */
+        /** @param bytes of the file not uploaded yet */
         record Waiting(long bytes) implements Progress {}
 
-        /** The object has it, or the file was removed or replaced. */
+        /** The object contains the changes, or the file was removed or replaced. */
         record Visible() implements Progress {}
 
-        /** It cannot be committed until something is mended, or never: its content is in the staging folder. */
+        /** The commit failed until something is fixed, or permanently. The content is in the staging folder. */
         record Failed(String why) implements Progress {}
     }
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** Threads for work that no caller runs: commits, and the end of closed files. Safe for use by any number of threads. */
+/** Threads for work without a caller: commits, and the end of closed files. Safe for use by any number of threads. */
 final class Background {
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("commit-", 0).factory());
@@ -37,7 +37,7 @@ final class Background {
         }
     }
 
-    /** Runs it on a thread of its own; on this one if this is closed. */
+    /** Runs it on a new thread, or on the caller's if this is closed. */
     void run(Runnable work) {
         try {
             threads.execute(work);
@@ -50,13 +50,13 @@ final class Background {
         return threads.isShutdown();
     }
 
-    /** Takes no task any more, and cancels those that run. May be called again. */
+    /** Accepts no more tasks and cancels the running ones. May be called again. */
     void cancel() {
         threads.shutdown();
         running.forEach(Task::cancel);
     }
 
-    /** {@link #cancel}, and waits until they have ended. May be called again. */
+    /** {@link #cancel}, then waits until the tasks have ended. May be called again. */
     void close() {
         cancel();
         try {

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives committed pages to the page cache: by the data file, if the content is staged, else by filling the cache's
+ * Gives committed pages to the page cache: as the data file if the content is staged, else by filling the cache's
  * memory. Only pages that were written as a whole; all others stay Missing.
  */
 record CachedPages(PageCache cache, String namespace) implements CommittedPages {
@@ -39,14 +39,14 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             }
         } catch (ObjectStoreException | IOException e) {
             log.debug("The written data of {} is not cached", version, e);
-        } catch (RuntimeException | Error e) { // the commit has succeeded, and nothing may undo that
+        } catch (RuntimeException | Error e) { // the commit has succeeded, and nothing may undo it
             log.error("Unforeseen while {} was given to the cache", version, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** False if the cache does not take the file, because it is on another disk, or has pages of it. */
+    /** False if the cache does not take the file: it is on another disk, or the cache already has pages of it. */
     private boolean adopt(ObjectVersion version, Snapshot content, BitSet whole)
             throws ObjectStoreException, IOException, InterruptedException {
         int[] checksums = new int[whole.length()];
@@ -54,7 +54,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             checksums[page] = content.checksum(page);
         }
         content.retire();
-        content.layer().staged().forgetJournal(); // first: it speaks of data that is about to be freed or removed
+        content.layer().staged().forgetJournal(); // first: it refers to data that is about to be freed or removed
         StagedData data = content.layer().data();
         data.freeAllBut(whole);
         return data.giveTo(cache, version, whole, checksums);
@@ -88,7 +88,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
             cause = e;
             throw e;
         } finally {
-            fill.fail(cause); // for any cause: readers of a claimed page wait until its fill ends
+            fill.fail(cause); // whatever the cause: readers of a claimed page wait until its fill ends
         }
     }
 }

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One commit of one file, on a thread of its own, so that it goes on when a caller that waits for it is interrupted.
- * The step that it is at decides whether it may be cancelled, so that both are here: hence its length.
+ * One commit of one file, on its own thread: it continues when a waiting caller is interrupted. The class is long
+ * because the current step decides whether the commit may be cancelled.
  *
  * <pre>
  *   PREPARING ──▶ DECIDING ──▶ ENDED
@@ -40,14 +40,14 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private final long changes;
     private final WriteCondition condition;
 
-    /** Of the attempt that runs, or ran last. */
+    /** Of the current attempt, or of the last one. */
     private volatile Deadline deadline;
 
     private volatile Mode mode;
 
     private final OperationId operation = OperationId.random();
 
-    /** The last request that was to decide, unless an equal one is in doubt. Of the commit's thread. */
+    /** The last deciding request, unless an equal one is in doubt. Confined to the commit's thread. */
     private JournalRecord.@Nullable Sent sent;
 
     @GuardedBy("this")
@@ -65,47 +65,47 @@ final class Commit implements Background.Task, FileUpload.Decision {
     @GuardedBy("this")
     private Pace pace;
 
-    /** The effect of a failure that may pass. */
+    /** The effect of a failure that may be temporary. */
     enum Mode {
-        /** No caller waits: the commit is tried again. */
+        /** No caller waits: the commit is retried. */
         BACKGROUND,
-        /** A caller waits, and is told. */
+        /** A caller waits and receives the failure. */
         AWAITED
     }
 
     private enum Step {
-        /** Brings the store what it needs to decide. */
+        /** Sends the store what the deciding request needs. */
         PREPARING,
-        /** Waits until it tries again. */
+        /** Waits for the next attempt. */
         PAUSING,
         /**
-         * The request is under way that makes the content visible. It is never cancelled: its outcome would stay
+         * The request that makes the content visible is in flight. It is never cancelled: its outcome would stay
          * unknown.
          */
         DECIDING,
         ENDED
     }
 
-    /** The file's order to the commit; only ever a stronger one. */
+    /** The file's order to the commit. It only becomes stronger. */
     private enum Order {
         GO_ON,
         /** End as soon as the outcome is known. */
         END,
-        /** The same, and the file goes on without waiting for that: it is committed again whatever the outcome is. */
+        /** Like END, but the file does not wait: it is committed again whatever the outcome is. */
         LEAVE
     }
 
     /**
-     * The version that the commit has made.
+     * The version that the commit made.
      *
-     * @param isContent whether it has just the commit's content; an earlier run may have sent more
-     * @param hasHeaders whether it has the headers to be kept, because a request of this run has made it; not known of others
+     * @param isContent whether it has exactly the commit's content; an earlier run may have sent more
+     * @param hasHeaders whether it surely has the headers set for the object: only if a request of this run made it
      */
     private record Made(ObjectVersion version, boolean isContent, boolean hasHeaders) {}
 
     /**
-     * @param changes how many changes the content has
-     * @param deadline of its first attempt
+     * @param changes number of changes in the content
+     * @param deadline of the first attempt
      */
     Commit(
             FileCommits file,
@@ -146,7 +146,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return mode == Mode.BACKGROUND;
     }
 
-    /** A caller waits for it now, until this deadline: it fails rather than being tried again. */
+    /** A caller now waits for it, until this deadline. From now on it fails instead of being retried. */
     synchronized void awaited(Deadline until) {
         if (mode == Mode.BACKGROUND) {
             mode = Mode.AWAITED;
@@ -169,7 +169,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             Made made = commitOrAskWhy();
             if (finish() == Order.LEAVE) {
                 file.succeededLeft(this, made.version);
-            } else { // an interrupt from now on would only close the files that it finds in use
+            } else { // from now on an interrupt would only close the files that it finds in use
                 if (made.isContent) {
                     context.pages().keep(made.version, content);
                 }
@@ -179,7 +179,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
         } catch (Exception e) {
             failure = e;
-        } catch (Error e) { // callers that wait for it would wait for ever
+        } catch (Error e) { // waiting callers would wait forever
             log.error("Unforeseen while '{}' was committed", content.key(), e);
             failure = new IOException("'" + content.key() + "' is not committed: " + e, e);
         } finally {
@@ -236,7 +236,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         try {
             return new Made(send(), true, true);
         } catch (ObjectStoreException.PreconditionFailed e) {
-            landed = isLeft() ? null : landed(); // an earlier request came late; the next commit finds out
+            landed = isLeft() ? null : landed(); // an earlier request arrived late; if left, the next commit finds out
             if (landed == null) {
                 throw e;
             }
@@ -249,19 +249,19 @@ final class Commit implements Background.Task, FileUpload.Decision {
             return upload.commit(content.size(), condition, this);
         } catch (IOException e) {
             if (e.getCause() instanceof ObjectStoreException cause) {
-                throw cause; // of a body, part of which is in the base version
+                throw cause; // from a body that is partly in the base version
             }
             throw e;
         }
     }
 
-    /** The outlook of another attempt. */
+    /** Whether another attempt can succeed. */
     enum Outlook {
-        /** It may succeed in a while: the store is out of reach, or in trouble. */
+        /** It may succeed later: the store is unreachable or in trouble. */
         PASSES,
-        /** It fails until an administrator mends something: rights, room, or the disk here. */
+        /** It fails until an administrator fixes something: permissions, space, or the local disk. */
         NEEDS_MENDING,
-        /** It fails for ever: the object is another version, or the store does not take such a request. */
+        /** It always fails: the object is another version, or the store does not accept such a request. */
         FINAL
     }
 
@@ -284,14 +284,14 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /**
-     * The object, if a request in doubt has made it this content; null if none has. If one has made it an earlier content of
-     * the file, the file goes on over that version, and this commit ends.
+     * The object, if a request in doubt gave it this content; null if none did. If one gave it an earlier content of
+     * the file, that version becomes the base version, and this commit ends.
      */
     private @Nullable Made landed() throws ObjectStoreException, InterruptedException {
         InDoubt.Landed landed = inDoubt.landed(content.key());
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
-            return null; // or bytes that were not changed here are gone: a conflict as with another writer
+            return null; // or bytes that were not changed here are lost: a conflict, as with another writer
         }
         upload.abandon();
         if (same) {
@@ -345,7 +345,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return pause;
     }
 
-    /** Waits until the next attempt is due, or a caller waits for this commit. */
+    /** Waits until the next attempt is due or a caller waits for this commit. */
     private void pause() throws InterruptedException {
         if (nanosToPause() > 0) {
             enter(Step.PAUSING);
@@ -365,12 +365,12 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return mode == Mode.BACKGROUND ? pace.notBefore() - System.nanoTime() : 0;
     }
 
-    /** Of the commit that follows this one, which has failed or was left. */
+    /** The pace of the commit that follows this one, which has failed or was left. */
     synchronized Pace nextPace() {
         return pace.afterAFailure();
     }
 
-    /** Whether the store has taken some of it: it may succeed if it is left alone. */
+    /** Whether the store has received some of it: it may succeed if it is not disturbed. */
     boolean isGettingOn() {
         return !isPausing() && upload.uploadedBytes() != uploadedBefore;
     }
@@ -384,37 +384,37 @@ final class Commit implements Background.Task, FileUpload.Decision {
         stepBegan = System.nanoTime();
     }
 
-    /** @return the last order; no other follows */
+    /** @return the final order */
     private synchronized Order finish() {
         thread = null;
         step = Step.ENDED;
-        Thread.interrupted(); // a late cancellation
+        Thread.interrupted(); // clears a late cancellation
         return order;
     }
 
     /**
-     * How long a caller that wants the file staged should wait for this: 0 once it is to be {@linkplain #leave left}. With
-     * the file's lock held.
+     * How long a caller that wants the file staged should wait for this commit: 0 if it must be
+     * {@linkplain #leave left} now. Caller holds the file's lock.
      *
      * @param patience with steps that can be ended; nanoseconds
      */
     synchronized long nanosToWait(long patience) {
         if (order == Order.LEAVE) {
-            return Long.MAX_VALUE; // it ends at once
+            return Long.MAX_VALUE; // it ends immediately
         }
         long passed = System.nanoTime() - stepBegan;
         return switch (step) {
             case PREPARING -> Math.max(0, patience - passed);
             case PAUSING -> 0;
             case DECIDING -> Math.max(0, context.pacing().patience() - passed);
-            case ENDED -> Long.MAX_VALUE; // the rest is done here
+            case ENDED -> Long.MAX_VALUE; // only cleanup is left
         };
     }
 
     /**
-     * The file goes on without it: it ends, but not the request that decides.
+     * The file continues without it. It ends, except for a deciding request in flight.
      *
-     * @return whether that is under way
+     * @return whether such a request is in flight
      */
     synchronized boolean leave() {
         order(Order.LEAVE);
@@ -422,7 +422,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /**
-     * {@link #leave}, unless the request that decides is under way.
+     * {@link #leave}, unless the deciding request is in flight.
      *
      * @return whether it ends
      */
@@ -434,12 +434,12 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return true;
     }
 
-    /** Whether the file is to be committed again once this has ended, whatever came of it. */
+    /** Whether the file must be committed again after this ends, whatever the outcome. */
     synchronized boolean isLeft() {
         return order == Order.LEAVE;
     }
 
-    /** Ends it, but not the request that decides, which ends one way or the other. */
+    /** Ends it, except for a deciding request in flight, which completes. */
     synchronized void withdraw() {
         order(Order.END);
     }
@@ -453,7 +453,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         }
     }
 
-    /** The mount ends: the request that decides is interrupted, too. */
+    /** The mount ends. Interrupts even the deciding request. */
     @Override
     public synchronized void cancel() {
         order(Order.END);

@@ -8,7 +8,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** One commit of a file, for JFR: costs nothing unless a recording runs. */
+/** One commit of a file, for JFR. Costs nothing without a recording. */
 @Name("penstock.Commit")
 @Label("Commit")
 @Description(

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Callers that wait until their writes are visible. An interrupt ends the waiting, not the commit. Safe for use by
- * any number of threads.
+ * Callers that wait until their writes are visible. An interrupt ends the wait, not the commit. Safe for use by any
+ * number of threads.
  */
 final class CommitWaits {
     private final FileCommits commits;
@@ -25,12 +25,12 @@ final class CommitWaits {
         this.progress = commits.bytes().progress();
     }
 
-    /** Returns once all writes until now are visible. */
+    /** Returns once all earlier writes are visible. */
     void commit() throws ObjectStoreException, IOException, InterruptedException {
         commit(commits.object()::condition, true);
     }
 
-    /** The same, whatever the object is by now. */
+    /** The same, whatever the object is now. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
         commit(() -> WriteCondition.ALWAYS, true);
     }
@@ -49,7 +49,7 @@ final class CommitWaits {
                 if (state.isHeld()) {
                     commits.beginInBackground();
                     progress.await();
-                    wait.deadline.restart(); // it was not the store that was waited for
+                    wait.deadline.restart(); // this wait was not for the store
                 } else if (wait.beginsCommit()) {
                     progress.await();
                 }
@@ -59,9 +59,7 @@ final class CommitWaits {
         }
     }
 
-    /**
-     * Returns once all writes until now are visible and no commit runs; none begins until {@link FileCommits#resume}.
-     */
+    /** Returns once all earlier writes are visible and no commit runs. None begins until {@link FileCommits#resume}. */
     void hold() throws ObjectStoreException, IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -89,10 +87,10 @@ final class CommitWaits {
     }
 
     /**
-     * {@link #hold} of a file that the store has nothing of, without a commit: one that runs ends, and begins anew once the
-     * file is resumed.
+     * {@link #hold} without a commit, for a file that the store does not know. Ends a running commit, which begins
+     * again when the file is resumed.
      *
-     * @return false, and nothing is held, if the store has or may have something of it, or part of an upload
+     * @return false, and nothing is held, if the store has or may have some of the file, or part of an upload
      */
     boolean holdUncommitted() throws InterruptedException {
         lock.lockInterruptibly();
@@ -115,7 +113,7 @@ final class CommitWaits {
         }
     }
 
-    /** Ends the commit that runs. False if that is too late. */
+    /** Ends the running commit. False if it is too late for that. */
     private boolean endsCommit() throws InterruptedException {
         for (Commit running = state.running(); running != null; running = state.running()) {
             if (!running.leaveUnlessDeciding()) {
@@ -126,7 +124,7 @@ final class CommitWaits {
         return true;
     }
 
-    /** One caller's wait. With the lock held. */
+    /** One caller's wait. Caller holds the lock. */
     private final class Wait {
         private final Supplier<WriteCondition> condition;
         private final Deadline deadline = commits.context().deadline();
@@ -142,20 +140,20 @@ final class CommitWaits {
         /** @param forProgram whether a program receives an error */
         boolean isOver(boolean forProgram) throws ObjectStoreException, IOException {
             commits.error().report(forProgram);
-            boolean isNameless = !state.hasName() && state.running() == null; // a removal that waits may be interrupted
+            boolean isNameless = !state.hasName() && state.running() == null; // the removal may be interrupted
             if (isNameless || state.announced() >= wanted) {
                 return true;
             }
-            if (state.announced() > announced) { // the next commit has all of the time anew
+            if (state.announced() > announced) { // the full time for the next commit
                 announced = state.announced();
                 deadline.restart();
-            } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all have made way for staging
+            } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all yielded to staging
                 throw deadline.overdue("'" + state.key() + "' is not committed");
             }
             return false;
         }
 
-        /** Begins a commit if none runs. @return whether one runs, so that something is to be awaited */
+        /** Begins a commit if none runs. @return whether one runs that the caller can wait for */
         boolean beginsCommit() {
             commits.awaited(deadline);
             if (state.running() == null) {

@@ -24,18 +24,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one file's content becomes visible: its upload, and its commits, one at a time. The states are those of
- * {@link FileState}; this class waits for them and does what a transition asks for. It is long because it is what the bytes,
- * the commits and the name of a file have in common.
+ * Makes one file's content visible: its upload and its commits, one at a time. {@link FileState} has the states; this
+ * class waits for transitions and carries out what they require. It is long because it connects the bytes, the commits
+ * and the name of a file.
  *
- * <p>A failure sticks until one of the file's callers has been told.
+ * <p>A failure sticks until one of the file's callers has received it.
  */
 final class FileCommits implements FileBytes.Owner {
     private final MountContext context;
     private final Listener listener;
     private final FileBytes bytes;
 
-    /** The content's, which guards state, object and the error, too. */
+    /** The content's lock, which also guards state, object and error. */
     private final ReentrantLock lock;
 
     private final Condition progress;
@@ -44,26 +44,26 @@ final class FileCommits implements FileBytes.Owner {
     private final InDoubt inDoubt;
     private final FileObject object;
 
-    /** The ranges changed since the running commit began; the upload is told of them if that fails. */
+    /** The ranges changed since the running commit began. The upload is notified of them if the commit fails. */
     @GuardedBy("lock")
     private Ranges changedSince = new Ranges();
 
-    /** When, after a failure that no caller was told of, memory is a reason to try again: by System.nanoTime(). */
+    /** When a shortage of memory may begin a commit again, after a failure not reported yet: by System.nanoTime(). */
     @GuardedBy("lock")
     private long commitForMemoryAgain;
 
     /** The file's reactions to a commit. */
     public interface Listener {
-        /** So many changes are committed. With the lock held. */
+        /** This many changes are committed. Caller holds the lock. */
         void committed(long changes);
 
-        /** The object is this now. */
+        /** The object is now at this version. */
         void committed(StoredObject object);
 
-        /** No commit runs, and nothing may be left to do. Null if the last one succeeded, or has made way. */
+        /** No commit runs, and nothing may be left to do. Null if the last one succeeded or yielded. */
         void idle(@Nullable Exception failure);
 
-        /** Whether no handle is left, so that {@link #idle} is to follow. With the lock held. */
+        /** Whether no handle is left: then {@link #idle} follows. Caller holds the lock. */
         boolean isInBackground();
     }
 
@@ -91,7 +91,7 @@ final class FileCommits implements FileBytes.Owner {
         return object;
     }
 
-    /** Takes over a file of an earlier run. Before other threads have the file. */
+    /** Takes over a file of an earlier run, before other threads can use it. */
     void found(Recovery.Found found) {
         state.created(found.opened().replaced());
         if (found.opened().renamed()) {
@@ -104,7 +104,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    // ---- its state; with the lock held
+    // ---- state; caller holds the lock
 
     FileState state() {
         return state;
@@ -127,7 +127,7 @@ final class FileCommits implements FileBytes.Owner {
         return inDoubt.isSuperseded() && asFound;
     }
 
-    /** Whether nothing of it has reached the store, nor may have, and no object stands in its place. */
+    /** Whether nothing of it has or may have reached the store, and no object has its key. */
     boolean isUnknownToTheStore() {
         return state.hasName()
                 && object.isNew()
@@ -136,7 +136,7 @@ final class FileCommits implements FileBytes.Owner {
                 && !inDoubt.isAny();
     }
 
-    // ---- calls by the content; with the lock held
+    // ---- calls by the content; caller holds the lock
 
     @Override
     public String key() {
@@ -154,7 +154,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** Something beside the content is to be committed. */
+    /** Something other than the content must be committed. */
     void changed() {
         state.changed(context.now());
     }
@@ -191,12 +191,12 @@ final class FileCommits implements FileBytes.Owner {
 
     // ---- waiting for commits
 
-    /** A caller waits for the commit that runs, if one does: it fails rather than being tried again. With the lock held. */
+    /** A caller waits for the running commit, if any: it fails instead of being retried. Caller holds the lock. */
     void awaited() {
         awaited(context.deadline());
     }
 
-    /** The same until this deadline. */
+    /** The same, until this deadline. */
     void awaited(Deadline deadline) {
         Commit running = state.running();
         if (running != null) {
@@ -204,7 +204,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    // ---- beginning commits; with the lock held
+    // ---- beginning commits; caller holds the lock
 
     void resume() {
         state.resume();
@@ -212,7 +212,7 @@ final class FileCommits implements FileBytes.Owner {
         progress.signalAll();
     }
 
-    /** Begins the commit that was wanted while none might begin. */
+    /** Begins the commit that was requested while none could begin. */
     void beginNext() {
         Pace next = state.takeNext();
         if (next != null && state.isDirty() && !context.isClosed()) {
@@ -220,7 +220,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** {@link #beginInBackground} of a file that was just closed: a new one may be about to get its name. */
+    /** {@link #beginInBackground} for a file that was just closed: a new one may be about to be renamed. */
     void beginAfterClose() {
         beginInBackground(
                 object.isNew()
@@ -228,7 +228,7 @@ final class FileCommits implements FileBytes.Owner {
                         : context.pacing().atOnce());
     }
 
-    /** Begins a commit that no caller waits for, unless one runs; if none may begin now, once one may. */
+    /** Begins a commit that no caller waits for, unless one runs; once possible, if none may begin now. */
     void beginInBackground() {
         beginInBackground(context.pacing().atOnce());
     }
@@ -253,20 +253,20 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** No commit runs, and nothing may be left to do. Without the lock. */
+    /** No commit runs, and nothing may be left to do. Called without the lock. */
     void idle() {
         listener.idle(null);
     }
 
     // ---- calls by the running commit
 
-    /** The commit waits for its next attempt: its callers need not wait for it. */
+    /** The commit waits for its next attempt. Its callers need not wait for it. */
     void pausing() {
         bytes.locked(progress::signalAll);
     }
 
     /**
-     * The request is about to be sent that makes the content visible; a crash from now on finds that.
+     * The deciding request is about to be sent. After a crash, the next run finds its record.
      *
      * @return whether no equal request is in doubt
      */
@@ -279,11 +279,11 @@ final class FileCommits implements FileBytes.Owner {
     }
 
     /**
-     * The object is this version now.
+     * The object is now at this version.
      *
-     * @param hasHeaders whether it has the headers to be kept; if that is not known, another commit gives it those
-     * @throws ObjectStoreException.PreconditionFailed if its size is not that of the content to be committed,
-     *     because an earlier run has sent more, and the file was changed since
+     * @param hasHeaders whether it is known to have the headers set for the object; if not, another commit sets them
+     * @throws ObjectStoreException.PreconditionFailed if its size differs from that of the committed content, because
+     *     an earlier run sent more, and the file was changed since
      */
     void succeeded(Commit commit, ObjectVersion version, boolean hasHeaders)
             throws ObjectStoreException.PreconditionFailed {
@@ -304,13 +304,13 @@ final class FileCommits implements FileBytes.Owner {
         } finally {
             lock.unlock();
         }
-        old.staged().remove(); // as long as this commit runs nothing begins another journal
+        old.staged().remove(); // no other journal begins while this commit runs
         old.release();
         old.release();
         listener.committed(object.stored(version));
     }
 
-    /** {@link #succeeded} of a commit that the file did not wait for: it goes on with the staged data. */
+    /** {@link #succeeded} for a commit that the file did not wait for: the staged data stays in use. */
     void succeededLeft(Commit commit, ObjectVersion version) {
         lock.lock();
         try {
@@ -328,14 +328,14 @@ final class FileCommits implements FileBytes.Owner {
         listener.committed(changes);
     }
 
-    /** A request in doubt has made the object this version, which is an earlier content of the file. */
+    /** A request in doubt gave the object this version, an earlier content of the file. */
     void landed(ObjectVersion version) {
         lock.lock();
         try {
             boolean copied = object.isCopied();
             goesOn();
             if (copied) {
-                state.setReplaced(version); // the base version is the copied object's
+                state.setReplaced(version); // the base version belongs to the copied object
             } else {
                 bytes.layer().moved(version);
             }
@@ -346,19 +346,19 @@ final class FileCommits implements FileBytes.Owner {
     }
 
     private void goesOn() {
-        FileUpload _ = object.takeUpload(); // which has ended
+        FileUpload _ = object.takeUpload(); // it has ended
         state.setReplaced(null);
         state.gotThrough();
         inDoubt.committed();
     }
 
-    /** Nothing of the commit is done any more; the failure is null if it succeeded. */
+    /** The commit has ended completely. The failure is null if it succeeded. */
     void ended(Commit commit, @Nullable Exception failure) {
         boolean isInBackground;
         bytes.releaseSnapshot();
         lock.lock();
         try {
-            isInBackground = listener.isInBackground(); // first: a handle that hears of the failure may be released
+            isInBackground = listener.isInBackground(); // first: a handle that receives the failure may be released
             boolean again = commit.isLeft();
             state.announce();
             Pace pace = failure == null ? context.pacing().atOnce() : commit.nextPace();
@@ -395,8 +395,8 @@ final class FileCommits implements FileBytes.Owner {
     // ---- the name
 
     /**
-     * Nothing is committed any more once this has returned. A commit that runs ends, but not the request that decides it,
-     * whose outcome would stay unknown: an interrupt ends the waiting for that.
+     * Once this has returned, nothing is committed any more. Ends a running commit, but waits for a deciding request in
+     * flight: its outcome would stay unknown. An interrupt ends that wait.
      */
     void withdraw() throws InterruptedException {
         lock.lock();
@@ -410,12 +410,12 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** The same, uninterrupted, for a name that is gone. */
+    /** The same without interruption, for a name that is gone. */
     void detach() {
         lock.lock();
         try {
             endCommits();
-            while (state.running() != null) { // of a handle that was opened while the name was removed
+            while (state.running() != null) { // begun by a handle that was opened while the name was removed
                 progress.awaitUninterruptibly();
             }
         } finally {
@@ -431,7 +431,7 @@ final class FileCommits implements FileBytes.Owner {
         }
     }
 
-    /** The content is not to become visible, so no caller waits for it. With the lock held, as the next. */
+    /** The content must not become visible, so no caller waits for it. Caller holds the lock. */
     void detached() {
         state.detach();
         error.clear();

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The handles of one written file, and its end: after the last handle is released, uncommitted content is committed,
- * and all of it is freed. Safe for use by any number of threads.
+ * and everything is freed. Safe for use by any number of threads.
  */
 final class FileHandles {
     private static final Logger log = LoggerFactory.getLogger(FileHandles.class);
@@ -22,7 +22,7 @@ final class FileHandles {
     private final FileSync sync;
     private final Consumer<Ending> ended;
 
-    /** The content's. */
+    /** The content's lock. */
     private final ReentrantLock lock;
 
     @GuardedBy("lock")
@@ -30,17 +30,17 @@ final class FileHandles {
 
     /** How a file ends. */
     enum Ending {
-        /** All of it is committed, or its name is gone. */
+        /** Everything is committed, or the name is gone. */
         DONE,
-        /** An earlier run had its name removed or replaced just before the crash. */
+        /** An earlier run removed or replaced its name just before the crash. */
         SUPERSEDED,
-        /** It could not be committed: its content waits for {@code penstock recover}. */
+        /** Its commit failed. Its content waits for {@code penstock recover}. */
         KEPT
     }
 
     /**
-     * @param handles to begin with: 0 for a file of an earlier run
-     * @param ended told once the file has ended and everything is freed; not told if the mount ends first
+     * @param handles initial number: 0 for a file of an earlier run
+     * @param ended called once the file has ended and everything is freed; not called if the mount ends first
      */
     FileHandles(FileCommits commits, FileSync sync, int handles, Consumer<Ending> ended) {
         this.context = commits.context();
@@ -52,13 +52,13 @@ final class FileHandles {
         this.ended = ended;
     }
 
-    /** Whether there is no handle. With the lock held. */
+    /** Whether there is no handle. Caller holds the lock. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isNone() {
         return handles == 0;
     }
 
-    /** With the lock held. @throws IllegalStateException if no order of calls may lead to this */
+    /** Caller holds the lock. @throws IllegalStateException if no order of calls may lead to this */
     @SuppressWarnings("GuardedBy") // the caller holds it
     void checkInvariants() {
         if (handles < 0) {
@@ -69,7 +69,7 @@ final class FileHandles {
         }
     }
 
-    /** One more handle. False if the file has ended. */
+    /** Adds a handle. False if the file has ended. */
     boolean retain() {
         lock.lock();
         try {
@@ -80,7 +80,7 @@ final class FileHandles {
         }
     }
 
-    /** One handle less. Never waits. */
+    /** Removes a handle. Never waits. */
     void release() {
         boolean last;
         lock.lock();
@@ -95,7 +95,7 @@ final class FileHandles {
         }
     }
 
-    /** Bytes to upload of a file that is committed in the background; -1 if it is not. */
+    /** Bytes still to upload if the file is committed in the background, else -1. */
     long backlogBytes() {
         lock.lock();
         try {
@@ -112,7 +112,7 @@ final class FileHandles {
     }
 
     /**
-     * If no handle is left and no commit runs: commits the rest, unless that is in vain, or frees all.
+     * If no handle is left and no commit runs, commits the rest; frees everything if none is left or that is futile.
      *
      * @param failure of the last commit; null if it succeeded
      */
@@ -121,7 +121,7 @@ final class FileHandles {
         lock.lock();
         try {
             if (handles > 0 || state.isUndecided() || state.isEnded() || context.isClosed()) {
-                return; // the end of the mount stops the files that are left
+                return; // the end of the mount stops the remaining files
             }
             if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
                 commits.beginInBackground();
@@ -133,7 +133,7 @@ final class FileHandles {
                 ending = Ending.SUPERSEDED;
             } else {
                 ending = Ending.KEPT;
-                commits.error().setForGood(failure); // callers that waited for the commit may not have asked yet
+                commits.error().setForGood(failure); // callers that waited for the commit may not have read it yet
             }
             state.end();
         } finally {

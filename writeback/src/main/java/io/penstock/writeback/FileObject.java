@@ -18,11 +18,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object that a written file is, or is to become: its identity, the version that the next commit replaces, and the upload
- * on the way to that. Guarded by the file's lock.
+ * The object that a written file is or will be: its identity, the version that the next commit replaces, and the upload
+ * for that commit. Guarded by the file's lock.
  */
 final class FileObject {
-    /** The class of most objects, until a listing tells: an upload that an earlier run began was not asked for it. */
+    /** The class of most objects, until a listing shows another: the upload of an earlier run was not asked for it. */
     private static final String STANDARD = "STANDARD";
 
     private static final String TEMPORARY = ".tmp";
@@ -32,13 +32,13 @@ final class FileObject {
     private final FileBytes bytes;
     private @Nullable FileUpload upload;
 
-    /** The object's properties; null until they are requested, as they are again once it has another key. */
+    /** The object's properties; null until requested. Requested again after a change of key. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
-    /** Headers that the object is to have whatever it had; written with the file's lock held. */
+    /** Headers set for the object, whatever it had before. Written while holding the file's lock. */
     private final AtomicReference<SortedMap<String, String>> kept = new AtomicReference<>(Collections.emptySortedMap());
 
-    /** The object that it was last renamed over, of whose properties it keeps none; null if there was none. */
+    /** The object over which the file was last renamed. None of its properties are kept. Null if there was none. */
     private @Nullable ObjectVersion renamedOver;
 
     FileObject(MountContext context, FileState state, FileBytes bytes) {
@@ -47,7 +47,7 @@ final class FileObject {
         this.bytes = bytes;
     }
 
-    /** The version of this object that the content is written over; null if there is none. */
+    /** The version of this object under the content; null if there is none. */
     @Nullable
     ObjectVersion committed() {
         return isOfAnother() ? null : bytes.layer().version();
@@ -58,13 +58,13 @@ final class FileObject {
         return base != null && !base.key().equals(state.key());
     }
 
-    /** The version that the next commit replaces; null if that makes a new object. */
+    /** The version that the next commit replaces; null if it makes a new object. */
     private @Nullable ObjectVersion expected() {
         ObjectVersion committed = committed();
         return committed == null ? state.replaced() : committed;
     }
 
-    /** The version whose properties the next commit keeps; null if there is none. With the lock held. */
+    /** The version whose properties the next commit keeps; null if there is none. Caller holds the lock. */
     @Nullable
     ObjectVersion inherited() {
         ObjectVersion expected = expected();
@@ -77,8 +77,8 @@ final class FileObject {
     }
 
     /**
-     * Whether its name is one that programs rename before they close the file, as safetensors and others that use Rust's
-     * {@code tempfile} do: parts of an upload cannot be given the new name, so that none are sent before a commit.
+     * Whether programs rename such a name before they close the file, as safetensors and other users of Rust's
+     * {@code tempfile} do. Parts of an upload cannot be renamed, so none are sent before a commit.
      */
     boolean isTemporary() {
         String key = state.key();
@@ -90,7 +90,7 @@ final class FileObject {
         return expected == null ? WriteCondition.ABSENT : new WriteCondition.Unchanged(expected.etag());
     }
 
-    /** This version as a listing would show it. Needs no lock. */
+    /** This version as a listing would show it. Does not need the lock. */
     StoredObject stored(ObjectVersion version) {
         ObjectProperties known = properties.get();
         return new StoredObject(version, known == null ? STANDARD : known.storageClass());
@@ -98,7 +98,7 @@ final class FileObject {
 
     // ---- its journal
 
-    /** Its record of the file's identity. Takes the lock, as the next. */
+    /** The journal's record of the file's identity. Takes the lock, as {@link #journal} does. */
     JournalRecord.Opened identity() {
         return bytes.locked(() -> {
             ObjectVersion replaced = state.replaced();
@@ -114,16 +114,16 @@ final class FileObject {
 
     // ---- its upload
 
-    /** Goes on with the upload that an earlier run began. */
+    /** Resumes the upload that an earlier run began. */
     void resume(JournalledUpload earlier) {
         upload = context.uploads().resume(earlier, bytes, targetProperties(), journal());
     }
 
-    /** The upload that the next commit ends; begun if there is none. */
+    /** The upload that the next commit completes; begins one if there is none. */
     FileUpload upload() {
         TargetProperties properties = targetProperties();
         FileUpload current = upload;
-        if (current != null && !current.gives(properties)) { // since it was begun, all that it wrote over was cut off
+        if (current != null && !current.gives(properties)) { // all that it wrote over was cut off since it began
             current.abandon();
             current = null;
         }
@@ -143,7 +143,7 @@ final class FileObject {
         return new TargetProperties(state.key(), over, properties, kept);
     }
 
-    /** Headers that the object is to have, beside those that it has; for the journal. */
+    /** Headers set for the object in addition to those it has; for the journal. */
     SortedMap<String, String> kept() {
         return kept.get();
     }
@@ -152,7 +152,7 @@ final class FileObject {
         kept.set(Collections.unmodifiableSortedMap(new TreeMap<>(headers)));
     }
 
-    /** The bytes are about to change: parts that hold them go up again. */
+    /** The bytes are about to change: uploaded parts that contain them must be sent again. */
     void changed(ByteRange range) {
         if (upload != null) {
             upload.changed(range);
@@ -163,7 +163,7 @@ final class FileObject {
         return upload == null ? 0 : upload.uploadedBytes();
     }
 
-    /** The file goes on without its upload, which the caller ends if it is not committed. */
+    /** Detaches the upload from the file. The caller ends it if it was not committed. */
     @Nullable
     FileUpload takeUpload() {
         FileUpload taken = upload;
@@ -173,7 +173,7 @@ final class FileObject {
 
     // ---- another name, another object's bytes
 
-    /** The object has another key now, of the same bytes. @return the upload under the old one, to be abandoned */
+    /** The object has another key now, with the same bytes. @return the upload under the old key, to be abandoned */
     @Nullable
     FileUpload moved(ObjectVersion to) {
         state.rename(to.key());
@@ -183,11 +183,10 @@ final class FileObject {
     }
 
     /**
-     * Nothing of it is in the store, and it is to have another key. The properties of an object there are lost with
-     * that.
+     * The store has nothing of the file, which gets another key. The properties of an object with that key are lost.
      *
      * @param replaced the object that has that key; null if there is none
-     * @return the upload under the old one, to be abandoned
+     * @return the upload under the old key, for the caller to abandon
      */
     @Nullable
     FileUpload renamed(String to, @Nullable ObjectVersion replaced) {
@@ -196,22 +195,22 @@ final class FileObject {
         return takeUpload();
     }
 
-    /** The next commit replaces this object, and all that it has beside its bytes. */
+    /** The next commit replaces this object including its properties. */
     void replaceWhole(@Nullable ObjectVersion replaced) {
         state.setReplaced(replaced);
         renamedOver = replaced;
         properties.set(ObjectProperties.ofNew(state.key()));
     }
 
-    /** Whether some bytes are those of another object, and stand and fall with that until they are committed. */
+    /** Whether some bytes are another object's, and so depend on its version until they are committed. */
     boolean isCopied() {
         return bytes.content().baseEnd() > 0 && isOfAnother();
     }
 
     /**
-     * The file, empty until now or all of the same source, has its bytes up to here.
+     * The file, empty or entirely from the same source until now, has the source's bytes up to {@code end}.
      *
-     * @return the upload so far, to be abandoned
+     * @return the previous upload, for the caller to abandon
      */
     @Nullable
     FileUpload takeOver(ObjectVersion source, long end) {

@@ -6,16 +6,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one written file, but for its bytes: the state of its name, the state of its commits, and which of its
- * changes are committed. Pure: every method is a transition or a question, none waits or does I/O. docs/CONCURRENCY.md
- * has the table of state × command, and each cell is a line here, which is why this class is long. Guarded by the
- * file's lock.
+ * The state of one written file, except its bytes: the state of its name, the state of its commits, and which of its
+ * changes are committed. Pure: every method is a transition or a query; none waits or does I/O. It is long because each
+ * cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded by the file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object
- *             NAMED, HELD ──withdraw──▶ WITHDRAWN           the name is about to go
- *             WITHDRAWN ──reinstate──▶ as before            it did not
- *             WITHDRAWN ──detach──▶ DETACHED                it did: nothing is committed any more
+ *             NAMED, HELD ──withdraw──▶ WITHDRAWN           the name is about to be removed or replaced
+ *             WITHDRAWN ──reinstate──▶ as before            that failed
+ *             WITHDRAWN ──detach──▶ DETACHED                that succeeded: nothing is committed any more
  *             NAMED, DETACHED ──last handle, nothing to commit──▶ ENDED
  *             any ──the mount ends, and no commit runs──▶ ENDED
  *
@@ -26,38 +25,38 @@ import org.jspecify.annotations.Nullable;
 final class FileState {
     /** The state of the file's name. */
     sealed interface Name {
-        /** The name is the file's, and commits may begin. */
+        /** The file has its name, and commits may begin. */
         record Named() implements Name {}
 
-        /** A rename has the object copied: only its own commits begin. */
+        /** A rename copies the object: only the rename's commits begin. */
         record Held() implements Name {}
 
         /**
-         * The name is about to be removed, or taken by another file: no commit begins.
+         * The name is about to be removed or given to another file: no commit begins.
          *
-         * @param before the state that the name goes back to if that fails
+         * @param before the state to return to if that fails
          */
         record Withdrawn(Name before) implements Name {}
 
         /** The name is gone: nothing is committed any more. */
         record Detached() implements Name {}
 
-        /** No handle is left, and nothing to commit. */
+        /** No handle is left, and nothing remains to be committed. */
         record Ended(Name before) implements Name {}
     }
 
     /** The state of the file's commits. */
     sealed interface Commits {
-        /** @param next the pace of a commit that begins as soon as the name allows; null if none is wanted */
+        /** @param next the pace of a commit that begins once the name allows it; null if none is requested */
         record Idle(@Nullable Pace next) implements Commits {}
 
-        /** @param next the pace of a commit that is to follow; null if none is wanted */
+        /** @param next the pace of the following commit; null if none is requested */
         record Running(Commit commit, @Nullable Pace next) implements Commits {}
 
         /**
-         * The file is being staged, and the next commit begins after that.
+         * The file is being staged. The next commit begins afterwards.
          *
-         * @param leaving the commit that made way, until it has ended
+         * @param leaving the commit that yielded, until it has ended
          */
         record Yielding(@Nullable Commit leaving, @Nullable Pace next) implements Commits {}
     }
@@ -69,20 +68,20 @@ final class FileState {
     private Commits commits = IDLE;
     private String key;
 
-    /** The object that the file's first commit replaces; null if there is none, or once something is committed. */
+    /** The object that the file's first commit replaces; null if there is none, or after the first commit. */
     private @Nullable ObjectVersion replaced;
 
     private Instant modified;
 
-    /** Counts changes; the file is dirty while the committed ones are fewer. */
+    /** Counts changes. The file is dirty while {@code committed} is less. */
     private long changes;
 
     private long committed;
 
-    /** The committed changes of which the listener was told: callers of a commit wait for that. */
+    /** The committed changes of which the listener was notified. Callers of a commit wait for this. */
     private long announced;
 
-    /** How many commits made way although the store had taken some of them, since the last that got through. */
+    /** How many commits yielded although the store had received some of them, since the last one that succeeded. */
     private int madeWay;
 
     FileState(String key, Instant modified) {
@@ -109,7 +108,7 @@ final class FileState {
 
     // ---- changes
 
-    /** There is a new file, or one that an earlier run has left: it has to be committed even if it is empty. */
+    /** A new file, or one of an earlier run: it must be committed even if it is empty. */
     void created(@Nullable ObjectVersion of) {
         replaced = of;
         changes = 1;
@@ -142,12 +141,12 @@ final class FileState {
         return isChanged() && hasName();
     }
 
-    /** Whether another run may have to commit it, if this one ends now: a name that is about to go has not gone. */
+    /** Whether another run may have to commit it if this one ends now: a name about to be removed still counts. */
     boolean isFoundAgain() {
         return isChanged() && !(name instanceof Name.Detached);
     }
 
-    /** The object is the content with so many changes. */
+    /** The object now has the content with this many changes. */
     void committed(long upTo, Instant at) {
         committed = upTo;
         if (changes == committed) {
@@ -155,7 +154,7 @@ final class FileState {
         }
     }
 
-    /** The listener was told of all that is committed. */
+    /** The listener was notified of everything committed. */
     void announce() {
         announced = committed;
     }
@@ -188,7 +187,7 @@ final class FileState {
         return name instanceof Name.Ended;
     }
 
-    /** Whether a caller is about to decide on the name or the commits: the file does not end before. */
+    /** Whether the name or a commit awaits a decision: the file does not end before. */
     boolean isUndecided() {
         return name instanceof Name.Held || name instanceof Name.Withdrawn || !isIdle();
     }
@@ -229,7 +228,7 @@ final class FileState {
     void detach() {
         if (!isEnded()) {
             name = new Name.Detached();
-            commits = switch (commits) { // nothing is wanted any more
+            commits = switch (commits) { // no commit is requested any more
                 case Commits.Idle _ -> IDLE;
                 case Commits.Running(Commit commit, var _) -> new Commits.Running(commit, null);
                 case Commits.Yielding(Commit leaving, var _) -> new Commits.Yielding(leaving, null);
@@ -247,7 +246,7 @@ final class FileState {
 
     // ---- commits
 
-    /** The commit that runs, also one that makes way; null if none does. */
+    /** The running commit, including one that yields; null if none runs. */
     @Nullable
     Commit running() {
         return switch (commits) {
@@ -257,7 +256,7 @@ final class FileState {
         };
     }
 
-    /** Whether a commit runs, or is to begin. */
+    /** Whether a commit runs or will begin. */
     boolean isCommitUnderWay() {
         return running() != null || next() != null;
     }
@@ -275,9 +274,9 @@ final class FileState {
     }
 
     /**
-     * A commit is wanted that no caller waits for.
+     * Requests a commit that no caller waits for.
      *
-     * @return whether it begins now; if not, {@link #takeNext} has it later
+     * @return whether it begins now; if not, {@link #takeNext} returns its pace later
      */
     boolean want(Pace pace) {
         if (isIdle() && name instanceof Name.Named) {
@@ -292,7 +291,7 @@ final class FileState {
         return false;
     }
 
-    /** The pace of the commit that may begin now; null if none is wanted, or if none may begin. */
+    /** The pace of the commit that may begin now; null if none is requested or none may begin. */
     @Nullable
     Pace takeNext() {
         if (commits instanceof Commits.Idle(Pace next) && name instanceof Name.Named) {
@@ -302,7 +301,7 @@ final class FileState {
         return null;
     }
 
-    /** The commit that runs makes way for staging; the next begins once the file is {@link #staged}. */
+    /** The running commit yields to staging. The next begins once the file is {@link #staged}. */
     void makeWay(Commit commit) {
         madeWay += commit.isGettingOn() ? 1 : 0;
         commits = new Commits.Yielding(commit, next());
@@ -312,7 +311,7 @@ final class FileState {
         return madeWay;
     }
 
-    /** A commit has got through. */
+    /** A commit has succeeded. */
     void gotThrough() {
         madeWay = 0;
     }
@@ -321,7 +320,7 @@ final class FileState {
         return commits instanceof Commits.Yielding;
     }
 
-    /** The file is staged. @return whether a commit had made way for that */
+    /** The file is staged. @return whether a commit had yielded for that */
     boolean staged() {
         if (!(commits instanceof Commits.Yielding(Commit leaving, Pace next))) {
             return false;
@@ -333,14 +332,14 @@ final class FileState {
     /**
      * The commit has ended.
      *
-     * @param again the pace of one that is to follow; null if none is
+     * @param again the pace of the following commit; null if there is none
      */
     void ended(@Nullable Pace again) {
         Pace next = name instanceof Name.Detached ? null : next() == null ? again : next();
         commits = isYielding() ? new Commits.Yielding(null, next) : new Commits.Idle(next);
     }
 
-    /** @throws IllegalStateException if this is a state that no order of calls may lead to */
+    /** @throws IllegalStateException if no order of calls may lead to this state */
     void checkInvariants() {
         check(announced <= committed && committed <= changes, "announced ≤ committed ≤ changes");
         check(!isEnded() || running() == null, "an ended file commits nothing");

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes one file's content durable in staging: data first, then the journal that speaks of it. This class is the
- * order of reads under the file's lock and of writes without it, which is why it is long.
+ * Makes one file's content durable in staging: first the data, then the journal that refers to it. The class is long
+ * because it interleaves reads under the file's lock with writes without it.
  */
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
@@ -29,14 +29,14 @@ final class FileSync {
     private final FileBytes bytes;
     private final StagingTurn turn;
 
-    /** One at a time, in the order of their records. Held across I/O and while waiting; taken before the file's. */
+    /** One sync at a time, in the order of records. Held during I/O and while waiting; taken before the file's lock. */
     private final ReentrantLock syncs = new ReentrantLock(true);
 
-    /** Changes that are durable in staging, or committed. */
+    /** Changes that are durable in staging or committed. */
     @GuardedBy("bytes.lock()")
     private long durableChanges;
 
-    /** The file's identity in the journal, as far as it was written here; null if the journal may lack it. */
+    /** The identity last written to the journal by this run; null if the journal may lack it. */
     @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
@@ -46,7 +46,7 @@ final class FileSync {
         this.turn = new StagingTurn(file);
     }
 
-    /** With the file's lock held, as the next. */
+    /** Caller holds the file's lock, also for the next methods. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     void checkInvariants() {
         if (durableChanges > file.state().changes()) {
@@ -54,20 +54,20 @@ final class FileSync {
         }
     }
 
-    /** Whether all that is written would survive a crash of the machine, under the file's name. */
+    /** Whether all written content would survive a crash of the machine, under the file's name. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isDurable() {
         return durableChanges >= file.state().changes() && !isNameUnsaid();
     }
 
-    /** Whether the journal may lack the name under which a crash is to find the durable content. */
+    /** Whether the journal may lack the name under which the durable content must be found after a crash. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     private boolean isNameUnsaid() {
         return durableChanges > file.state().committed()
                 && (said == null || !said.key().equals(file.state().key()));
     }
 
-    /** Changes that would survive a crash of the machine, or are visible. */
+    /** Changes that would survive a crash of the machine or are visible. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     long durableChanges() {
         return durableChanges;
@@ -78,7 +78,7 @@ final class FileSync {
         durableChanges = Math.max(durableChanges, changes);
     }
 
-    /** The file's content is as an earlier run made it durable. Before other threads have the file. */
+    /** The content is as an earlier run made it durable. Called before other threads have the file. */
     @SuppressWarnings("GuardedBy") // no other thread has the file
     void found() {
         durableChanges = file.state().changes();
@@ -86,10 +86,10 @@ final class FileSync {
     }
 
     /**
-     * Makes the content that is about to be committed durable, if an older one is: after a crash, the staged content
-     * must not be older than the one that the store may have by then.
+     * If older content is durable, makes the content durable that is about to be committed: after a crash, the staged
+     * content must not be older than what the store may have by then.
      *
-     * @param reporting whether to fail as a commit in the background has
+     * @param reporting whether to throw the failure of a commit in the background
      */
     void renew(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         boolean older;
@@ -107,16 +107,16 @@ final class FileSync {
     }
 
     /**
-     * Returns once all writes until now would survive a crash of the machine.
+     * Returns once all earlier writes would survive a crash of the machine.
      *
-     * @return false if it cannot be made so here, because the disk is full or broken, or something is still to be copied
-     *     by the store: it has to be committed
+     * @return false if that is impossible here, because the disk is full or broken, or the store has yet to copy
+     *     something: the file must be committed instead
      */
     boolean staged() throws ObjectStoreException, IOException, InterruptedException {
         return staged(true);
     }
 
-    /** @param reporting whether to fail as a commit in the background has */
+    /** @param reporting whether to throw the failure of a commit in the background */
     private boolean staged(boolean reporting) throws ObjectStoreException, IOException, InterruptedException {
         syncs.lockInterruptibly();
         try {
@@ -134,13 +134,13 @@ final class FileSync {
                         return true;
                     }
                     if (file.object().isCopied()) {
-                        return false; // a crash must not leave it dependent on the object that it is copied from
+                        return false; // after a crash it must not depend on the object it is copied from
                     }
                     if (turn.isToCome()) {
                         turn.await();
                         continue;
                     }
-                    layer = bytes.layer().use(); // so that nothing is closed while it is written
+                    layer = bytes.layer().use(); // keeps it open while it is written
                 } finally {
                     bytes.lock().unlock();
                 }
@@ -160,7 +160,7 @@ final class FileSync {
         }
     }
 
-    /** Null if it has to be tried again; false if it cannot be made durable here. */
+    /** Null to try again; false if the content cannot be made durable here. */
     private @Nullable Boolean attempt(BaseLayer layer, long wanted) throws InterruptedException {
         if (!file.context().staging().isUsable() || layer.staged().isSuspect()) {
             return false;
@@ -178,12 +178,12 @@ final class FileSync {
         return isCurrent(layer) ? Boolean.FALSE : null;
     }
 
-    /** Whether the file has been neither committed nor removed since: else the failure says nothing of the disk. */
+    /** Whether the file was neither committed nor removed since. Otherwise the failure says nothing about the disk. */
     private boolean isCurrent(BaseLayer layer) {
         return bytes.locked(() -> bytes.layer() == layer && file.state().hasName());
     }
 
-    /** Waits for a body that keeps a block from being staged. False if there is none: it is the disk. */
+    /** Waits for a body that prevents a block from being staged. False if there is none: then the cause is the disk. */
     private boolean awaitHeld() throws InterruptedException {
         bytes.lock().lock();
         try {
@@ -199,7 +199,7 @@ final class FileSync {
         }
     }
 
-    /** False if a commit or another name came in between. */
+    /** False if a commit or a change of name intervened. */
     private boolean write(BaseLayer layer, long wanted) throws IOException {
         FileJournal journal = new FileJournal(layer.staged(), file.object()::identity);
         List<JournalRecord> records = new ArrayList<>();
@@ -246,14 +246,14 @@ final class FileSync {
     }
 
     /**
-     * Removals that could not be journalled are to be the next time, unless the file is committed by now: it would hide
-     * that.
+     * Keeps removals that could not be journalled for the next attempt. Not once the file has been committed: they
+     * would hide its new content.
      */
     private void putBack(BaseLayer layer, BlockMap.Removals removed) {
         bytes.locked(() -> {
             if (bytes.layer().staged() == layer.staged()) {
                 bytes.content().putBack(removed);
-                bytes.content().blocks().forEach(block -> block.setJournalled(false)); // forks of those it was of, too
+                bytes.content().blocks().forEach(block -> block.setJournalled(false)); // also forks of journalled ones
             }
         });
     }
@@ -277,7 +277,7 @@ final class FileSync {
         }
     }
 
-    /** The changes since the last of these; without the appends since this sync began. With the file's lock held. */
+    /** The changes since the last such record, except appends since this sync began. Caller holds the file's lock. */
     private JournalRecord.Written written(BlockMap.Removals removed) {
         BlockMap content = bytes.content();
         long size = content.leastSize();
@@ -300,7 +300,7 @@ final class FileSync {
                 file.object().kept());
     }
 
-    /** After a crash from now on, a change of its name must not be taken for a conflict. */
+    /** From now on, a change of the name just before a crash must not be taken for a conflict. */
     void withdrawn() {
         syncs.lock();
         try {
@@ -310,7 +310,7 @@ final class FileSync {
         }
     }
 
-    /** The durable content is found under the name that the file has now, which is its own. */
+    /** The durable content must be found under the file's current name. */
     void journalName() {
         syncs.lock();
         try {
@@ -318,7 +318,7 @@ final class FileSync {
             boolean isSaid = file.object().journal().amend(identity);
             bytes.lock().lock();
             try {
-                said = isSaid ? identity : null; // the next fsync says it
+                said = isSaid ? identity : null; // otherwise the next fsync writes it
             } finally {
                 bytes.lock().unlock();
             }
@@ -327,7 +327,7 @@ final class FileSync {
         }
     }
 
-    /** Keeps content that cannot be committed for {@code penstock recover}. */
+    /** Keeps content for {@code penstock recover} because its commit failed. */
     void keep(Exception failure) {
         String reason = String.valueOf(failure.getMessage());
         try {
@@ -353,9 +353,9 @@ final class FileSync {
     }
 
     /**
-     * The process ends: makes all writes until now durable.
+     * The process ends: makes all earlier writes durable.
      *
-     * @return whether it survives that
+     * @return whether they survive that
      */
     boolean leave() {
         try {
@@ -366,7 +366,7 @@ final class FileSync {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        return bytes.locked(this::isDurable); // it was so before
+        return bytes.locked(this::isDurable); // it may have been durable before
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {

@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Requests of one file whose outcome is not known, because a crash came before the response or the connection broke: they
- * may have made the object visible, or removed or replaced it.
+ * Requests of one file with unknown outcomes, because a crash preceded the response or the connection broke. They may
+ * have made the object visible, or removed or replaced it.
  *
- * <p>A request may have sent more than is staged, however often staging is brought up to date first: staging may have no
- * room, which is a reason to commit; a copied object is never staged; and writers go on until the commit begins. So a crash
- * may find content that is older than the content sent.
+ * <p>A request may have sent more than is staged, although staging is brought up to date first: staging may have no
+ * room, which is a reason to commit; a copied object is never staged; and writers continue until the commit begins. So
+ * the content found after a crash may be older than the content sent.
  *
  * <p>Safe for use by any number of threads, by the file's lock.
  */
@@ -31,39 +31,39 @@ final class InDoubt {
 
     private final ObjectStore store;
 
-    /** Its lock guards all that follows. */
+    /** Its lock guards the following fields. */
     private final FileBytes bytes;
 
     private Origin origin = Origin.HERE;
     private final List<Doubt> doubts = new ArrayList<>();
 
-    /** Where the content is from that the next commit sends. */
+    /** The origin of the content that the next commit sends. */
     private enum Origin {
         /** This run: all requests are known. */
         HERE,
-        /** An earlier run, which may have committed it. */
+        /** An earlier run, which may have committed the content. */
         RECOVERED,
-        /** An earlier run, which was about to have its name removed or taken by another file. */
+        /** An earlier run, which was about to remove the name or give it to another file. */
         RECOVERED_WITHDRAWN,
-        /** The same, and that was done, as the store shows. */
+        /** Like RECOVERED_WITHDRAWN, and the store shows that it was done. */
         SUPERSEDED,
-        /** An earlier run, which did not commit it: a commit has found another writer's object. */
+        /** An earlier run, which did not commit the content: a commit found another writer's object. */
         CONFLICTING
     }
 
     /**
      * A request that may have made the object.
      *
-     * @param changes how many the content had; -1 if that was in an earlier run, before the rest of it was written
-     * @param more whether it had more than these, which is lost
+     * @param changes number of changes in its content; -1 if an earlier run sent it before writing the rest
+     * @param more whether it had more changes than these, now lost
      */
     private record Doubt(long changes, boolean more, JournalRecord.Sent sent) {}
 
     /**
-     * The version that a request in doubt has made.
+     * The version made by a request in doubt.
      *
-     * @param changes how many the content had
-     * @param more whether it had more than these, which is not known here
+     * @param changes number of changes in its content
+     * @param more whether it had more changes than these, unknown here
      */
     record Landed(ObjectVersion version, long changes, boolean more) {}
 
@@ -73,10 +73,10 @@ final class InDoubt {
     }
 
     /**
-     * The content is of an earlier run, which may have sent anything. Before others have the file.
+     * The content is from an earlier run, which may have sent anything. Called before other threads have the file.
      *
-     * @param found the content; requests since it was written have it, or more than was made durable
-     * @param changes how many that is
+     * @param found the content; requests sent since it was written have it, or more than was made durable
+     * @param changes number of changes in it
      */
     void recovered(Recovery.Found found, long changes) {
         found.state().sentBefore().forEach(sent -> doubts.add(new Doubt(-1, false, sent)));
@@ -87,16 +87,16 @@ final class InDoubt {
     }
 
     /**
-     * The request is about to be sent that makes the content visible.
+     * The deciding request is about to be sent.
      *
-     * @return whether the journal must have this first: not if an equal one is in doubt already
+     * @return whether the journal must record it first: not if an equal one is already in doubt
      */
     boolean sends(long changes, JournalRecord.Sent sent) {
         Doubt doubt = new Doubt(changes, false, sent);
         return bytes.locked(() -> !doubts.contains(doubt) && doubts.add(doubt));
     }
 
-    /** The store has refused this request, and no attempt of it is in doubt. */
+    /** The store has refused this request, and no attempt at it is in doubt. */
     void refused(JournalRecord.Sent sent) {
         bytes.locked(() -> {
             doubts.removeIf(doubt -> doubt.sent().equals(sent));
@@ -104,22 +104,22 @@ final class InDoubt {
     }
 
     /**
-     * Whether the file can go on over whatever the requests may have made of the object: if not, their outcome has to be
-     * known before anything is staged over the version that they replace. With the lock held.
+     * Whether the file can be based on any version that the requests may have made. If not, their outcome must be known
+     * before anything is staged over the version that they replace. Caller holds the lock.
      */
     boolean isHarmless() {
         return doubts.stream().noneMatch(Doubt::more);
     }
 
     /**
-     * The records that the journal has to have, so that a later run does not take the object for another writer's. With
-     * the lock held.
+     * The records that the journal must contain, so that a later run does not take the object for another writer's.
+     * Caller holds the lock.
      */
     List<JournalRecord.Sent> sent() {
         return doubts.stream().map(Doubt::sent).distinct().toList();
     }
 
-    /** The version that a request in doubt has made; null if none was carried out. */
+    /** The version made by a request in doubt; null if none was carried out. */
     @Nullable
     Landed landed(String key) throws ObjectStoreException, InterruptedException {
         List<Doubt> all = bytes.locked(() -> List.copyOf(doubts.reversed()));
@@ -133,7 +133,7 @@ final class InDoubt {
             return null;
         } catch (ObjectStoreException.AccessDenied e) {
             log.debug("The outcome of a commit of '{}' must not be read", key, e);
-            return null; // a user with only the right to write loses nothing: the condition is still compared
+            return null; // harmless for a user with only the right to write: the condition is still compared
         }
         for (Doubt doubt : all) {
             ObjectVersion made = found.madeBy(doubt.sent().operation());
@@ -145,15 +145,13 @@ final class InDoubt {
         return null;
     }
 
-    /** A commit has succeeded: all is known. With the lock held. */
+    /** A commit has succeeded: no outcome is unknown. Caller holds the lock. */
     void committed() {
         origin = Origin.HERE;
         doubts.clear();
     }
 
-    /**
-     * A commit that has looked for the objects of earlier requests found another writer's object. With the lock held.
-     */
+    /** A commit looked for objects of earlier requests and found another writer's. Caller holds the lock. */
     void conflict() {
         doubts.clear();
         if (origin == Origin.RECOVERED) {
@@ -161,27 +159,27 @@ final class InDoubt {
         }
     }
 
-    /** Whether an earlier run may have committed this very content. */
+    /** Whether an earlier run may have committed exactly this content. */
     boolean isRecovered() {
         return bytes.locked(() -> origin != Origin.HERE);
     }
 
-    /** Whether the store may have a version of the file that is not known here. */
+    /** Whether the store may have a version of the file that is unknown here. */
     boolean isAny() {
         return bytes.locked(() -> (origin != Origin.HERE && origin != Origin.CONFLICTING) || !doubts.isEmpty());
     }
 
     /**
-     * Whether the commit of a file of an earlier run has failed because its name was removed, or taken by another file,
-     * just before the crash. With the lock held.
+     * Whether the commit of a file of an earlier run failed because its name was removed or given to another file just
+     * before the crash. Caller holds the lock.
      */
     boolean isSuperseded() {
         return origin == Origin.SUPERSEDED;
     }
 
     /**
-     * Asks the store whether an earlier run has had the name removed, or taken by another file, if nothing of this one was
-     * sent that the store may have.
+     * Asks the store whether an earlier run removed the name or gave it to another file, unless a request of this file
+     * is in doubt.
      */
     boolean wasSuperseded(String key, WriteCondition condition) throws InterruptedException {
         if (!bytes.locked(doubts::isEmpty)) {
@@ -191,7 +189,7 @@ final class InDoubt {
         return bytes.locked(this::isSuperseded);
     }
 
-    /** A commit has failed for good: asks the store whether an earlier run has removed or replaced the object. */
+    /** A commit has failed permanently: asks the store whether an earlier run removed or replaced the object. */
     void askWhy(String key, WriteCondition condition) throws InterruptedException {
         if (bytes.locked(() -> origin != Origin.RECOVERED_WITHDRAWN)) {
             return;
@@ -215,7 +213,7 @@ final class InDoubt {
         StoredObject found = store.find(key);
         if (found == null) {
             store.list(new ListRequest(
-                    key, "", null, null, 1)); // a HEAD does not tell a missing object from a missing bucket
+                    key, "", null, null, 1)); // a HEAD does not distinguish a missing object from a missing bucket
         }
         return switch (condition) {
             case WriteCondition.Always _ -> false;

@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 
 /**
- * The resources that the written files of one mount share. It knows no file.
+ * The resources shared by the written files of one mount. It knows no file.
  *
  * @param resources of the files' bytes
  * @param background runs commits
@@ -38,7 +38,7 @@ record MountContext(
         return resources.staging();
     }
 
-    /** The deadline of a caller that begins to wait now: that of the call which this is a part of, if there is one. */
+    /** The deadline of a caller that begins to wait now: that of the enclosing call, if there is one. */
     Deadline deadline() {
         Deadline outer = Deadline.current();
         return outer == null ? retries().forWriting() : outer;
@@ -48,7 +48,7 @@ record MountContext(
         return clock.instant();
     }
 
-    /** Whether the mount ends: nothing is committed any more. */
+    /** Whether the mount ends: then nothing is committed any more. */
     boolean isClosed() {
         return background.isClosed();
     }

@@ -3,13 +3,13 @@ package io.penstock.writeback;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long commits wait, and are waited for. Nanoseconds.
+ * How long commits wait, and how long callers wait for them. Nanoseconds.
  *
- * @param firstPause after a first failure of a commit in the background; each later one is twice as long
+ * @param firstPause after the first failure of a commit in the background; doubled after each further failure
  * @param longestPause between two attempts
- * @param patience of a caller that wants a file staged, with a request to the store that is under way: most end earlier
- * @param settling between the close of a new file that is staged and its commit: programs that rename a file, or set its
- *     times, mostly do so right after they have closed it
+ * @param patience how long a caller that wants a file staged waits for a request in flight: most end earlier
+ * @param settling between the close of a new, staged file and its commit: most programs that rename a file or set its
+ *     times do so right after closing it
  */
 record Pacing(long firstPause, long longestPause, long patience, long settling) {
     static final Pacing DEFAULT = new Pacing(
@@ -23,7 +23,7 @@ record Pacing(long firstPause, long longestPause, long patience, long settling) 
         return new Pace(System.nanoTime(), firstPause, longestPause);
     }
 
-    /** The first attempt is due once a new file that was closed has had time to get its name. */
+    /** The first attempt is due once a new, closed file has had time to be renamed. */
     Pace onceSettled() {
         return new Pace(System.nanoTime() + settling, firstPause, longestPause);
     }
@@ -32,7 +32,7 @@ record Pacing(long firstPause, long longestPause, long patience, long settling) 
      * When the next attempt in the background is due.
      *
      * @param notBefore by the clock of nanoseconds
-     * @param pause how long to wait after that if it fails
+     * @param pause how long to wait after that if the attempt fails
      */
     record Pace(long notBefore, long pause, long longestPause) {
         Pace afterAFailure() {

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of one rename of a directory, a file in the staging folder. It tells the next mount the steps that a
- * crash has left:
+ * The journal of one rename of a directory, a file in the staging folder. After a crash, the next mount reads from it
+ * which steps are left:
  *
  * <pre>
  *   (no file) ──begin──▶ COPYING ──decide──▶ DELETING ──end──▶ (no file)
  *                           │     the next mount finishes: it deletes the originals
- *                           └──end, once the copies are deleted, which is what the next mount does
+ *                           └──end, once the copies are deleted; the next mount does that
  * </pre>
  *
  * <p>Safe for use by any number of threads.
@@ -31,14 +31,14 @@ import org.slf4j.LoggerFactory;
 public final class RenameJournal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RenameJournal.class);
 
-    /** The end of the journal's name. */
+    /** The suffix of the journal's name. */
     private static final String RENAME = ".rename";
 
     private static final byte BEGUN = 0;
     private static final byte COPIED = 1;
     private static final byte DECIDED = 2;
 
-    /** It is never compacted: 200 bytes an object. */
+    /** Never compacted: 200 bytes per object. */
     private static final RecordLog.Format<Entry> FORMAT = new RecordLog.Format<>(
             0x50454e53_524e4d_02L, // "PENSRNM", version 2
             true,
@@ -57,7 +57,7 @@ public final class RenameJournal implements AutoCloseable {
     sealed interface Entry {}
 
     /**
-     * How it began.
+     * The beginning of the rename.
      *
      * @param from the old prefix; ends in a slash
      * @param to the new one
@@ -65,8 +65,8 @@ public final class RenameJournal implements AutoCloseable {
     public record Begun(String namespace, String from, String to) implements Entry {}
 
     /**
-     * An object and its copy, whose response is known. The same version twice is the directory's own object if that is copied
-     * last, in the place of the one that the new prefix had.
+     * An object and its copy, of which the response is known. The same version twice means the directory's own object,
+     * if it was copied last and replaced the one at the new prefix.
      */
     public record Copied(ObjectVersion original, ObjectVersion copy) implements Entry {}
 
@@ -90,7 +90,7 @@ public final class RenameJournal implements AutoCloseable {
     }
 
     /**
-     * A rename begins. Once this returns a crash is noticed.
+     * Begins a rename. Once this returns, the next mount notices a crash.
      *
      * @throws IOException if the staging folder cannot be written
      */
@@ -114,7 +114,7 @@ public final class RenameJournal implements AutoCloseable {
         return journal;
     }
 
-    /** The renames that earlier runs did not end, of this bucket. */
+    /** Renames in this bucket that earlier runs did not end. */
     public static List<RenameJournal> left(Staging staging) {
         List<RenameJournal> left = new ArrayList<>();
         try {
@@ -133,7 +133,7 @@ public final class RenameJournal implements AutoCloseable {
         return left;
     }
 
-    /** Null if it cannot be read, or says nothing. */
+    /** Null if it cannot be read or is empty. */
     private static @Nullable RenameJournal read(DataFolder files, String name) throws IOException {
         Begun[] begun = new Begun[1];
         List<Copied> copied = new ArrayList<>();
@@ -156,7 +156,7 @@ public final class RenameJournal implements AutoCloseable {
                     e.getMessage());
             return null;
         }
-        if (begun[0] == null) { // nothing was done before that was durable
+        if (begun[0] == null) { // nothing was done before this was durable
             log.close();
             files.remove(name);
             return null;
@@ -173,23 +173,23 @@ public final class RenameJournal implements AutoCloseable {
         return copied;
     }
 
-    /** Whether an earlier run had copied all, so that the rename is to be finished. */
+    /** Whether an earlier run had copied everything, so that the rename must be finished. */
     public boolean isDecided() {
         return isDecided;
     }
 
-    /** An object has its copy. This is not durable before {@link #decide}. */
+    /** Records the copy of an object. Not durable before {@link #decide}. */
     public void copied(ObjectVersion original, ObjectVersion copy) throws IOException {
         log.append(new Copied(original, copy));
     }
 
-    /** All is copied: once this returns, the rename will be finished. */
+    /** Everything is copied. Once this returns, the rename will be finished. */
     public void decide() throws IOException {
         log.append(Decided.DECIDED);
         log.force();
     }
 
-    /** Nothing is left to be done. */
+    /** Nothing is left to do. */
     public void end() {
         close();
         try {

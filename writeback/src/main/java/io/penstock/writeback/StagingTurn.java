@@ -5,11 +5,11 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Has a file's commit make way for staging: while one runs, the data file is that of the version to be (ADR 15). For one
- * caller at a time, with the file's lock held but for {@link #end}.
+ * Lets a file's commit yield to staging: while one runs, the data file belongs to the version being committed (ADR 15).
+ * For one caller at a time, which holds the file's lock except in {@link #end}.
  */
 final class StagingTurn {
-    /** How often the time for which a commit is left alone doubles: to eight seconds. */
+    /** How often a commit's undisturbed time doubles: up to eight seconds. */
     private static final int MOST_DOUBLED = 3;
 
     private final FileCommits commits;
@@ -26,16 +26,16 @@ final class StagingTurn {
         this.progress = bytes.progress();
     }
 
-    /** Whether the file cannot be staged yet: a commit has a snapshot of it, or is about to report its outcome. */
+    /** Whether the file cannot be staged yet: a commit has a snapshot of it or is about to report its outcome. */
     boolean isToCome() {
         Commit running = state.running();
         return bytes.committing() != null || (running != null && !running.isLeft());
     }
 
     /**
-     * Waits for the commit that runs as long as it may soon be done, the longer the more have made way that got on, so that
-     * one succeeds at last. After that it is ended, and the next begins once the file is staged; but the request that decides
-     * goes on, and the file is staged over it.
+     * Waits while the running commit may end soon, longer if earlier ones yielded despite progress, so that one finally
+     * succeeds. Then the commit is ended, and the next begins once the file is staged. A deciding request in flight
+     * continues, and the file is staged over it.
      */
     void await() throws InterruptedException {
         while (isToCome()) {
@@ -55,13 +55,13 @@ final class StagingTurn {
     private long nanosToWait(Commit commit) {
         if (!commits.inDoubt().isHarmless()) {
             commit.awaited(commits.context().deadline());
-            return Long.MAX_VALUE; // data that is staged now might stand on a version that is gone
+            return Long.MAX_VALUE; // data staged now might be based on a version that is gone
         }
         int doubled = Math.min(state.madeWayAlthoughGettingOn(), MOST_DOUBLED);
         return commit.nanosToWait(commits.context().pacing().patience() << doubled);
     }
 
-    /** The caller that stages is done. Without the lock. */
+    /** The caller has finished staging. Called without the lock. */
     void end() {
         lock.lock();
         try {

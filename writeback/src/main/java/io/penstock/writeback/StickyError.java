@@ -4,7 +4,7 @@ import io.penstock.objectstore.ObjectStoreException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A failure in the background, until a call of the program has reported it. Guarded by the file's lock. */
+/** A failure in the background that sticks until a call of the program has reported it. Guarded by the file's lock. */
 final class StickyError {
     private static final String NO_ROOM = "memory and staging are full of data that cannot be committed";
 
@@ -12,24 +12,24 @@ final class StickyError {
 
     private @Nullable Exception error;
 
-    /** The error that stays once {@link #error} was reported. */
+    /** The error that remains after {@link #error} was reported. */
     private @Nullable Exception forGood;
 
-    /** The changes that a call has reported as not stored. */
+    /** The changes reported by a call as not stored. */
     private long reported;
 
     StickyError(FileState state) {
         this.state = state;
     }
 
-    /** The first is kept: later ones follow from it. */
+    /** Keeps the first failure: later ones are its consequences. */
     void set(Exception failure) {
         if (error == null) {
             error = failure;
         }
     }
 
-    /** Nothing can be done about it any more: every caller is told. */
+    /** Nothing can fix it any more: every caller receives it. */
     void setForGood(Exception failure) {
         error = failure;
         forGood = failure;
@@ -39,13 +39,13 @@ final class StickyError {
         return error != null;
     }
 
-    /** The error that a call is to report next; null if there is none. */
+    /** The error that the next call must report; null if there is none. */
     @Nullable
     Exception unreported() {
         return error;
     }
 
-    /** The error that stays, if no call has reported one since the last change; null otherwise. */
+    /** The remaining error, if no call has reported one since the last change; null otherwise. */
     @Nullable
     Exception unheard() {
         return reported < state.changes() ? forGood : null;
@@ -63,7 +63,7 @@ final class StickyError {
         return taken;
     }
 
-    /** Why nothing more of the file can be written: this, which is told, or else that there is no room. */
+    /** Why no more of the file can be written: this error, which then counts as reported, or else a lack of space. */
     IOException refusal(String key) {
         return switch (take(true)) {
             case null -> refusal(key, new ObjectStoreException.OutOfSpace(NO_ROOM, null));
@@ -78,9 +78,9 @@ final class StickyError {
     }
 
     /**
-     * Throws it, and forgets it.
+     * Throws the error and forgets it.
      *
-     * @param toProgram whether a program receives it; else it stays {@link #unheard}
+     * @param toProgram whether a program receives it; if not, it remains {@link #unheard}
      */
     void report(boolean toProgram) throws ObjectStoreException, IOException {
         Exception reported = take(toProgram);

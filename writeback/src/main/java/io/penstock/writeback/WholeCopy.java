@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies a whole object into an empty file without its bytes passing through: the object's version becomes the file's base
- * version, and the commit has the store copy it. Until then the file stands and falls with the other object, so it is
- * committed at once. If that fails for any reason, the bytes are read and written after all. Safe for use by any number of
+ * Copies a whole object into an empty file within the store: the object's version becomes the file's base version, and
+ * the commit makes the store copy it. Until then the file depends on the other object's version, so it is committed
+ * immediately. If that fails for any reason, the bytes are read and written instead. Safe for use by any number of
  * threads.
  */
 final class WholeCopy {
@@ -38,13 +38,13 @@ final class WholeCopy {
     }
 
     /**
-     * Takes over a range of another object: its first bytes, or those that follow the last such range.
+     * Takes over a range of another object: its first bytes, or those after the previous range.
      *
      * @param range of the object and of the file
-     * @param more whether the caller goes on after the range, so that the commit can wait for that
-     * @return false if the range is to be read and written instead
-     * @throws ObjectStoreException.PreconditionFailed if the object is another by then and not all of it is cached; nothing
-     *     is copied
+     * @param more whether the caller continues after the range, so that the commit can wait
+     * @return false if the caller must read and write the range instead
+     * @throws ObjectStoreException.PreconditionFailed if the object has changed and is not entirely cached; nothing is
+     *     copied
      */
     boolean copy(ObjectVersion source, ByteRange range, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -52,7 +52,7 @@ final class WholeCopy {
         lock.lockInterruptibly();
         try {
             while (isFor(source, range, more) && commits.state().running() != null) {
-                commits.awaited(); // it fails at its deadline rather than being repeated
+                commits.awaited(); // it fails at its deadline instead of being retried
                 bytes.progress().await();
             }
             if (!isFor(source, range, more)) {
@@ -91,10 +91,10 @@ final class WholeCopy {
         return begins || (source.equals(bytes.layer().version()) && content.isAllBase(range.offset()));
     }
 
-    /** The range is past the file's end again, unless more was written there. */
+    /** Cuts the range off the end of the file, unless more was written after it. */
     private void undo(ByteRange range) {
         bytes.locked(() -> {
-            commits.changes(range); // parts that were copied are not to be used
+            commits.changes(range); // parts that were copied must not be used
             if (bytes.content().size() == range.end()) {
                 bytes.content().resize(range.offset());
             }
@@ -104,7 +104,7 @@ final class WholeCopy {
     private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
         try {
             new CommitWaits(commits).commit();
-            if (bytes.locked(commits.state()::hasName)) { // else it is not committed any more
+            if (bytes.locked(commits.state()::hasName)) { // otherwise it is not committed any more
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
@@ -114,7 +114,7 @@ final class WholeCopy {
     }
 
     /**
-     * Reads the bytes that are still the other object's, and writes them. Does nothing if there are none.
+     * Reads the bytes that still belong to the other object, and writes them. Does nothing if there are none.
      *
      * @throws ObjectStoreException.PreconditionFailed if the other object has changed and is not cached
      */
@@ -123,7 +123,7 @@ final class WholeCopy {
     }
 
     /**
-     * The same of the bytes that are still the base version's, if the store has that no more: parts cannot be copied from it.
+     * The same for the base version's remaining bytes, if the store no longer has it: parts cannot be copied from it.
      */
     void materialiseGoneBase() throws ObjectStoreException, IOException, InterruptedException {
         BooleanSupplier isEdited = () -> bytes.content().baseEnd() > 0;
@@ -152,8 +152,8 @@ final class WholeCopy {
     }
 
     /**
-     * The first range, within one page, whose bytes are still the base version's. Null if there is none: the base version
-     * does not count any more then.
+     * The first range, within one page, of bytes that still belong to the base version. Null if there is none: then the
+     * base version is no longer used.
      */
     private @Nullable ByteRange next(BooleanSupplier isToBeWritten) {
         lock.lock();

@@ -45,14 +45,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one mount that are written or were and are not yet committed.
- * One method, and its contract, for each thing that a mount asks of them: hence its length. Safe for use by any number of
- * threads.
+ * The files of one mount that are being written, or were and are not committed yet. The class is long because it has
+ * one method with its contract for each thing that a mount asks of them. Safe for use by any number of threads.
  */
 public final class Writeback implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Writeback.class);
 
-    /** Bytes of a logical block, the unit that is staged and of which parts are made. */
+    /** Bytes of a logical block, the unit of staging and of parts. */
     public static final int BLOCK_SIZE = Block.BLOCK_SIZE;
 
     private final MountContext context;
@@ -86,14 +85,14 @@ public final class Writeback implements AutoCloseable {
         this.recovered = pending.stream().map(KeptFile::file).toList();
     }
 
-    /** Told how commits end: called by the thread that committed, before the waiting callers go on. Must not wait. */
+    /** Notified of the end of commits by the committing thread, before waiting callers continue. Must not wait. */
     public interface Listener {
-        /** The object is this now. */
+        /** The object is now at this version. */
         void committed(WrittenFile file, StoredObject object);
 
         /**
-         * The file is closed and cannot be committed: its content waits for {@code penstock recover},
-         * and its name stands for the store's object.
+         * The file is closed and its commit failed: its content waits for {@code penstock recover}, and its name shows
+         * the store's object again.
          */
         void abandoned(WrittenFile file);
     }
@@ -101,8 +100,9 @@ public final class Writeback implements AutoCloseable {
     /**
      * Opens the staging folder and takes over the files that earlier runs left in it.
      *
-     * @throws IOException with a message fit for the user if the folder cannot be read, is not Penstock's, or another
-     *     process uses it. One that cannot be written is no error: writing goes on in memory, and says so once
+     * @throws IOException with a message for the user if the folder cannot be read, is not Penstock's, or another
+     *     process uses it. A folder that cannot be written is no error: writing continues in memory, and one message
+     *     reports it
      * @throws ClosedByInterruptException if the thread is interrupted before the folder is open
      */
     public static Writeback open(
@@ -125,8 +125,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * @param limits those of the configuration, which {@code uploads} has too
-     * @param left by earlier runs
+     * @param limits of the configuration, shared with {@code uploads}
+     * @param left the files of earlier runs
      */
     static Writeback of(
             ObjectStore store,
@@ -189,23 +189,23 @@ public final class Writeback implements AutoCloseable {
         return context.config();
     }
 
-    /** Whether the staging folder could be read: else what earlier runs left in it is not known. The log has the reason. */
+    /** Whether the staging folder could be read. If not, files of earlier runs are unknown. The log has the reason. */
     public boolean knowsEarlierRuns() {
         return context.staging().hasFolder();
     }
 
     /**
-     * Files that earlier runs had closed or fsynced and not committed: their current content, without a handle.
-     * Their uploads go on by themselves once {@link #start} is called.
+     * Files that earlier runs had closed or fsynced and not committed: their current content, without a handle. Their
+     * uploads resume with {@link #start}.
      */
     public List<WrittenFile> recovered() {
         return recovered.stream().filter(file -> !file.isEnded()).toList();
     }
 
     /**
-     * Ends those of {@link #recovered} whose names were about to be removed or replaced at the crash, and that the store shows
-     * removed or replaced: no program is to see them first. May wait for the store. An interrupt ends it, and the flag is set
-     * again.
+     * Ends those of {@link #recovered} whose names were about to be removed or replaced at the crash, if the store
+     * shows that they were. Call before programs can see the files. May wait for the store. An interrupt ends it and
+     * sets the flag again.
      */
     public void endSuperseded() {
         try {
@@ -217,22 +217,22 @@ public final class Writeback implements AutoCloseable {
         }
     }
 
-    /** The same as {@link #recovered}, for {@code penstock recover}: nothing may be started then. */
+    /** The same as {@link #recovered}, for {@code penstock recover}. Files must not be started then. */
     public List<KeptFile> pending() {
         return pending;
     }
 
     /**
-     * Files that earlier runs could not commit for a reason that does not pass by itself: for {@code penstock recover}. By
-     * their keys, and the older versions of a key first.
+     * Files that earlier runs could not commit, for a reason that does not go away without help: for
+     * {@code penstock recover}. Sorted by key, and older versions of a key first.
      */
     public List<KeptFile> kept() {
         return kept;
     }
 
     /**
-     * Makes it last which of {@link #kept} are older versions: to be called before a later one is committed, since a further
-     * run would take the last one that is left for it.
+     * Records durably which of {@link #kept} are older versions. Call before a later one is committed: the next run
+     * would take the last remaining version for the newest.
      */
     public void recordOlder() throws IOException {
         for (KeptFile file : kept) {
@@ -241,7 +241,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Files that earlier runs left of other buckets, or of servers by other names. Not used; they stay where they are.
+     * Files that earlier runs wrote to other buckets, or to servers of other names. Not used; they stay where they are.
      */
     public List<StrandedFile> stranded() {
         return stranded;
@@ -252,7 +252,7 @@ public final class Writeback implements AutoCloseable {
         return unreadable;
     }
 
-    /** Goes on with the files of {@link #recovered}; nothing is committed before. To be called once. */
+    /** Continues with the files of {@link #recovered}. Nothing is committed before. Call once. */
     public void start(Listener listener) {
         files.listen(listener);
         try {
@@ -267,8 +267,8 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or abandoned; the others
-     * stay pending. To be called once, instead of {@link #start}.
+     * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or abandoned. The
+     * others stay pending. Call once, instead of {@link #start}.
      */
     public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {
         files.listen(listener);
@@ -278,35 +278,35 @@ public final class Writeback implements AutoCloseable {
     }
 
     /**
-     * A new, empty file, whether there is an object of this key or not.
+     * A new, empty file, whether or not an object has this key.
      *
-     * @param replaced the object that it replaces (O_TRUNC): its commit is a conflict if that has changed; null if there
-     *     is none: a conflict if there is one by then
+     * @param replaced the object that it replaces (O_TRUNC): the commit is a conflict if it has changed. Null if there
+     *     is none: the commit is a conflict if one exists by then
      */
     public WrittenFile create(String key, @Nullable ObjectVersion replaced) {
         return files.add(WrittenFile.create(context, files, key, replaced));
     }
 
-    /** A file with the content of this version, to be changed. */
+    /** A file with the content of this version, for changes. */
     public WrittenFile open(ObjectVersion base) {
         return files.add(WrittenFile.open(context, files, base));
     }
 
     /**
-     * Copies exactly this version to another key, as the store does, and leaves nothing in the bucket if this
-     * process ends in between: the next run aborts the upload that a copy of a large object takes.
+     * Copies exactly this version to another key within the store. Leaves nothing in the bucket if this process ends
+     * before the copy does: the next run aborts the upload that copies a large object.
      */
     public ObjectVersion copy(ObjectVersion source, String key, ObjectProperties properties, WriteCondition condition)
             throws ObjectStoreException, InterruptedException {
         return copying(source, key, listener -> context.store().copy(source, key, properties, condition, listener));
     }
 
-    /** {@link #copy} that keeps the source's properties, to a key where nothing is: {@link ObjectStore#duplicate}. */
+    /** {@link #copy} with the source's properties, to a key without an object: {@link ObjectStore#duplicate}. */
     public ObjectVersion duplicate(StoredObject source, String key) throws ObjectStoreException, InterruptedException {
         return copying(source.version(), key, listener -> context.store().duplicate(source, key, listener));
     }
 
-    /** A copy by the store. */
+    /** A copy made by the store. */
     private interface Copying {
         ObjectVersion copy(UploadListener listener) throws ObjectStoreException, InterruptedException;
     }
@@ -321,12 +321,12 @@ public final class Writeback implements AutoCloseable {
             return copying.copy(journal.copying(
                     PartLayout.planned(source.size(), limits.get().partBytes())));
         } finally {
-            noted.remove(); // but the journal stays as long as the upload does
+            noted.remove(); // but the journal stays as long as the upload
         }
     }
 
     /**
-     * The rename of a directory begins: this tells the next mount of it.
+     * Begins the rename of a directory, and records it for the next mount.
      *
      * @param from the old prefix; ends in a slash
      * @param to the new one
@@ -336,7 +336,7 @@ public final class Writeback implements AutoCloseable {
         return RenameJournal.begin(context.staging(), from, to);
     }
 
-    /** The renames of directories that earlier runs did not end. To be ended before {@link #start}. */
+    /** Renames of directories that earlier runs did not end. End them before {@link #start}. */
     public List<RenameJournal> leftRenames() {
         return RenameJournal.left(context.staging());
     }
@@ -360,7 +360,7 @@ public final class Writeback implements AutoCloseable {
                 kept.size() + unreadable.size() + files.failed());
     }
 
-    /** How far the file of this key is that is written, or was and is not committed; null if there is none. */
+    /** The progress of the uncommitted file with this key; null if there is none. */
     public @Nullable Uncommitted uncommitted(String key) {
         return files.all().stream()
                 .filter(file -> file.key().equals(key))
@@ -370,7 +370,7 @@ public final class Writeback implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** The changes that programs have closed or fsynced by now and the store does not have yet. */
+    /** The changes that programs have closed or fsynced and that the store does not have yet. */
     public List<AwaitedFile> awaited() {
         return files.all().stream()
                 .map(WrittenFile::awaited)
@@ -378,35 +378,32 @@ public final class Writeback implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits until nothing is left to upload but the files that have failed for good. */
+    /** Waits until nothing is left to upload except files that failed permanently. */
     public void drain() throws InterruptedException {
         files.drain(_ -> true);
     }
 
     /**
-     * Makes uncommitted content durable in staging, while commits go on. For a process that has been told
-     * to end, and may be killed at any time. An interrupt ends it, and the flag is set again.
+     * Makes uncommitted content durable in staging while commits continue. For a process that was asked to end and may
+     * be killed at any time. An interrupt ends it and sets the flag again.
      */
     public void stage() {
         var _ = files.stage();
     }
 
     /**
-     * Has the commits end, and leaves their rest to the next {@link #open}: content that is not durable in staging is
-     * made so, without waiting for commits of other files. An interrupt ends that, and the flag is set again. May be called
-     * by several; {@link #close} follows.
+     * Ends the commits and leaves the rest to the next {@link #open}: makes content durable in staging if it is not,
+     * without waiting for commits of other files. An interrupt ends that and sets the flag again. Several threads may
+     * call it; {@link #close} follows.
      *
-     * @return the keys of the files of which that was not possible: their writes since they were committed, or last
-     *     fsynced, are lost
+     * @return the keys of files for which that was impossible: their writes since the last commit or fsync are lost
      */
     public List<String> leave() {
         context.background().cancel();
         return files.stage();
     }
 
-    /**
-     * Ends the requests in flight. The next {@link #open} finds the files again that are staged and closed or fsynced.
-     */
+    /** Ends the requests in flight. The next {@link #open} finds the files that are staged and closed or fsynced. */
     @Override
     public void close() {
         context.background().close();

@@ -7,13 +7,13 @@ import java.nio.file.Path;
 /**
  * How files are written.
  *
- * @param staging folder for data that is written and not yet committed; made with mode 0700 if it is not there. One
- *     process at a time uses it: it is locked
+ * @param staging folder for written data that is not committed yet; created with mode 0700 if missing. Locked: one
+ *     process at a time uses it
  * @param close when close(2) returns
  * @param fsync the state that fsync(2) waits for
- * @param partSizes of uploads, if the store does not say otherwise by refusing them
+ * @param partSizes of uploads, unless the store refuses them
  * @param largestObjectBytes the largest object that the store takes: 5 TiB on most, 50 TB on S3 itself
- * @param limits at the start; they may be changed while mounted
+ * @param limits initial limits; they may change while mounted
  */
 public record WritebackConfig(
         Path staging,

@@ -20,18 +20,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current content of one file that is written: the written bytes over the committed version. Shared by all
- * handles of its inode, readers too; after a commit it goes on with the new base version. Positional; safe for use by
- * any number of threads. There is at most one of a key at a time. One method, and its contract, for each thing that is asked
- * of a file: hence its length.
+ * The current content of one file: the written bytes over the committed version. All handles of its inode share it,
+ * readers too. After a commit it continues on the new base version. Positional; safe for use by any number of threads.
+ * There is at most one per key at a time. The class is long because it has one method with its contract for each thing
+ * that is asked of a file.
  *
- * <p>A commit takes the content as it is when it begins. Writers go on during it: a block that they change is copied
- * first, and belongs to the next commit. An {@link #fsync} of it waits a moment for the commit, and has it make way
- * then: staging does not depend on the store.
+ * <p>A commit takes the content as it is at its beginning. Writers continue meanwhile: a block that they change is
+ * copied first and belongs to the next commit. An {@link #fsync} during a commit waits a moment for it, then makes it
+ * yield: staging does not depend on the store.
  *
  * <p>An {@link ObjectStoreException} or {@link IOException} of an upload or of staging sticks to the file until
- * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once; nothing is dropped because of it. A write
- * throws it too, if it would wait in vain for memory because of it.
+ * {@link #fsync}, {@link #commit} or {@link #closeStaged} has thrown it once. No data is dropped because of it. A write
+ * throws it too, if it would otherwise wait for memory in vain.
  */
 public final class WrittenFile {
     private final MountContext context;
@@ -44,24 +44,24 @@ public final class WrittenFile {
     private final WholeCopy copies;
     private final FileHandles open;
 
-    /** Makes appends follow each other; held while they wait for memory. Taken before the file's lock. */
+    /** Lets one append run at a time; held while it waits for memory. Taken before the file's lock. */
     private final ReentrantLock appends = new ReentrantLock(true);
 
-    /** How far the written content has come. */
+    /** The progress of the written content. */
     public enum Progress {
         /** It would not survive a crash of the machine. */
         DIRTY,
-        /** It would, and is not being sent. */
+        /** It would, and is not being uploaded. */
         STAGED,
-        /** A commit of it runs, or waits for its next attempt. */
+        /** A commit of it runs or waits for its next attempt. */
         SENT,
-        /** The object has it. */
+        /** The object contains it. */
         VISIBLE
     }
 
-    /** Told of the file's commits and its end. */
+    /** Notified of the file's commits and its end. */
     public interface Listener {
-        /** The object is this now. */
+        /** The object is now at this version. */
         void committed(WrittenFile file, StoredObject object);
 
         void ended(WrittenFile file, FileHandles.Ending ending);
@@ -141,12 +141,12 @@ public final class WrittenFile {
         return bytes.locked(state::key);
     }
 
-    /** Bytes, those included that are not yet committed. */
+    /** Bytes, including uncommitted ones. */
     public long size() {
         return bytes.locked(() -> bytes.content().size());
     }
 
-    /** Of the last change; of the committed version if there was none since. */
+    /** Time of the last change, or of the committed version if nothing has changed since. */
     public Instant modified() {
         return bytes.locked(state::modified);
     }
@@ -156,12 +156,12 @@ public final class WrittenFile {
         return bytes.<@Nullable ObjectVersion>locked(commits.object()::committed);
     }
 
-    /** The version whose properties the next commit keeps: null if there is none. */
+    /** The version whose properties the next commit keeps; null if there is none. */
     public @Nullable ObjectVersion inherited() {
         return bytes.<@Nullable ObjectVersion>locked(commits.object()::inherited);
     }
 
-    /** The version that has just this content: null if none has. */
+    /** The version with exactly this content; null if there is none. */
     public @Nullable ObjectVersion version() {
         return bytes.<@Nullable ObjectVersion>locked(
                 () -> state.isChanged() ? null : commits.object().committed());
@@ -191,7 +191,7 @@ public final class WrittenFile {
     }
 
     /**
-     * @return the first byte at or after {@code offset} that is data, or, for {@code hole}, that lies in a hole (the
+     * @return the first byte at or after {@code offset} that is data or, for {@code hole}, that lies in a hole (the
      *     file's end is one); -1 if there is none. All committed bytes count as data
      */
     public long seek(long offset, boolean hole) {
@@ -199,21 +199,21 @@ public final class WrittenFile {
     }
 
     /**
-     * Writes the buffer's bytes. Waits at the limits, in turn. A caller that is interrupted there, or refused, after
-     * the first bytes were written gets their number, so that it does not write them twice (write(2)).
+     * Writes the buffer's bytes. Waits its turn at the limits. A caller that is interrupted or refused there after the
+     * first bytes were written receives their number, so that it does not write them twice (write(2)).
      *
-     * @return bytes written, fewer than there are if it was broken off
-     * @throws IOException also if the data that fills memory and staging cannot be committed: caused by the failure
-     *     of this file's commit, else by {@link ObjectStoreException.OutOfSpace}
+     * @return bytes written, fewer than given if it stopped early
+     * @throws IOException also if memory and staging are full of data that cannot be committed: caused by the failure
+     *     of this file's commit, or else by {@link ObjectStoreException.OutOfSpace}
      */
     public int write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
         return bytes.write(position, from);
     }
 
     /**
-     * {@link #write} if nothing has to be waited for.
+     * {@link #write} if it need not wait.
      *
-     * @return false if something has: some of it may be written, and all of it is to be written again
+     * @return false if it would have to: some bytes may be written, and the caller must write all of them again
      */
     public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
         return bytes.writeNow(position, from);
@@ -229,7 +229,7 @@ public final class WrittenFile {
         }
     }
 
-    /** Cuts the file, or lets it grow by zeros that take no room. */
+    /** Cuts the file, or extends it with zeros that take no space. */
     public void truncate(long size) {
         bytes.locked(() -> {
             long before = bytes.content().size();
@@ -241,12 +241,12 @@ public final class WrittenFile {
         });
     }
 
-    /** Lets the file grow by zeros to the size: does nothing if it is as long, whoever writes to it meanwhile. */
+    /** Extends the file with zeros to this size. Does nothing if it is already as long, even during other writes. */
     public void extend(long size) {
         bytes.locked(() -> truncate(Math.max(size, size())));
     }
 
-    /** Makes the range zeros, within the size: nothing past the end is changed. */
+    /** Sets the range to zeros, within the size: nothing changes past the end. */
     public void zero(long offset, long length) {
         bytes.locked(() -> {
             long end = Math.min(bytes.content().size(), offset + length);
@@ -258,8 +258,8 @@ public final class WrittenFile {
     }
 
     /**
-     * From now on each commit gives the object these headers, as {@link ObjectProperties#with} takes them; without another
-     * change the next commit is a copy within the store.
+     * From now on each commit gives the object these headers, as {@link ObjectProperties#with} accepts them. Without
+     * other changes the next commit is a copy within the store.
      */
     public void keep(SortedMap<String, String> headers) {
         bytes.locked(() -> {
@@ -268,19 +268,20 @@ public final class WrittenFile {
         });
     }
 
-    /** The headers that {@link #keep} has set, in an earlier run too; empty if none are. */
+    /** The headers set by {@link #keep}, also in an earlier run; empty if there are none. */
     public SortedMap<String, String> kept() {
         return bytes.locked(commits.object()::kept);
     }
 
     /**
-     * Has the store copy another object's version into this file, which is empty, and commits the file; no byte passes
-     * through. An object that is too large for one call comes in several, from front to back.
+     * Makes the store copy another object's version into this empty file, and commits the file. Its bytes do not pass
+     * through here. An object too large for one call is copied in several, from front to back.
      *
-     * @param range of the object and of the file: all of the object, or the first or next of several
-     * @param more whether the caller goes on where this ends, so that the commit waits for that, or for the next commit
-     * @return false if nothing was done: the range is to be read and written
-     * @throws ObjectStoreException.PreconditionFailed if the object is another by then, and not all of it is cached
+     * @param range of the object and of the file: the whole object, or the first or next of several
+     * @param more whether the caller continues after the range, so that the commit waits for that, or for the next
+     *     commit
+     * @return false if nothing was done: the caller must read and write the range
+     * @throws ObjectStoreException.PreconditionFailed if the object has changed and is not entirely cached
      */
     public boolean copyFrom(ObjectVersion source, ByteRange range, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -289,7 +290,7 @@ public final class WrittenFile {
 
     // ---- making it durable and visible
 
-    /** Returns once the content would survive a crash of the node, or is visible, as {@link WritebackConfig#fsync} has it. */
+    /** Returns once the content would survive a crash of the node or is visible, per {@link WritebackConfig#fsync}. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
         if (context.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged()) {
             waits.commit();
@@ -297,7 +298,7 @@ public final class WrittenFile {
     }
 
     /**
-     * Makes the content visible, if it is not, and waits for it. An interrupt ends the waiting, not the commit.
+     * Makes the content visible, if it is not, and waits for it. An interrupt ends the wait, not the commit.
      *
      * @throws ObjectStoreException.PreconditionFailed if another writer has changed the object since it was opened; the
      *     content is kept for recovery and named in the message
@@ -307,17 +308,17 @@ public final class WrittenFile {
         waits.commit();
     }
 
-    /** {@link #commit} for which no program waits: an error stays {@linkplain #unheard unheard}. */
+    /** {@link #commit} without a waiting program: an error stays {@linkplain #unheard unheard}. */
     public void commitInBackground() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(false);
         waits.commitInBackground();
     }
 
     /**
-     * Makes all writes until now visible, and has no other commit begin until {@link #resumeCommits}, which the
-     * caller owes. Until then, callers that want one wait. For a change of the name, which a commit must not meet.
+     * Makes all earlier writes visible, and holds other commits and their callers until {@link #resumeCommits}, which
+     * this caller must call. For a change of the name, which must not coincide with a commit.
      *
-     * @return the version that the store has of it; null if it has none, because the file was removed before
+     * @return the store's version of the file; null if there is none, because the file was removed before
      */
     public @Nullable ObjectVersion commitAndHold() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(true);
@@ -327,16 +328,16 @@ public final class WrittenFile {
             held = true;
         } finally {
             if (!held) {
-                open.endIfDone(null); // no other thread goes on with a closed file
+                open.endIfDone(null); // no other thread ends a closed file
             }
         }
         return committed();
     }
 
     /**
-     * {@link #commitAndHold} without a commit, for a file that the store has nothing of: {@link #renamed} may follow.
+     * {@link #commitAndHold} without a commit, for a file that the store does not know. {@link #renamed} may follow.
      *
-     * @return false, and nothing is held, if the store has something of it, or may have
+     * @return false, and nothing is held, if the store has or may have some of the file
      */
     public boolean holdUncommitted() throws InterruptedException {
         return waits.holdUncommitted();
@@ -357,8 +358,8 @@ public final class WrittenFile {
     }
 
     /**
-     * Commits begin again, under the name that it has now: those wanted in between at once. To be called before
-     * the old name is removed, because a crash finds it under the new one only from then on.
+     * Lets commits begin again, under the current name; those requested meanwhile begin immediately. Call before the
+     * old name is removed: only from then on is the file found under the new one after a crash.
      */
     public void resumeCommits() {
         sync.journalName();
@@ -380,23 +381,23 @@ public final class WrittenFile {
         });
     }
 
-    /** Reads the bytes of the base version that are left, if that is gone, and writes them. */
+    /** If the base version is gone, reads its remaining bytes and writes them. */
     void materialiseGoneBase() throws ObjectStoreException, IOException, InterruptedException {
         copies.materialiseGoneBase();
     }
 
-    /** {@link #commit}, whatever the object is by now. */
+    /** {@link #commit}, whatever the object is now. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(true);
         waits.commitOver();
     }
 
-    // ---- its name and its handles
+    // ---- name and handles
 
     /**
-     * The committed content was copied to another key, whose version this is: it is the base version from now on.
-     * Writes since then stay above it, and are committed there. Commits are {@linkplain #commitAndHold held}: one
-     * that ran would end under the old name.
+     * The committed content was copied to another key as this version, which becomes the base version. Writes since
+     * then stay above it and are committed to it. Commits are {@linkplain #commitAndHold held}: a running one would end
+     * under the old name.
      */
     public void moved(ObjectVersion to) {
         FileUpload old =
@@ -407,11 +408,11 @@ public final class WrittenFile {
     }
 
     /**
-     * Its name is about to be removed, or taken by another file: nothing of it becomes visible any more once this has
-     * returned. It can be read and written until it is released, and a crash still finds it. Either {@link #unlink} or
-     * {@link #reinstate} follows, the latter also if this was interrupted.
+     * The name is about to be removed or given to another file: once this has returned, none of the file's content
+     * becomes visible any more. The file can be read and written until its release, and is still found after a crash.
+     * {@link #unlink} or {@link #reinstate} follows, the latter also if this was interrupted.
      *
-     * @throws InterruptedException while the store decides about a commit; nothing is withdrawn then
+     * @throws InterruptedException while the store decides a commit; nothing is withdrawn then
      */
     public void withdraw() throws InterruptedException {
         commits.withdraw();
@@ -419,8 +420,8 @@ public final class WrittenFile {
     }
 
     /**
-     * Whether the store may have a version of it that is not {@linkplain #committed known} here, because the answer to a
-     * commit was lost. Holds once it is {@linkplain #withdraw withdrawn}.
+     * Whether the store may have a version of the file not {@linkplain #committed known} here, because the response to
+     * a commit was lost. Valid once the file is {@linkplain #withdraw withdrawn}.
      */
     public boolean isInDoubt() {
         return commits.inDoubt().isAny();
@@ -433,7 +434,7 @@ public final class WrittenFile {
         open.endIfDone(null);
     }
 
-    /** Its name is gone: it is {@linkplain #withdraw withdrawn}, and no crash finds it any more. */
+    /** The name is gone: the file is {@linkplain #withdraw withdrawn}, and is no longer found after a crash. */
     public void unlink() {
         commits.detach();
         bytes.locked(bytes::layer).staged().forgetJournal();
@@ -441,7 +442,7 @@ public final class WrittenFile {
         open.endIfDone(null);
     }
 
-    /** @throws IllegalStateException if the file is in a state that no order of calls may lead to */
+    /** @throws IllegalStateException if no order of calls may lead to the file's state */
     void checkInvariants() {
         bytes.locked(() -> {
             state.checkInvariants();
@@ -454,7 +455,7 @@ public final class WrittenFile {
         });
     }
 
-    /** Whether it has no open handle, and is only there to be committed. */
+    /** Whether it has no open handle and only waits to be committed. */
     boolean isInBackground() {
         return bytes.locked(open::isNone);
     }
@@ -482,7 +483,7 @@ public final class WrittenFile {
         });
     }
 
-    /** The changes that are closed or fsynced by now and not visible; null if there are none. */
+    /** The changes closed or fsynced so far and not visible; null if there are none. */
     @Nullable
     AwaitedFile awaited() {
         return bytes.<@Nullable AwaitedFile>locked(() -> {
@@ -491,27 +492,26 @@ public final class WrittenFile {
         });
     }
 
-    /** Bytes to upload of a file that is committed in the background; -1 if it is not. */
+    /** Bytes still to upload if the file is committed in the background, else -1. */
     long backlogBytes() {
         return open.backlogBytes();
     }
 
-    /** One more handle. False if it has been released for the last time: open it anew then. */
+    /** Adds a handle. False if the last one has been released: then open the file again. */
     public boolean retain() {
         return open.retain();
     }
 
     /**
-     * Closes one handle. After the last, uncommitted content is committed and the rest is freed, in the background.
-     * Never waits.
+     * Closes one handle. The last close commits uncommitted content and frees the rest, in the background. Never waits.
      */
     public void release() {
         open.release();
     }
 
     /**
-     * Ends a file that an earlier run left while its name was about to go, if the store shows that the name is gone or
-     * another object's. Before others have the file.
+     * Ends a file whose name was about to be removed when an earlier run ended, if the store shows that the name is
+     * gone or another object's. Called before others have the file.
      */
     void endIfSuperseded() throws InterruptedException {
         if (commits.inDoubt().wasSuperseded(key(), bytes.locked(commits.object()::condition))) {
@@ -519,7 +519,7 @@ public final class WrittenFile {
         }
     }
 
-    /** Why it could not be committed, once it is {@linkplain Writeback.Listener#abandoned abandoned}: null if a call has reported it. */
+    /** Why it was {@linkplain Writeback.Listener#abandoned abandoned}; null if a call has reported the reason. */
     public @Nullable Exception unheard() {
         return bytes.<@Nullable Exception>locked(() -> commits.error().unheard());
     }
@@ -533,12 +533,12 @@ public final class WrittenFile {
         open.endIfDone(null);
     }
 
-    /** The process ends. @return whether its uncommitted content is durable in staging */
+    /** The process ends. @return whether the uncommitted content is durable in staging */
     boolean leave() {
         return !isDirty() || sync.leave();
     }
 
-    /** The mount ends: closes everything, and leaves the staged files for another run. */
+    /** The mount ends: closes everything and leaves the staged files to the next run. */
     void stop() {
         open.stop();
     }

@@ -35,7 +35,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         return files;
     }
 
-    /** Files that were abandoned before they were committed. */
+    /** Number of files abandoned before they were committed. */
     int failed() {
         return failed.get();
     }
@@ -52,7 +52,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         }
     }
 
-    /** A caller that has {@linkplain #drain drained} finds that the listener knows of it. */
+    /** Notifies the listener before {@link #drain} returns. */
     @Override
     public void ended(WrittenFile file, FileHandles.Ending ending) {
         if (ending == FileHandles.Ending.KEPT) {
@@ -68,7 +68,7 @@ final class WrittenFiles implements WrittenFile.Listener {
         }
     }
 
-    /** Waits until none of the files that are meant is left without a handle. */
+    /** Waits until all matching files without handles have ended. */
     void drain(Predicate<WrittenFile> meant) throws InterruptedException {
         synchronized (files) {
             while (files.stream().filter(meant).anyMatch(WrittenFile::isInBackground)) {
@@ -78,10 +78,10 @@ final class WrittenFiles implements WrittenFile.Listener {
     }
 
     /**
-     * Makes uncommitted content durable in staging, of all files in parallel. An interrupt ends it, and
-     * the flag is set again.
+     * Makes uncommitted content of all files durable in staging, in parallel. An interrupt ends it and sets the flag
+     * again.
      *
-     * @return the keys of the files of which that was not possible
+     * @return the keys of files for which that was impossible
      */
     List<String> stage() {
         Queue<String> failed = new ConcurrentLinkedQueue<>();

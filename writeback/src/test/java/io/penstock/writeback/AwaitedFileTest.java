@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a caller waits for that wants in the bucket all that programs have closed or fsynced. */
+/** How far changes are that programs have closed or fsynced, for a caller that waits until they are in the bucket. */
 @Timeout(60)
 final class AwaitedFileTest {
     private final FileScenario s = new FileScenario();
@@ -28,7 +28,7 @@ final class AwaitedFileTest {
         return awaited.getFirst();
     }
 
-    /** Once it is neither uploaded nor tried again. */
+    /** The progress once the file is neither uploaded nor retried. */
     private static Progress end(AwaitedFile file) {
         Progress progress = file.progress();
         while (progress instanceof Progress.Waiting) {

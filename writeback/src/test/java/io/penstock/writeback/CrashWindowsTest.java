@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a crash leaves between two steps that belong together, and what an interrupt must not break there. */
+/** What a crash leaves between two related steps, and what an interrupt must not break there. */
 @Timeout(60)
 final class CrashWindowsTest {
     private final FileScenario s = new FileScenario();
@@ -73,7 +73,7 @@ final class CrashWindowsTest {
         return bytes;
     }
 
-    // ---- what a crash finds
+    // ---- after a crash
 
     @Test
     void resume_afterAKill_sendsOnlyWhatTheStoreHasNot() throws Exception {
@@ -130,7 +130,7 @@ final class CrashWindowsTest {
         assertThat(s.bucket.properties("b")).isEqualTo(ObjectProperties.ofNew("b"));
     }
 
-    /** From these come its mode and owner until it is committed. */
+    /** They provide its mode and owner until it is committed. */
     @Test
     void truncated_fsynced_isFoundWithTheVersionWhosePropertiesItKeeps() throws Exception {
         s.truncate("a", "old").write(0, "new").then(WrittenFile::fsync).crash(9).find();
@@ -251,7 +251,7 @@ final class CrashWindowsTest {
         s.recover().expect("a", "NEW!4567xy");
     }
 
-    /** A crash at any moment, but once, and what it may leave. */
+    /** One crash at any moment, and what it may leave. */
     private static final class OneCrash {
         private final CrashingFiles disk;
         private List<byte[]> right = List.of();
@@ -278,7 +278,7 @@ final class CrashWindowsTest {
         }
     }
 
-    /** As {@code cp new old; sync old} does, and does again. */
+    /** Like repeated {@code cp new old; sync old}. */
     @Test
     void crash_whileAllOfAFileIsReplaced_findsTheOneOrTheOther() throws Exception {
         byte[] one = bytes(1, 2 * BLOCK_SIZE + 100);
@@ -394,10 +394,10 @@ final class CrashWindowsTest {
         }
         s.ends();
         while (s.mount().context.resources().memory().usedBytes() > BLOCK_SIZE) {
-            Thread.onSpinWait(); // of what was being staged
+            Thread.onSpinWait(); // until the memory of the staged block is free
         }
         while (s.file().bytes().staging().evict(0, false) != Reclaim.Eviction.FREED) {
-            Thread.onSpinWait(); // an upload may read it
+            Thread.onSpinWait(); // an upload may be reading it
         }
         ByteBuffer read = ByteBuffer.allocate(BLOCK_SIZE);
         s.file().read(0, read);
@@ -436,12 +436,12 @@ final class CrashWindowsTest {
                 s.write(block * BLOCK_SIZE, "x");
             }
             s.behind(WrittenFile::fsync);
-            disk.awaitHeld(4); // as many as are staged at once
+            disk.awaitHeld(4); // as many as are staged concurrently
             try (Snapshot body = s.file().bytes().hold(new ByteRange(last, BLOCK_SIZE))) {
                 assertThat(body.length()).isEqualTo(BLOCK_SIZE);
                 s.write(last + 1, "y");
                 disk.open();
-                s.ends(); // although somebody reads the block as it was
+                s.ends(); // although a reader holds the earlier block
                 ByteBuffer was = ByteBuffer.allocate(2);
                 body.read(0, was);
                 assertThat(was.array()).startsWith((byte) 'x');
@@ -510,9 +510,9 @@ final class CrashWindowsTest {
         s.recover().expect("b", "ONE two");
     }
 
-    // ---- while a name goes
+    // ---- while a name is removed or replaced
 
-    /** A synced file whose name is about to go, and then a crash. */
+    /** A synced file whose name is about to be removed, and then a crash. */
     private FileScenario withdrawn(FileScenario.Step... afterwards) throws Exception {
         s.open("a", "one two").write(0, "ONE").then(WrittenFile::fsync, WrittenFile::withdraw);
         return s.then(afterwards).crash(8);
@@ -661,7 +661,7 @@ final class CrashWindowsTest {
         s.crash(7).recover().expectTold("given up a").expect("a", "newer");
     }
 
-    /** Else rm of the file would delete the object of somebody else. */
+    /** Otherwise rm of the file would delete another writer's object. */
     @Test
     void isInDoubt_afterAConflictOfWhatWasFound_isFalse() throws Exception {
         s.create("a").write(0, "mine").then(WrittenFile::fsync).crash(9);
@@ -723,7 +723,7 @@ final class CrashWindowsTest {
     void commit_awaitedWhileTheStoreIsAway_isTriedAgainBehindOnceNobodyHasTheFileOpen() throws Exception {
         s.create("a").write(0, "mine").fails(Call.Put.class, Fault.fail(Unavailable::new));
         try (Gate _ = s.held(Call.Put.class, WrittenFile::commit)) {
-            s.file().release(); // as the kernel does for a program that is killed
+            s.file().release(); // as the kernel does for a killed program
         }
         s.endsWith(Unavailable.class).settles().expectTold("committed a 4").expect("a", "mine");
     }
@@ -757,7 +757,7 @@ final class CrashWindowsTest {
         s.expectTold("committed a 4");
     }
 
-    /** Nothing of ours arrived, and another client writes the same: its object has not our operation. */
+    /** None of our requests arrived, and another client writes the same: its object has another operation. */
     @Test
     void commit_afterOneWithoutAnAnswerAndAnotherClientWroteTheSame_isAConflict() throws Exception {
         s.create("a").write(0, "same").fails(Call.Put.class, Fault.fail(Unavailable::new));
@@ -766,7 +766,7 @@ final class CrashWindowsTest {
         s.failsWith(PreconditionFailed.class, WrittenFile::commit);
     }
 
-    /** Killed between the request and its response, which would have been a success. */
+    /** Killed between the request and its successful response. */
     @Test
     void recover_carriedOutBeforeTheCrash_isRecognised() throws Exception {
         s.create("a").write(0, "mine").then(WrittenFile::fsync);
@@ -775,7 +775,7 @@ final class CrashWindowsTest {
         s.crash(32).recover().expectTold("committed a 4").expect("a", "mine");
     }
 
-    /** Killed between the request and its response, which the store had refused: the other's object is the same. */
+    /** Killed between the request and its response, a refusal. The other writer's object has the same content. */
     @Test
     void recover_refusedBeforeTheCrashAndTheSameIsThere_isAConflict() throws Exception {
         s.create("a").write(0, "same").then(WrittenFile::fsync);
@@ -821,12 +821,12 @@ final class CrashWindowsTest {
     void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
         s.open("a", "one two").write(0, "ONE");
         AtomicInteger gets = new AtomicInteger();
-        s.faults.next( // that for the checksum succeeds, that of the body does not
+        s.faults.next( // the GET for the checksum succeeds; that of the body fails
                 call -> call instanceof Call.Get && gets.incrementAndGet() == 2, Fault.fail(Unavailable::new));
         s.releases().expectTold("committed a 7").expect("a", "ONE two");
     }
 
-    // ---- other steps that belong together
+    // ---- other related steps
 
     @Test
     void force_interrupted_isDoneAndTheInterruptStays() throws Exception {
@@ -858,7 +858,7 @@ final class CrashWindowsTest {
 
     private static final long LARGE = 300L << 20;
 
-    /** As a rename of a large file has the store do. */
+    /** As in a rename of a large file. */
     @Test
     void copy_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
         ObjectVersion source = s.bucket.putTestData("source", LARGE);
@@ -870,7 +870,7 @@ final class CrashWindowsTest {
         assertIsAborted("copy", copies);
     }
 
-    /** As copy_file_range(2) has the store do. */
+    /** As in copy_file_range(2). */
     @Test
     void copyOfAWholeObject_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
         ObjectVersion source = s.bucket.putTestData("source", LARGE);
@@ -887,7 +887,7 @@ final class CrashWindowsTest {
     private void assertIsAborted(String key, CrashAtTheFirstPart copies) throws Exception {
         s.store.drain();
         s.on(requireNonNull(copies.left.get())).remount().start();
-        s.mount().uploads.close(); // waits for what is aborted behind
+        s.mount().uploads.close(); // waits for aborts in the background
         assertThat(s.store.only(Call.Abort.class)).containsExactly(new Call.Abort(key));
     }
 

@@ -17,19 +17,19 @@ import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 
 /**
- * A staging folder in memory whose machine can lose its power: of what was not synced, any sector may be lost, and any
- * name that was made or removed since the folder was synced may be there or not. It can also be made to fail.
+ * A staging folder in memory on a machine that can lose power: any unsynced sector may be lost, and any name created or
+ * removed since the folder's last sync may be there or not. It can also be made to fail.
  */
 public final class CrashingFiles implements DataFolder {
     public enum Fault {
         NONE,
         /** Every transfer fails. */
         DEAD,
-        /** What is there can be read; nothing can be written. */
+        /** Existing files can be read; nothing can be written. */
         READ_ONLY,
-        /** Every transfer that changes something ends in a way that nobody foresees. */
+        /** Every transfer that changes something ends with an unexpected exception. */
         UNFORESEEN,
-        /** There is no space, and {@link #usableBytes} says so. */
+        /** There is no space, as {@link #usableBytes} reports. */
         FULL
     }
 
@@ -42,7 +42,7 @@ public final class CrashingFiles implements DataFolder {
     private Fault fault = Fault.NONE;
     private int unforeseen;
 
-    /** A file's bytes, and those that were there when it was last synced. */
+    /** A file's bytes, and its bytes at the last sync. */
     private static final class Contents {
         byte[] bytes = new byte[0];
         byte[] durable = new byte[0];
@@ -57,12 +57,12 @@ public final class CrashingFiles implements DataFolder {
         return unforeseen;
     }
 
-    /** Files that are open. */
+    /** Number of open files. */
     synchronized int opened() {
         return opened;
     }
 
-    /** What another process finds if this one is killed now; this one goes on with its own. */
+    /** The state that another process finds if this one is killed now. This one continues with its own. */
     synchronized CrashingFiles kill() {
         CrashingFiles after = new CrashingFiles();
         names.forEach((name, contents) -> {
@@ -75,7 +75,7 @@ public final class CrashingFiles implements DataFolder {
         return after;
     }
 
-    /** The process dies, and the machine with it: what is open is of no use any more. */
+    /** The process dies together with the machine: open files become useless. */
     public synchronized CrashingFiles crash(RandomGenerator random) {
         CrashingFiles after = new CrashingFiles();
         for (String name : allNames()) {
@@ -85,7 +85,7 @@ public final class CrashingFiles implements DataFolder {
             }
         }
         after.durableNames.putAll(after.names);
-        names.clear(); // so that whoever still writes does so to nothing
+        names.clear(); // later writes of the old process go nowhere
         return after;
     }
 

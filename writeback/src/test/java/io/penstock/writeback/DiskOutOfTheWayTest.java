@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What readers of /dev/fuse ask of a written file reaches no disk, and waits for none. */
+/** Requests for a written file from readers of /dev/fuse neither touch a disk nor wait for one. */
 @Timeout(60)
 final class DiskOutOfTheWayTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
@@ -25,7 +25,7 @@ final class DiskOutOfTheWayTest {
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch opened = new CountDownLatch(1);
 
-    /** Holds what removes and closes files until the gate is open. */
+    /** Holds removals of files until the gate is open. */
     private WatchedFiles slowToRemove() {
         return new WatchedFiles(files, (operation, _) -> {
             if (operation == Operation.REMOVE) {
@@ -35,7 +35,7 @@ final class DiskOutOfTheWayTest {
         });
     }
 
-    /** All that a reader asks. */
+    /** All requests of a reader. */
     private static void ask(WrittenFile file) throws Exception {
         assertThat(file.size()).isNotNegative();
         assertThat(file.modified()).isNotNull();
@@ -92,7 +92,7 @@ final class DiskOutOfTheWayTest {
         }
     }
 
-    /** Whatever else goes on with the file. */
+    /** Whatever else happens to the file. */
     @Test
     void readers_whateverGoesOn_reachNoDisk() throws Exception {
         RandomGenerator random = Seeded.random(15);

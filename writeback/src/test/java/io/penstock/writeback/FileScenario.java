@@ -35,9 +35,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A language for what happens to one written file: steps, gates that hold the store or the disk between two of them, a crash,
- * what the next mount finds, and what must hold then. Steps are of the file that was last made, opened or found. A scenario
- * begins with an empty bucket and an empty staging disk, and with the first file that is made or opened in a mount of them.
+ * A language for the history of one written file: steps, gates that hold the store or the disk between two of them, a
+ * crash, what the next mount finds, and what must hold then. Steps apply to the file last created, opened or found. A
+ * scenario begins with an empty bucket, an empty staging disk, and the first file created or opened in a mount of them.
  */
 final class FileScenario implements AutoCloseable {
     final InMemoryObjectStore bucket = new InMemoryObjectStore();
@@ -53,7 +53,7 @@ final class FileScenario implements AutoCloseable {
     private volatile CommittedPages pages = (_, _) -> {};
     private @Nullable TestMount mount;
 
-    /** Between the mount and its store: a process that has died sends nothing more. */
+    /** Between the mount and its store: a dead process sends no more requests. */
     private FaultyObjectStore wire = new FaultyObjectStore(store);
 
     private @Nullable WrittenFile file;
@@ -76,38 +76,38 @@ final class FileScenario implements AutoCloseable {
         void run() throws Exception;
     }
 
-    // ---- where it happens
+    // ---- the environment
 
-    /** On this disk rather than on one whose machine can lose its power. */
+    /** Uses this disk instead of one whose machine can lose power. */
     FileScenario on(DataFolder folder) {
         disk = folder;
         return this;
     }
 
-    /** The disk, which can lose what was not synced. */
+    /** The disk, which can lose unsynced data. */
     CrashingFiles files() {
         return (CrashingFiles) disk;
     }
 
-    /** With a store whose requests are repeated like this. */
+    /** Uses a store whose requests are retried like this. */
     FileScenario retrying(RetryPolicy as) {
         retries = as;
         return this;
     }
 
-    /** Whenever a commit has succeeded, and its pages are to be kept. */
+    /** Runs whenever a commit has succeeded and its pages are to be kept. */
     FileScenario onCommitted(CommittedPages told) {
         pages = told;
         return this;
     }
 
-    /** Whenever something is about to be done on the disk. */
+    /** Runs before every operation of the disk. */
     FileScenario onDisk(WatchedFiles.Watcher told) {
         watcher = told;
         return this;
     }
 
-    /** Before the next operation of this kind on such a file. */
+    /** Runs before the next operation of this kind on such a file. */
     FileScenario before(Operation operation, String end, Action action) {
         AtomicReference<Action> once = new AtomicReference<>(action);
         return onDisk((next, name) -> {
@@ -125,7 +125,7 @@ final class FileScenario implements AutoCloseable {
         return requireNonNull(file);
     }
 
-    /** Mounts what the disk has; nothing begins by itself before {@link #start}. */
+    /** Mounts the content of the disk. Nothing begins automatically before {@link #start}. */
     FileScenario remount() throws Exception {
         unmount();
         wire = new FaultyObjectStore(store);
@@ -178,7 +178,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** Opens the file of an object that is put first. */
+    /** Puts an object and opens its file. */
     FileScenario open(String key, String content) throws Exception {
         return open(key, content.getBytes(UTF_8));
     }
@@ -188,7 +188,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** Opens and truncates the file of an object that is put first. */
+    /** Puts an object, then opens and truncates its file. */
     FileScenario truncate(String key, String content) throws Exception {
         file = writeback().create(key, bucket.put(key, content));
         return this;
@@ -216,7 +216,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** Begins it on a thread of its own: {@link #ends} or {@link #endsWith} follows. */
+    /** Begins the step on another thread. {@link #ends} or {@link #endsWith} follows. */
     FileScenario behind(Step step) {
         WrittenFile of = file();
         FutureTask<Boolean> task = new FutureTask<>(() -> {
@@ -228,7 +228,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** The store has copied the object to this key, and a rename goes on. */
+    /** The store has copied the object to this key, and a rename continues. */
     FileScenario renamed(ObjectVersion from, String to) throws Exception {
         file().moved(bucket.copy(from, to, WriteCondition.ALWAYS));
         file().resumeCommits();
@@ -236,9 +236,9 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    // ---- gates, and what is waited for
+    // ---- gates and waits
 
-    /** Holds such calls; returns once one that the step leads to is held. The step goes on behind. */
+    /** Holds such calls. Returns once the step has led to one; the step continues in the background. */
     Gate held(Class<? extends Call> which, Step step) throws InterruptedException {
         return held(delays.hold(which::isInstance), step);
     }
@@ -250,7 +250,7 @@ final class FileScenario implements AutoCloseable {
         return gate;
     }
 
-    /** Holds the disk before operations of this kind on such files, at most so many, until it is closed. */
+    /** Holds the disk before operations of this kind on such files, at most this many, until it is closed. */
     DiskGate heldDisk(Operation operation, String end, int most) {
         DiskGate gate = new DiskGate(operation, end, most);
         onDisk(gate);
@@ -279,12 +279,12 @@ final class FileScenario implements AutoCloseable {
             }
         }
 
-        /** Waits until so many are held. */
+        /** Waits until this many are held. */
         void awaitHeld(int operations) throws InterruptedException {
             held.acquire(operations);
         }
 
-        /** Lets all through. */
+        /** Lets all operations through. */
         void open() {
             open.countDown();
         }
@@ -295,7 +295,7 @@ final class FileScenario implements AutoCloseable {
         }
     }
 
-    /** Waits until somebody waits for what the file is about. */
+    /** Waits until a thread waits on the file's condition. */
     FileScenario awaitWaiter() {
         FileBytes bytes = file().bytes();
         boolean waits = false;
@@ -310,7 +310,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** Waits until the store has so many bytes. */
+    /** Waits until the store has this many bytes. */
     FileScenario awaitUploaded(long bytes) {
         while (mount().uploads.uploadedBytes() < bytes) {
             Thread.onSpinWait();
@@ -318,7 +318,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** All that was begun {@link #behind} ends well. */
+    /** Everything begun {@link #behind} succeeds. */
     FileScenario ends() throws Exception {
         for (FutureTask<Boolean> task : behind) {
             assertThat(task.get()).isTrue();
@@ -327,7 +327,7 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** All that was begun {@link #behind} ends with this. */
+    /** Everything begun {@link #behind} fails with this exception. */
     FileScenario endsWith(Class<? extends Exception> failure) {
         behind.forEach(task -> assertThatThrownBy(task::get).hasCauseInstanceOf(failure));
         behind.clear();
@@ -347,7 +347,7 @@ final class FileScenario implements AutoCloseable {
 
     // ---- the end of a process
 
-    /** The machine loses its power; a process that still runs writes to nothing. */
+    /** The machine loses power. A process that still runs writes to nothing. */
     FileScenario losePower(long seed) {
         disk = files().crash(Seeded.random(seed));
         return this;
@@ -361,27 +361,27 @@ final class FileScenario implements AutoCloseable {
         return unmount();
     }
 
-    /** Mounts what is left; nothing is committed before {@link #start}. */
+    /** Mounts what is left. Nothing is committed before {@link #start}. */
     FileScenario find() throws Exception {
         remount();
         file = mount().writeback.recovered().getFirst();
         return this;
     }
 
-    /** Mounts what is left, and waits until all that can be committed of it is. */
+    /** Mounts what is left, and waits until everything that can be committed is. */
     FileScenario recover() throws Exception {
         return remount().start().settles();
     }
 
     // ---- what must hold
 
-    /** All that was released is committed or given up, and nothing of it is left in the process. */
+    /** Every released file is committed or abandoned, and the process keeps nothing of it. */
     FileScenario settles() throws InterruptedException {
         mount().assertNothingLeaks();
         return this;
     }
 
-    /** The handle is released, and all is committed or given up. */
+    /** The handle is released, and everything is committed or abandoned. */
     FileScenario releases() throws InterruptedException {
         file().release();
         return settles();
@@ -405,25 +405,25 @@ final class FileScenario implements AutoCloseable {
         return this;
     }
 
-    /** What the listener of this mount was told. */
+    /** The notifications that the listener of this mount received. */
     FileScenario expectTold(String... told) {
         assertThat(mount().told).containsExactly(told);
         return this;
     }
 
-    /** So many files of this mount were given up. */
+    /** This many files of this mount were abandoned. */
     FileScenario expectFailed(int files) {
         assertThat(mount().writeback.statistics().failedFiles()).isEqualTo(files);
         return this;
     }
 
-    /** What is kept for {@code penstock recover}. */
+    /** The files kept for {@code penstock recover}. */
     FileScenario expectKept(String... keys) {
         assertThat(mount().writeback.kept()).extracting(KeptFile::key).containsExactly(keys);
         return this;
     }
 
-    /** Once it is unmounted, whether something is left on the disk. */
+    /** Whether the disk has files after unmounting. */
     FileScenario expectOnDisk(boolean some) {
         unmount();
         assertThat(files().names().isEmpty()).as("nothing is staged").isNotEqualTo(some);

@@ -21,7 +21,7 @@ final class FileStateTest {
         state.checkInvariants();
     }
 
-    /** The table of docs/CONCURRENCY.md, as far as it is about names: a state, and what each command makes of it. */
+    /** The part of the table in docs/CONCURRENCY.md about names: a state, and the result of each command. */
     @ParameterizedTest
     @CsvSource({
         "'',            hold,      HELD",
@@ -94,7 +94,7 @@ final class FileStateTest {
         assertThat(state.takeNext()).isNull();
     }
 
-    /** Else writers that wait for memory would wait for a commit that never begins. */
+    /** Otherwise writers that wait for memory would wait for a commit that never begins. */
     @Test
     void detach_whileACommitIsWanted_wantsNone() {
         state.hold();
@@ -118,7 +118,7 @@ final class FileStateTest {
         assertThat(state.isUndecided()).isFalse();
     }
 
-    /** As at the end of a mount: a name that has not gone yet is found again. */
+    /** As at the end of a mount: a name not yet removed is found again. */
     @Test
     void withdraw_ofAChangedFile_leavesItToBeFoundAgainUntilItIsDetached() {
         state.withdraw();

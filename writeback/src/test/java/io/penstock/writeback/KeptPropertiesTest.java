@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an object has beside its bytes when it is written over. */
+/** An object's properties after it is written over. */
 @Timeout(60)
 final class KeptPropertiesTest {
     private static final ObjectProperties PROPERTIES = new ObjectProperties(
@@ -138,7 +138,7 @@ final class KeptPropertiesTest {
         file.write(0, text("new"));
         ObjectVersion first = requireNonNull(file.commitAndHold());
         ObjectProperties renamed =
-                bucket.properties("page.html.part").renamed("page.html"); // as a rename gives the copy
+                bucket.properties("page.html.part").renamed("page.html"); // as a rename does for the copy
         file.moved(bucket.copy(first, "page.html", renamed, WriteCondition.ABSENT));
         file.resumeCommits();
         file.append(text("er"));
@@ -148,7 +148,7 @@ final class KeptPropertiesTest {
         assertThat(bucket.properties("page.html")).isEqualTo(ObjectProperties.ofNew("page.html"));
     }
 
-    /** The copies that the rename of a directory makes keep all headers. */
+    /** The copies made by the rename of a directory keep all headers. */
     @Test
     void commit_afterARenameOfItsDirectory_keepsItsType() throws Exception {
         ObjectProperties ofNoType = ObjectProperties.ofNew("x");
@@ -232,7 +232,7 @@ final class KeptPropertiesTest {
         try (TestMount second = new TestMount(store, left, TestConfig.withMemory(16)).start()) {
             second.assertNothingLeaks();
         }
-        file.unlink(); // of the process that was killed nothing is left
+        file.unlink(); // nothing is left of the killed process
         file.release();
 
         assertThat(bucket.head("a").version().size()).isEqualTo(content.length);
@@ -267,7 +267,7 @@ final class KeptPropertiesTest {
             while (first.uploads.uploadedBytes() == 0) {
                 Thread.onSpinWait();
             }
-            faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // so that nothing is aborted
+            faults.always(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new)); // prevents aborts
             if (!hadBegunAfterTheCut) {
                 file.truncate(0);
                 file.write(0, ByteBuffer.wrap(content));

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A process that is told to end while the store is away: what lies only in memory is left to the next. */
+/** A process is asked to end while the store is away: it leaves data that is only in memory to the next. */
 @Timeout(60)
 final class LeavingTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
@@ -35,7 +35,7 @@ final class LeavingTest {
         return file;
     }
 
-    /** Whose close fails and whose upload is tried again behind, whose upload goes on behind, and which is still open. */
+    /** A file whose close fails and whose upload is retried in the background, one still uploading, and an open one. */
     private void writeThree(TestMount mount) throws Exception {
         WrittenFile failed = write(mount, "failed");
         assertThatThrownBy(failed::commit).isInstanceOf(Unavailable.class);
@@ -60,7 +60,7 @@ final class LeavingTest {
         assertThat(files.names()).isEmpty();
     }
 
-    /** A commit that has made way has not failed. */
+    /** A commit that yielded has not failed. */
     @Test
     void stage_ofAClosedFileWhoseCommitPauses_doesNotGiveItUp() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
@@ -87,7 +87,7 @@ final class LeavingTest {
         }
     }
 
-    /** As where a disk of the cache hangs, or a name is being resolved while the network is down. */
+    /** As when a disk of the cache hangs, or name resolution hangs while the network is down. */
     @Test
     void leave_whileACommitOfAnotherFileHangs_isNotKeptFromStaging() throws Exception {
         CountDownLatch hangs = new CountDownLatch(1);
@@ -124,7 +124,7 @@ final class LeavingTest {
         }
     }
 
-    /** A crash would find it, too: whether its name was removed decides the store. */
+    /** A crash would leave it too: the store decides whether its name was removed. */
     @Test
     void close_whileANameIsAboutToGo_leavesItToTheNextRun() throws Exception {
         try (TestMount first = new TestMount(away, files, TestConfig.withMemory(4)).start()) {

@@ -73,7 +73,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is staged, found again, kept, and given to the cache. */
+/** Files that are staged, found again, kept, and given to the cache. */
 @Timeout(180)
 final class StagingTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
@@ -107,7 +107,7 @@ final class StagingTest {
         return to.array();
     }
 
-    /** As a program does that goes on after a short write(2). */
+    /** Like a program that continues after a short write(2). */
     private static void writeAll(WrittenFile file, byte[] content) throws Exception {
         ByteBuffer from = ByteBuffer.wrap(content);
         while (from.hasRemaining()) {
@@ -167,7 +167,7 @@ final class StagingTest {
             try (TestMount first = mount(disk)) {
                 WrittenFile file = first.writeback.open(store.put("a", bytes(1000)));
                 file.truncate(100);
-                file.fsync(); // of which the journal knows all
+                file.fsync(); // its journal now has everything
                 file.write(0, ByteBuffer.wrap(bytes(BLOCK_SIZE)));
                 file.bytes().staging().stageAll(null);
                 file.commit();
@@ -224,7 +224,7 @@ final class StagingTest {
         assertThat(files.opened()).isZero();
     }
 
-    /** Whose bytes are cached. */
+    /** The bytes of that version are cached. */
     @Test
     void commit_ofAKeptEditOfAGoneVersion_writesItsBytesToo() throws Exception {
         byte[] content = bytes(6 * BLOCK_SIZE);
@@ -447,7 +447,7 @@ final class StagingTest {
             assertThat(local.names()).hasSize(2);
             assertThat(file.isDirty()).isTrue();
         }
-        local.create("0123456789abcdef.journal" + RecordLog.DRAFT).close(); // as a crash might have left
+        local.create("0123456789abcdef.journal" + RecordLog.DRAFT).close(); // as a crash might leave it
         try (TestMount second = mount(local)) {
             second.assertNothingLeaks();
         }
@@ -480,8 +480,7 @@ final class StagingTest {
     @Test
     void sent_whereMuchMemoryIsTaken_freesThatOfStagedBlocksAlone() throws Exception {
         byte[] content = bytes(2 * BLOCK_SIZE);
-        try (TestMount mount =
-                mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
+        try (TestMount mount = mount(StagingFolder.open(directory))) { // of four blocks: more than half a block is much
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content, 0, BLOCK_SIZE));
             assertThat(file.bytes().staging().stageAll(null)).isTrue();
@@ -502,12 +501,11 @@ final class StagingTest {
         }
     }
 
-    /** A file that is closed so waits a while for what follows, and many small ones would take all memory meanwhile. */
+    /** Such a file waits a while before its commit. Otherwise many small ones would take all memory. */
     @Test
     void closeStaged_whereMuchMemoryIsTaken_freesThatOfBlocksWithFewBytes() throws Exception {
         byte[] content = bytes(BLOCK_SIZE + 100);
-        try (TestMount mount =
-                mount(StagingFolder.open(directory))) { // of four blocks: more than a half of one is much
+        try (TestMount mount = mount(StagingFolder.open(directory))) { // of four blocks: more than half a block is much
             WrittenFile file = mount.writeback.create("a", null);
             file.write(0, ByteBuffer.wrap(content));
             assertThat(mount.context.resources().memory().usedBytes()).isEqualTo(2L * BLOCK_SIZE);
@@ -764,7 +762,7 @@ final class StagingTest {
             while (isRefused(other)) {
                 Thread.sleep(10);
             }
-            assertThatThrownBy(idle::fsync).isInstanceOf(AccessDenied.class); // which it has not been told yet
+            assertThatThrownBy(idle::fsync).isInstanceOf(AccessDenied.class); // not reported to it yet
             idle.release();
             other.release();
             mount.assertNothingLeaks();
@@ -1016,7 +1014,7 @@ final class StagingTest {
         }
     }
 
-    /** A signal that ends the process must not have it mount without the staged files. */
+    /** A signal that ends the process must not make it mount without the staged files. */
     @Test
     void open_interrupted_isRefusedRatherThanWithoutStaging() throws Exception {
         WritebackConfig config = TestConfig.in(directory.resolve("staging"), 4);

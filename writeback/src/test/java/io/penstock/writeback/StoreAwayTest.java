@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Staging goes on while the store is silent or refuses, and what comes of its requests later is not lost. */
+/** Staging continues while the store is silent or refuses, and late effects of its requests are not lost. */
 @Timeout(60)
 final class StoreAwayTest {
     private static final Pacing QUICK = new Pacing(
@@ -88,7 +88,7 @@ final class StoreAwayTest {
         s.ends().releases();
     }
 
-    /** As {@code echo a >>f; echo b >>f; echo c >>f} do. */
+    /** Like {@code echo a >>f; echo b >>f; echo c >>f}. */
     @Test
     void closeStaged_whileAPutHangs_returnsAndAllIsCommittedLater() throws Exception {
         s.create("f").append("a");
@@ -141,12 +141,12 @@ final class StoreAwayTest {
         s.recover().expectFailed(0).expect("f", "new content");
     }
 
-    /** What is staged is longer than what is then written. */
+    /** The staged content is longer than what is written afterwards. */
     private void openAndCut() throws Exception {
         s.open("f", "0123456789").append("abc").then(WrittenFile::fsync, file -> file.truncate(4));
     }
 
-    /** The store decides, and its answer is lost in a crash. */
+    /** The store decides, and a crash loses its response. */
     private void crashOnceDecided(FileScenario.Step step) throws Exception {
         try (Gate _ = s.held(s.delays.holdAnswer(StoreAwayTest::isDecision), step)) {
             s.crash(1);
@@ -154,12 +154,12 @@ final class StoreAwayTest {
         s.ends();
     }
 
-    /** As if memory was short: nobody waits, and nothing is staged first. */
+    /** As in a shortage of memory: no caller waits, and nothing is staged first. */
     private static void commitToFreeMemory(WrittenFile file) {
         assertThat(file.bytes().staging().commitToFreeMemory()).isTrue();
     }
 
-    /** What was committed by itself, of more than was fsynced, is newer than what a crash finds. */
+    /** A background commit of more than was fsynced is newer than the content found after a crash. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isTheNewerOrAConflict(boolean written) throws Exception {
@@ -169,7 +169,7 @@ final class StoreAwayTest {
         assertIsLeftAlone(written);
     }
 
-    /** Not all that is committed can be staged first: there may be no room for it. */
+    /** Not all committed content can be staged first: there may be no room for it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitThatStagingHadNoRoomFor_isTheNewerOrAConflict(boolean written) throws Exception {
@@ -190,9 +190,9 @@ final class StoreAwayTest {
     }
 
     /**
-     * The object is newer than what the crash has left.
+     * The object is newer than the content left by the crash.
      *
-     * @param written whether that is written to before it is committed
+     * @param written whether that content is written to before it is committed
      */
     private void assertIsLeftAlone(boolean written) throws Exception {
         ObjectVersion newer = s.bucket.head("f").version();
@@ -207,7 +207,7 @@ final class StoreAwayTest {
         assertThat(s.bucket.head("f").version()).isEqualTo(newer);
     }
 
-    /** The same of a file that somebody opens while that is found out. */
+    /** The same for a file that is opened while this is being found out. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void crash_afterACommitOfWhatWasNotStaged_isReadByWhoHasItOpen(boolean written) throws Exception {
@@ -232,7 +232,7 @@ final class StoreAwayTest {
         s.releases().expect("f", "0123");
     }
 
-    /** What is staged is older than the object. */
+    /** The staged content is older than the object. */
     @Test
     void crash_afterACommitOfWhatWasNotStaged_cachesNothingOfWhatWas() throws Exception {
         s.create("f").append("old").then(WrittenFile::fsync).write(0, "new");
@@ -243,7 +243,7 @@ final class StoreAwayTest {
         assertThat(cached).isEmpty();
     }
 
-    /** Appends so many lines, each of which is closed. @return all of them */
+    /** Appends this many lines, closing after each. @return all of them */
     private static String appendLines(FileScenario to, int lines) throws Exception {
         StringBuilder all = new StringBuilder();
         for (int i = 0; i < lines; i++) {
@@ -264,7 +264,7 @@ final class StoreAwayTest {
         s.releases().expect("f", all);
     }
 
-    /** Who stages comes before the next commit, and does not wait for one that pauses, however patient. */
+    /** Staging precedes the next commit, and does not wait for a pausing one, whatever its patience. */
     @Test
     void closeStaged_whileCommitsPause_waitsForNone() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
@@ -277,7 +277,7 @@ final class StoreAwayTest {
         }
     }
 
-    /** The store copies some of its parts; its operation shows later what became of it. */
+    /** The store copies some of its parts. Its operation shows the outcome later. */
     @Test
     void fsync_whileACommitOfCopiedPartsIsRepeated_doesNotWaitForIt() throws Exception {
         s.faults.always(Call.Complete.class::isInstance, Fault.fail(Unavailable::new));
@@ -291,7 +291,7 @@ final class StoreAwayTest {
         assertThat(s.bytes("f")).hasSize(8 * BLOCK_SIZE + "more".length());
     }
 
-    /** Each fsync has the commit make way. A caller that waits for one that succeeds is told at its own deadline. */
+    /** Each fsync makes the commit yield. A caller that waits for a successful commit fails at its own deadline. */
     @Test
     void commit_whileOthersFsyncAndTheStoreIsSilent_endsAtItsDeadline() throws Exception {
         s.retrying(new RetryPolicy(Duration.ofMillis(300), Duration.ofMillis(300)))
@@ -321,7 +321,7 @@ final class StoreAwayTest {
         s.append("b").then(WrittenFile::commit).expect("f", "ab").releases();
     }
 
-    /** The removal of its name has failed, or was interrupted. */
+    /** The removal of its name failed or was interrupted. */
     @Test
     void reinstate_ofWhatWasFsyncedAfterAnAnswerWasLost_doesNotTakeThatForTheNewest() throws Exception {
         s.create("f").append("a").fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
@@ -330,7 +330,7 @@ final class StoreAwayTest {
         s.crash(3).expect("f", "a").recover().expect("f", "ab");
     }
 
-    /** The content that it is compared with is gone by then. */
+    /** The content to compare it with is gone by then. */
     @Test
     void fsync_whileAnObjectIsComparedWithAnEarlierCommit_doesNotTakeAnotherWritersForIt() throws Exception {
         s.open("f", "0123").write(0, "A").fails(Call.Put.class, Fault.fail(Unavailable::new));
@@ -382,8 +382,8 @@ final class StoreAwayTest {
     }
 
     /**
-     * Decisions that hang, under random changes: what is read, what is committed at last, and what is found and committed
-     * after a crash, whether the last decision was carried out or not, is what was written.
+     * Hanging decisions under random changes: reads, the last commit, and the content found and committed after a
+     * crash, whether or not the last decision was carried out, match the writes.
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
@@ -409,7 +409,7 @@ final class StoreAwayTest {
                 }
             }
             assertContent(file, content);
-            // Else a commit of this round could take the next round's write along, past its gate.
+            // Otherwise a commit of this round could include the next round's write, past its gate.
             file.commit();
             assertThat(Arrays.mismatch(s.bytes("f"), content)).isEqualTo(-1);
             assertContent(file, content);
@@ -427,7 +427,7 @@ final class StoreAwayTest {
                         s.delays, null, TestConfig.withMemory(2), (version, content) -> {}, clock, QUICK)
                 .start()) {
             WrittenFile full = mount.writeback.create("full", null);
-            touch(full, 0); // too little of each block to be sent before the file is committed
+            touch(full, 0); // too little of each block to be sent before the commit
             touch(full, 1);
             faults.always(call -> true, Fault.fail(ObjectStoreException.AccessDenied::new));
             try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -488,7 +488,7 @@ final class StoreAwayTest {
     }
 
     private static byte[] write(WrittenFile file, byte[] before, RandomGenerator random) throws Exception {
-        // So small that the store copies no part of it: a request of which it does is waited for.
+        // So small that the store copies no part of it: a request with copied parts is waited for.
         int at = random.nextInt(Math.min(before.length, BLOCK_SIZE / 2) + 1);
         byte[] bytes = new byte[1 + random.nextInt(random.nextBoolean() ? 1000 : BLOCK_SIZE / 2)];
         random.nextBytes(bytes);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** A write-back over a store and a staging folder of tests, which knows what must not leak. */
+/** A write-back with a store and a staging folder of tests. Checks for leaks. */
 final class TestMount implements AutoCloseable {
     static final String NAMESPACE = "localhost/bucket";
 
@@ -27,7 +27,7 @@ final class TestMount implements AutoCloseable {
     final MountContext context;
     final Writeback writeback;
 
-    /** What the listener was told. */
+    /** The listener's notifications. */
     final List<String> told = new CopyOnWriteArrayList<>();
 
     TestMount(ObjectStore store, @Nullable DataFolder files, WritebackConfig config) throws IOException {
@@ -76,11 +76,11 @@ final class TestMount implements AutoCloseable {
         };
     }
 
-    /** Once all files are released. */
+    /** Call once all files are released. */
     void assertNothingLeaks() throws InterruptedException {
         writeback.drain();
         assertThat(writeback.files().all()).as("files").isEmpty();
-        // Parts of a removed file that were being sent end by themselves, and nobody waits for them.
+        // Parts of a removed file that were being sent end on their own, and no caller waits for them.
         for (int i = 0;
                 i < 1000
                         && (context.resources().memory().usedBytes() > 0

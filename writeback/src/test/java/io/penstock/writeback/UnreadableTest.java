@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was fsynced is shown as it was, or kept and said: never removed, and never an older content in its place. */
+/** Fsynced content is shown unchanged, or kept and reported: it is never removed or replaced by older content. */
 @Timeout(120)
 final class UnreadableTest {
     private static final String NEWEST = "second, and longer";
@@ -51,7 +51,7 @@ final class UnreadableTest {
         away.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
     }
 
-    /** Two fsyncs of one file; then the process is gone. */
+    /** Two fsyncs of one file, then the process ends. */
     private void writeTwice(DataFolder in) throws Exception {
         try (TestMount mount = new TestMount(away, in, TestConfig.withMemory(4)).start()) {
             WrittenFile file = mount.writeback.create("a", null);
@@ -92,7 +92,7 @@ final class UnreadableTest {
         return copy;
     }
 
-    /** The files and what is in them; of those set aside as if they were not. */
+    /** The files and their content. Files set aside appear under their original names. */
     private static Map<String, String> everything(DataFolder in) throws IOException {
         Map<String, String> all = new TreeMap<>();
         for (String name : in.names()) {
@@ -101,14 +101,14 @@ final class UnreadableTest {
         return all;
     }
 
-    /** The files that a recovery cannot read, where it finds no other. */
+    /** The files that a recovery cannot read, where it finds no others. */
     private static List<UnreadableFile> recoverNothing(DataFolder in) throws IOException {
         Recovery recovery = recover(in);
         assertThat(recovery.found()).isEmpty();
         return recovery.unreadable();
     }
 
-    /** A recovery finds the file, and can read it. */
+    /** A recovery finds the file and can read it. */
     private void assertFound() throws IOException {
         Recovery recovery = recover(files);
         assertThat(recovery.unreadable()).isEmpty();

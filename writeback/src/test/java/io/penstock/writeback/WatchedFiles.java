@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** A staging folder that tells what is about to be done in it, so that a test can hold it there, or crash. */
+/** A staging folder that announces each operation, so that a test can hold it there or crash. */
 public record WatchedFiles(DataFolder files, Watcher watcher) implements DataFolder {
     public enum Operation {
         CREATE,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Copies from one object to another, and what passes through for them. */
+/** Copies from one object to another, and the bytes that pass through for them. */
 @Timeout(60)
 final class WholeCopyTest {
     private static final int MIB = 1 << 20;
@@ -201,7 +201,7 @@ final class WholeCopyTest {
         assertThat(stored("target")).isEqualTo(Arrays.copyOf(bytes, MIB));
     }
 
-    /** The object that an unheard commit has made is replaced by the copy, and is not its base. */
+    /** The copy replaces the object made by a commit whose response was lost, and is not based on it. */
     @Test
     void copyFrom_overACommitWhoseResponseWasLost_isOfTheSource() throws Exception {
         file.write(0, ByteBuffer.wrap(new byte[45 * MIB]));

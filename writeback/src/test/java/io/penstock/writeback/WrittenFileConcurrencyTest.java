@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One file under many threads, with little memory, so that everything happens at once. */
+/** One file under many threads with little memory, so that everything happens at the same time. */
 @Timeout(120)
 final class WrittenFileConcurrencyTest {
     private static final int WRITERS = 4;
@@ -31,7 +31,7 @@ final class WrittenFileConcurrencyTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();
     private final CrashingFiles files = new CrashingFiles();
 
-    /** Writes its own part of the file, and always finds there what it wrote. */
+    /** Writes its share of the file, and always finds there what it wrote. */
     private static byte[] writeShare(WrittenFile file, int writer) throws Exception {
         RandomGenerator random = Seeded.random(writer);
         byte[] mine = new byte[SHARE];

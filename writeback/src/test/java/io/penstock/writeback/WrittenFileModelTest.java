@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One written file against an array of bytes, over random changes, failures of its disk, and power cuts. */
+/** One written file compared with an array of bytes, over random changes, failures of its disk, and power cuts. */
 @Timeout(300)
 final class WrittenFileModelTest {
     private static final int RUNS = Integer.getInteger("penstock.model.runs", 25);
@@ -50,7 +50,7 @@ final class WrittenFileModelTest {
         private byte[] now = {};
         private int sources;
 
-        /** Contents since the last that is durable, that first: after a crash each byte is of one of them. */
+        /** Contents since the last durable one, which is first: after a crash, each byte is from one of them. */
         private final List<byte[]> since = new ArrayList<>();
 
         private final List<String> trace = new ArrayList<>();
@@ -166,7 +166,7 @@ final class WrittenFileModelTest {
             since.add(now);
         }
 
-        /** Where the store does it, it is all of another object: smaller ranges are not worth it. */
+        /** The store copies only whole objects: smaller ranges are not worth it. */
         private void copy() throws Exception {
             byte[] bytes = bytes(1 + random.nextInt(maxSize));
             for (int i = 0; i < bytes.length; i += 4096) {
@@ -225,7 +225,7 @@ final class WrittenFileModelTest {
             Fault[] faults = {Fault.NONE, Fault.NONE, Fault.NONE, Fault.DEAD, Fault.READ_ONLY, Fault.FULL};
             Fault fault = faults[random.nextInt(faults.length)];
             if (fault != Fault.NONE && !files.names().isEmpty()) {
-                fault = Fault.FULL; // a dead disk loses what is staged on it, a read-only one cannot forget it
+                fault = Fault.FULL; // a dead disk loses its staged data, and a read-only one cannot forget it
             }
             note("fault ", fault);
             files.set(fault);
@@ -261,7 +261,7 @@ final class WrittenFileModelTest {
         private void assertPossible(byte[] actual) {
             IntSummaryStatistics sizes =
                     since.stream().mapToInt(content -> content.length).summaryStatistics();
-            // In between: for want of memory, a file is committed amid a write.
+            // In between: for lack of memory, a file is committed during a write.
             assertThat(actual.length).isBetween(sizes.getMin(), sizes.getMax());
             for (int i = 0; i < actual.length; i++) {
                 boolean possible = false;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a written file is to its handles, and what becomes of it in the store. */
+/** A written file as its handles see it, and its effects in the store. */
 @Timeout(60)
 final class WrittenFileTest {
     private final InMemoryObjectStore store = new InMemoryObjectStore();

@@ -4,15 +4,15 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
 
-/** Reads the committed versions under files that are written: through the page cache, with readahead. */
+/** Reads the committed versions under written files: through the page cache, with readahead. */
 @FunctionalInterface
 public interface BaseContent {
-    /** A reader of this version; safe for use by any number of threads. */
+    /** A reader of this version. Safe for use by any number of threads. */
     Reader open(ObjectVersion version);
 
     /** An open version. */
     interface Reader extends AutoCloseable {
-        /** @return bytes read: until the buffer is full or the object ends */
+        /** @return bytes read, until the buffer is full or the object ends */
         int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException;
 
         @Override

@@ -12,19 +12,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of a file are that are not in memory: its data file in staging and the committed version below. Both
- * are replaced by a commit, the data file also when all of the content is replaced; they stay open until the last read of
- * them has ended.
+ * The place of a file's bytes that are not in memory: its data file in staging and the committed version below. A
+ * commit replaces both; a replacement of all content replaces only the data file. They stay open until their last
+ * reader has finished.
  */
 public final class BaseLayer {
     private final BaseContent base;
     private final StagedFile staged;
     private final StagedData data;
 
-    /** Changed with the file's lock held; reads of the base version find it without. */
+    /** Changed while holding the file's lock; reads of the base version do not hold it. */
     private volatile @Nullable ObjectVersion version;
 
-    /** Become more with the file's lock held only, and as long as there are some; fewer without. */
+    /** Incremented only while holding the file's lock and while greater than 0; decremented without the lock. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     /** Guarded by the file's lock. */
@@ -59,17 +59,17 @@ public final class BaseLayer {
         return data;
     }
 
-    /** The same bytes are found as another version from now on. */
+    /** The same bytes now belong to this version. */
     public void moved(@Nullable ObjectVersion to) {
         version = to;
     }
 
-    /** A reader of the version, which there is; open as long as this is in use. */
+    /** A reader of the version, which must exist. Open while this is in use. */
     public synchronized BaseContent.Reader reader() {
         return readers.computeIfAbsent(requireNonNull(version), base::open);
     }
 
-    /** The data file is about to be given to the cache, which frees parts of it as it likes. */
+    /** The data file is about to be given to the cache, which may free any part of it. */
     public void retire() {
         retired = true;
     }
@@ -78,15 +78,15 @@ public final class BaseLayer {
         return retired;
     }
 
-    /** With the file's lock held. {@link #release} follows. */
+    /** Caller holds the file's lock and calls {@link #release} later. */
     public BaseLayer use() {
         users.incrementAndGet();
         return this;
     }
 
     /**
-     * The release of the last use closes the open files. Not with the file's lock held: closing a file that was removed
-     * frees its blocks, for which readers of its size must not wait.
+     * The last release closes the open files. Call without the file's lock: closing a removed file frees its blocks on
+     * disk, and readers of the file's size must not wait for that.
      */
     public void release() {
         if (users.decrementAndGet() == 0) {

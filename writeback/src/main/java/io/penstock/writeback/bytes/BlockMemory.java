@@ -16,24 +16,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory of all blocks: one budget, handed out in the order of requests. Taken lazily from the system,
- * and kept for the next block.
+ * The memory of all blocks: one budget, handed out in the order of requests. Allocated lazily and kept for the next
+ * block.
  *
- * <p>Waiting callers hold no lock. They wait for memory of blocks that can be staged, or whose file can be
- * committed: {@link Reclaim} is told, and sees to it. Where there is no such block, they are refused. A JVM that has
- * less than the limit is a lower limit: they wait for memory that was handed out.
+ * <p>Waiting callers hold no lock. They wait for memory of blocks that can be staged, or whose file can be committed:
+ * {@link Reclaim} is notified and takes care of it. If there is no such block, they are refused. A JVM with less memory
+ * than the limit acts as a lower limit: callers wait for memory already handed out.
  */
 public final class BlockMemory {
     private static final Logger log = LoggerFactory.getLogger(BlockMemory.class);
 
-    /** Bytes: as many as a file's uploads hold by default. */
+    /** Bytes: as many as the uploads of one file hold by default. */
     private static final long MUCH = 128L << 20;
 
     private final LongSupplier limitBytes;
     private final Runnable onShortage;
     private final Supplier<ByteBuffer> system;
 
-    /** Guards the waiters' results, too. A leaf: no lock is taken under it. */
+    /** Also guards the waiters' results. A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
     @GuardedBy("lock")
@@ -42,20 +42,20 @@ public final class BlockMemory {
     @GuardedBy("lock")
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
 
-    /** Blocks, those that are being allocated, too. */
+    /** Blocks, including those being allocated. */
     @GuardedBy("lock")
     private int handedOut;
 
-    /** Whether it was said that the JVM has less memory than the limit. */
+    /** Whether the shortage of JVM memory below the limit was logged. */
     @GuardedBy("lock")
     private boolean saidShort;
 
-    /** @param onShortage called by a caller that has to wait, before it does; must not wait itself */
+    /** @param onShortage called by a caller before it has to wait; must not wait itself */
     public BlockMemory(LongSupplier limitBytes, Runnable onShortage) {
         this(limitBytes, onShortage, BlockMemory::allocate);
     }
 
-    /** @param system allocates a block's memory, or throws {@link NativeMemory.UsedUpException} */
+    /** @param system allocates a block's memory or throws {@link NativeMemory.UsedUpException} */
     public BlockMemory(LongSupplier limitBytes, Runnable onShortage, Supplier<ByteBuffer> system) {
         this.limitBytes = limitBytes;
         this.onShortage = onShortage;
@@ -68,7 +68,7 @@ public final class BlockMemory {
 
     /** The file for which memory is acquired. */
     interface Writer {
-        /** Whether its blocks keep their memory, because they cannot be committed. */
+        /** Whether its blocks keep their memory because they cannot be committed. */
         boolean isStuck();
     }
 
@@ -87,7 +87,7 @@ public final class BlockMemory {
         }
     }
 
-    /** A block's memory: aligned, as large as a block. Waits its turn. Null if that is {@linkplain #refuse in vain}. */
+    /** Aligned memory of a block's size. Waits its turn. Null if waiting is {@linkplain #refuse in vain}. */
     @Nullable
     public ByteBuffer acquire(Writer writer) throws InterruptedException {
         ByteBuffer memory = acquireNow();
@@ -98,7 +98,7 @@ public final class BlockMemory {
         lock.lockInterruptibly();
         try {
             waiters.add(waiter);
-            serveWaiters(); // some may have come back since
+            serveWaiters(); // some may have been returned since
         } finally {
             lock.unlock();
         }
@@ -107,7 +107,7 @@ public final class BlockMemory {
         return await(waiter);
     }
 
-    /** {@link #acquire} without waiting: null if that would have to wait. */
+    /** {@link #acquire} without waiting: null if it would have to wait. */
     @Nullable
     public ByteBuffer acquireNow() {
         ByteBuffer memory;
@@ -125,8 +125,8 @@ public final class BlockMemory {
     }
 
     /**
-     * New memory for a block that is counted already, without the lock: to clear it takes milliseconds. Null if the JVM has no
-     * more, and then the block is not counted: memory that is handed out comes back then.
+     * New memory for a block that is already counted, allocated without the lock: clearing it takes milliseconds. Null
+     * if the JVM has no more; then the block is no longer counted, and memory already handed out will be returned.
      */
     private @Nullable ByteBuffer allocateCounted() {
         try {
@@ -144,7 +144,7 @@ public final class BlockMemory {
         }
     }
 
-    /** Has waiters served with new memory, as far as the limit and the JVM have some: mostly neither has while callers wait. */
+    /** Serves waiters with new memory if the limit and the JVM allow. Usually neither does while callers wait. */
     private void grow() {
         while (countForWaiter()) {
             ByteBuffer fresh = allocateCounted();
@@ -160,7 +160,7 @@ public final class BlockMemory {
         }
     }
 
-    /** Counts a block if one may be had for a waiter. */
+    /** Counts a block if a waiter may have one. */
     private boolean countForWaiter() {
         lock.lock();
         try {
@@ -190,7 +190,7 @@ public final class BlockMemory {
         }
     }
 
-    /** There will be no memory: refuses the callers that wait for a file that is stuck, or, if there are none, all. */
+    /** No memory will be returned: refuses callers that wait for a stuck file or, if there are none, all callers. */
     void refuse() {
         grow(); // the JVM may have memory again
         List<Waiter> all;
@@ -228,7 +228,7 @@ public final class BlockMemory {
         lock.lock();
         try {
             while (!free.isEmpty() && !fits(handedOut + free.size())) {
-                free.remove(); // to the garbage collector
+                free.remove(); // left to the garbage collector
             }
             serveWaiters();
         } finally {
@@ -246,7 +246,7 @@ public final class BlockMemory {
         }
     }
 
-    /** Whether an eighth of the limit is handed out, or {@link #MUCH}. */
+    /** Whether an eighth of the limit, or {@link #MUCH}, is handed out. */
     boolean isMuchUsed() {
         return usedBytes() > Math.min(MUCH, limitBytes.getAsLong() / 8);
     }
@@ -264,7 +264,7 @@ public final class BlockMemory {
     private void giveBack(ByteBuffer memory) {
         handedOut--;
         if (fits(handedOut + free.size() + 1)) {
-            free.push(memory); // the last used first: it may be in the processor's caches
+            free.push(memory); // most recently used first: it may be in the processor's caches
         }
         serveWaiters();
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings blocks of one file from memory to its staging file, and evicts them. Safe for use by any number of threads. */
+/** Copies blocks of one file from memory to its staging file and evicts them. Safe for use by any number of threads. */
 public final class BlockStaging implements Reclaim.Source {
     private static final Logger log = LoggerFactory.getLogger(BlockStaging.class);
 
@@ -35,15 +35,15 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * While a commit runs, only blocks of its snapshot may be staged: the data file is that version's. With the lock
-     * held.
+     * While a commit runs, only blocks of its snapshot may be staged: the data file belongs to that version. Caller
+     * holds the lock.
      */
     private boolean mayBeStaged(Block block) {
         BlockMap committing = live.committing();
         return committing == null ? block.takesPlace() : has(committing, block) && block.mayBeStaged();
     }
 
-    /** A block that has left the file need not be on disk: its place there is its successor's. With the lock held. */
+    /** A block that left the file need not be on disk: its successor owns its place there. Caller holds the lock. */
     private boolean isPartOfTheFile(Block block) {
         BlockMap committing = live.committing();
         return has(live.content(), block) || (committing != null && has(committing, block));
@@ -108,10 +108,10 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * Stages all that is not, several blocks at a time.
+     * Stages everything not staged yet, several blocks at a time.
      *
-     * @param snapshot to stage; null for the file as it is
-     * @return false if not all of it could be
+     * @param snapshot to stage; null for the current file
+     * @return false if some of it could not be staged
      */
     public boolean stageAll(@Nullable Snapshot snapshot) throws IOException, InterruptedException {
         List<Block> blocks = live.locked(() -> {
@@ -140,8 +140,8 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * Stages the block, and, without a snapshot, a copy that has taken its place before the end of that: it has these
-     * bytes now.
+     * Stages the block and, without a snapshot, also a copy that has replaced it meanwhile: the copy has these bytes
+     * now.
      */
     private boolean stage(Block block, @Nullable Snapshot snapshot) throws IOException {
         Block next = block;
@@ -170,15 +170,16 @@ public final class BlockStaging implements Reclaim.Source {
                 Reclaim.Eviction eviction = live.locked(() -> evict(block, mayBeFreed));
                 best = eviction.compareTo(best) < 0 ? eviction : best;
             } catch (IOException e) {
-                log.debug("A block stays in memory", e); // the disk's state was logged when it changed
+                log.debug("A block stays in memory", e); // a change of the disk's state was logged
             }
         }
         return best;
     }
 
     /**
-     * The snapshot's bytes have been sent. Where much memory is taken, blocks that are staged by now give theirs to those that
-     * follow: new memory takes the kernel longer than a block its way. Others keep it, as they may be written again.
+     * The snapshot's bytes have been sent. If much memory is taken, its staged blocks free theirs for the following
+     * ones: fresh memory costs the kernel more time than all other work on a block. Otherwise they keep it, as they may
+     * be written again.
      */
     void sent(Snapshot snapshot) {
         if (resources.memory().isMuchUsed()) {
@@ -187,9 +188,8 @@ public final class BlockStaging implements Reclaim.Source {
     }
 
     /**
-     * The file is staged as it was closed, and is to be sent later. Where much memory is taken, blocks that have bytes in less
-     * than half of theirs give it up: a small file takes as much as a large one's block, and is soon read again. With the lock
-     * held.
+     * The file is staged as closed, and will be sent later. If much memory is taken, blocks less than half full give
+     * theirs up: a small file takes as much as a large file's block, and is quickly read again. Caller holds the lock.
      */
     public void closed() {
         if (resources.memory().isMuchUsed()) {
@@ -207,7 +207,7 @@ public final class BlockStaging implements Reclaim.Source {
         return isBusy ? Reclaim.Eviction.BUSY : Reclaim.Eviction.STUCK;
     }
 
-    /** Not if the staging file may not have what was written to it. With the lock held. */
+    /** Not if the staging file may lack bytes written to it. Caller holds the lock. */
     private boolean evict(Block block) {
         return !isSuspect() && block.evict();
     }
@@ -216,7 +216,7 @@ public final class BlockStaging implements Reclaim.Source {
         return live.layer().staged().isSuspect();
     }
 
-    /** It is free once a body has been read. */
+    /** Its memory becomes free once a body has been read. */
     @Override
     public boolean isLeaving(long index, BlockBuffer buffer) {
         return live.locked(() -> blocksAt(index).stream().noneMatch(block -> buffer.equals(block.buffer())));

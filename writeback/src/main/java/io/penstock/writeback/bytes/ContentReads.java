@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the bytes of one written file. Safe for use by any number of threads.
  *
- * <p>A read finds each run of bytes under the file's lock and fetches bytes that are not in memory without it. A
- * commit may replace the base version in between, and then the run is read again: the data file may be the cache's by
- * then, which frees parts of it as it likes.
+ * <p>A read finds each run of bytes under the file's lock, and fetches bytes that are not in memory without it. If a
+ * commit replaces the base version meanwhile, the run is read again: the data file may already belong to the cache,
+ * which may free any part of it.
  */
 public final class ContentReads {
     private static final byte[] ZEROS = new byte[64 << 10];
@@ -32,7 +32,7 @@ public final class ContentReads {
         this.progress = live.progress();
     }
 
-    /** @return bytes read until the buffer is full or the file ends */
+    /** @return bytes read, until the buffer is full or the file ends */
     public int read(long position, ByteBuffer to) throws ObjectStoreException, IOException, InterruptedException {
         int limit = to.limit();
         int start = to.position();
@@ -57,7 +57,7 @@ public final class ContentReads {
     /**
      * Fills the buffer.
      *
-     * @param snapshot to read; null for the file as it is
+     * @param snapshot to read; null for the current file
      */
     public void read(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -67,7 +67,7 @@ public final class ContentReads {
         }
     }
 
-    /** Reads a run of bytes that are in one place. 0 if that was replaced in between: to be tried again. */
+    /** Reads a run of bytes that are in one place. Returns 0 if that place was replaced meanwhile: then try again. */
     private int readRun(@Nullable Snapshot snapshot, long position, ByteBuffer to)
             throws ObjectStoreException, IOException, InterruptedException {
         Segment segment;
@@ -77,7 +77,7 @@ public final class ContentReads {
         lock.lock();
         try {
             while (snapshot == null && live.layer().isRetired()) {
-                progress.await(); // for the version that the data file is given to
+                progress.await(); // for the version that gives its data file to the cache
             }
             BlockMap view = snapshot == null ? live.content() : snapshot.content();
             segment = view.at(position, position + to.remaining());
@@ -122,7 +122,7 @@ public final class ContentReads {
         return length;
     }
 
-    /** Whether the version below is no longer the object because a commit of this file has replaced it. */
+    /** Whether the version below is no longer the object because a commit of this file replaced it. */
     private boolean isReplacedHere(BaseLayer under, @Nullable ObjectVersion below) throws InterruptedException {
         lock.lock();
         try {

@@ -21,11 +21,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a written file, wherever they are: in memory, staged, in the version below, in others that it is to be
- * copied from, or nowhere. Safe for use by any number of threads.
+ * The bytes of a written file, wherever they are: in memory, staged, in the version below, in objects to be copied, or
+ * nowhere. Safe for use by any number of threads.
  *
- * <p>All that replaces content, layer and snapshot together is here, which is why this class is long; readers of
- * them are beside it: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
+ * <p>The class is long because everything that replaces content, layer and snapshot together is here. Their readers are
+ * separate: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
 public final class FileBytes implements BlockMemory.Writer, FileContent {
     private final FileResources resources;
@@ -35,13 +35,13 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     private final PageChecksums sums;
 
     /**
-     * Guards the bytes, the blocks, and the owner's state. Held while bytes are copied to and from memory, never
-     * for I/O or while waiting for anything but {@link #progress}. Callers know it by names of their own, so that the
-     * compiler cannot check those that have to hold it.
+     * Guards the bytes, the blocks, and the owner's state. Held while bytes are copied to and from memory, never during
+     * I/O or waits other than for {@link #progress}. Callers have their own names for it, so the compiler cannot check
+     * those that must hold it.
      */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Something has ended: a commit, the staging of a block, a body of an upload. */
+    /** Signals the end of a commit, of the staging of a block, or of an upload's body. */
     private final Condition progress = lock.newCondition();
 
     @GuardedBy("lock")
@@ -51,17 +51,17 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     private BaseLayer layer;
 
     /**
-     * The content that is being committed; nothing else may be staged until it is, because the data file is that
-     * version's.
+     * The content being committed. Until that ends, nothing else may be staged, because the data file belongs to that
+     * version.
      */
     @GuardedBy("lock")
     private @Nullable Snapshot committing;
 
-    /** The blocks of a snapshot whose commit was {@linkplain #leave left}, as they were; null if the store decides about none. */
+    /** The versions of blocks when their commit was {@linkplain #leave left}; null if no such commit is undecided. */
     @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
-    /** The file that the bytes belong to. Called under the lock. */
+    /** The file that owns the bytes. Called under the lock. */
     public interface Owner {
         String key();
 
@@ -71,13 +71,13 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         /** The block has become whole. */
         void whole(Block block);
 
-        /** Commits the file to free its memory. False if there is nothing to commit, or that has failed a moment ago. */
+        /** Commits the file to free its memory. False if there is nothing to commit or a commit has just failed. */
         boolean commitToFreeMemory();
 
-        /** Whether it is not committed any more, or not before a caller has been told why that has failed. */
+        /** Whether it will not be committed any more, or not before a caller has received the last failure. */
         boolean isStuck();
 
-        /** Why it gets no memory; the failure of a commit is told only once. */
+        /** Why it gets no memory. Reports the failure of a commit only once. */
         IOException refusal();
     }
 
@@ -115,7 +115,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         return locked(owner::key);
     }
 
-    /** What it gives with the lock held. */
+    /** The result of reading while holding the lock. */
     public <T extends @Nullable Object> T locked(Supplier<T> read) {
         lock.lock();
         try {
@@ -125,7 +125,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
     }
 
-    /** Runs it with the lock held. */
+    /** Runs it while holding the lock. */
     public void locked(Runnable change) {
         lock.lock();
         try {
@@ -135,7 +135,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
     }
 
-    /** With the lock held, as the next three. */
+    /** Caller holds the lock, also for the next three methods. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap content() {
         return content;
@@ -152,7 +152,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         return committing != null || left != null;
     }
 
-    /** The content that is being committed; null if none is. */
+    /** The content being committed; null if there is none. */
     @Nullable
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap committing() {
@@ -161,16 +161,16 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
 
     // ---- writing
 
-    /** Where a block's memory comes from. */
+    /** Source of a block's memory. */
     private interface Supply {
-        /** Null if there is none. */
+        /** Null if no memory is available. */
         @Nullable
         ByteBuffer take() throws InterruptedException;
     }
 
     /**
-     * Writes the buffer's bytes; waits for memory in turn. If there is no more memory, or the thread is interrupted,
-     * the bytes written until then stay.
+     * Writes the buffer's bytes. Waits its turn for memory. If no memory is left or the thread is interrupted, the
+     * bytes written before stay.
      *
      * @return bytes written: 0 only if there were none to write
      * @throws IOException if there will be no memory for the first of them
@@ -191,7 +191,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         return from.position() - start;
     }
 
-    /** {@link #write} without waiting. False if there is no memory for all of it: some may be written then. */
+    /** {@link #write} without waiting. False if there is not enough memory: some bytes may be written. */
     public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
         return write(position, from, resources.memory()::acquireNow);
     }
@@ -208,7 +208,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
                     }
                     continue;
                 }
-                spare = null; // the block's now, or given back
+                spare = null; // owned by the block now, or given back
                 from.position(from.position() + length);
                 at += length;
             }
@@ -220,7 +220,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
     }
 
-    /** Writes the base version's bytes of this range, all within one block, unless others were written there. */
+    /** Writes the base version's bytes of this range, within one block, unless others were written there. */
     public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
         ByteBuffer spare = null;
         while (!tryWrite(range.offset(), bytes, spare, true)) {
@@ -234,8 +234,8 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     /**
      * Writes within one block.
      *
-     * @param overBase whether to write only if all of that is the base version's still
-     * @return false if that needs memory and none was brought
+     * @param overBase whether to write only if the whole range still belongs to the base version
+     * @return false if memory is needed and {@code spare} is null
      */
     private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
         lock.lock();
@@ -258,7 +258,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
                 if (block.needsMemory()) {
                     block.give(resources.reclaim().add(staging, block.index(), spare));
                 } else {
-                    resources.memory().release(spare); // another thread has brought some
+                    resources.memory().release(spare); // another thread has added memory
                 }
             }
             boolean wasWhole = block.isWhole();
@@ -281,7 +281,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
 
     // ---- snapshots
 
-    /** Holds a range as it is, or, while a commit runs, as that has it, over the data file that it is staged in from now on. */
+    /** Holds the range of the content, or of a running commit's, over the data file that stages it from now on. */
     public Snapshot hold(ByteRange range) {
         return locked(() -> {
             startOver();
@@ -289,7 +289,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         });
     }
 
-    /** The content that is being committed, or else all there is. With the lock held. */
+    /** The content being committed, or else the current content. Caller holds the lock. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     private BlockMap uploaded() {
         return committing == null ? content : committing.content();
@@ -322,8 +322,8 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     }
 
     /**
-     * Something is about to be staged, or held while it may be: if the content has replaced all that the journal speaks of,
-     * it goes to a data file of its own, so that a crash finds the one or the other. With the lock held.
+     * Called before staging or holding. If the content has replaced everything that the journal refers to, gives it
+     * another data file, so that one or the other is found after a crash. Caller holds the lock.
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {
@@ -333,10 +333,10 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         BaseLayer before = layer;
         layer = before.startOver();
         content.blocks().forEach(Block::standAlone);
-        before.release(); // its files are not removed yet: closing them is quick
+        before.release(); // its files are not removed yet, so closing them is quick
     }
 
-    /** Holds everything, and has changes from now on go above it. With the lock held. */
+    /** Holds everything: later changes go above it. Caller holds the lock. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public Snapshot takeSnapshot() {
         startOver();
@@ -347,11 +347,11 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     }
 
     /**
-     * The snapshot is this version now, and no longer committed: it must not be staged where its successor is. With the
-     * lock held.
+     * The snapshot is now this version and no longer being committed: it must not be staged in its successor's place.
+     * Caller holds the lock.
      *
-     * @param changed whether anything was changed since; else the version is all there is, whatever its size
-     * @return the base layer before, to be released twice: it was the file's and the snapshot's
+     * @param changed whether anything has changed since; if not, the version is the whole content, whatever its size
+     * @return the previous base layer, to be released twice: for the file and for the snapshot
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
@@ -374,20 +374,20 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     }
 
     /**
-     * The request that decides about the snapshot goes on by itself and holds the bytes that it reads, and the file goes on over
-     * the same version, staged in the same data file. With the lock held.
+     * The deciding request continues on its own and holds the bytes that it reads. The file continues over the same
+     * version, staged in the same data file. Caller holds the lock.
      */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void leave() {
         left = committing == null ? Map.of() : committing.content().versions();
         BaseLayer under = detachSnapshot();
         if (under != null) {
-            under.release(); // not the last: it is the file's too
+            under.release(); // not the last use: the file has one too
         }
         progress.signalAll();
     }
 
-    /** The snapshot that was {@linkplain #leave left} is this version now. With the lock held. */
+    /** The snapshot that was {@linkplain #leave left} is now this version. Caller holds the lock. */
     @SuppressWarnings("GuardedBy") // the caller holds it
     public void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
@@ -396,7 +396,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         progress.signalAll();
     }
 
-    /** With the lock held. @return its base layer, to be released; null if there was no snapshot */
+    /** Caller holds the lock. @return the snapshot's base layer, to be released; null if there was no snapshot */
     @GuardedBy("lock")
     private @Nullable BaseLayer detachSnapshot() {
         Snapshot snapshot = committing;
@@ -408,7 +408,7 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         return snapshot.layer();
     }
 
-    /** The commit has ended one way or the other. */
+    /** The commit has ended, successfully or not. */
     public void releaseSnapshot() {
         List<Block> whole = new ArrayList<>();
         BaseLayer under;

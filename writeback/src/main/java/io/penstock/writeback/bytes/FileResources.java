@@ -6,7 +6,7 @@ import io.penstock.writeback.staging.Staging;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources that the bytes of all files of a mount share.
+ * The resources shared by the bytes of all files of a mount.
  *
  * @param reclaim the memory of blocks, and its eviction
  * @param staging the staging disk
@@ -17,7 +17,7 @@ public record FileResources(Reclaim reclaim, Staging staging, BaseContent base) 
         return reclaim.memory();
     }
 
-    /** The layer below a file that has nothing staged. */
+    /** The layer below a file without staged data. */
     public BaseLayer layer(@Nullable ObjectVersion version) {
         return new BaseLayer(version, base, new StagedFile(staging));
     }

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checksums of one file's pages, each computed once: when its block is staged, or, if that comes first, when it is
- * uploaded. Safe for use by any number of threads.
+ * The checksums of one file's pages. Each is computed once, when its block is staged or uploaded, whichever comes
+ * first. Safe for use by any number of threads.
  */
 final class PageChecksums {
     private static final int ZERO_PAGE_CHECKSUM = Crc32c.of(ByteBuffer.allocate(PAGE_SIZE));
@@ -29,7 +29,7 @@ final class PageChecksums {
         this.lock = live.lock();
     }
 
-    /** CRC32C of the page, or of as much of it as lies before the end of the snapshot. */
+    /** CRC32C of the page, or of its part before the end of the snapshot. */
     public int checksum(Snapshot snapshot, long start, int length)
             throws ObjectStoreException, IOException, InterruptedException {
         Block block;
@@ -50,7 +50,7 @@ final class PageChecksums {
             return checksum(memory, page, length);
         }
         if (block != null && length == PAGE_SIZE && compute(block, page)) {
-            return block.checksum(page); // does not change any more: the block is held
+            return block.checksum(page); // final, because the block is held
         }
         ByteBuffer bytes = ByteBuffer.allocate(length);
         live.reads().read(snapshot, start, bytes);
@@ -68,7 +68,7 @@ final class PageChecksums {
         return checksum;
     }
 
-    /** The memory that has the bytes of the segment; null if they are elsewhere. */
+    /** The memory with the bytes of the segment; null if they are elsewhere. */
     private static @Nullable BlockBuffer pinned(Segment segment) {
         Block block = segment.source() == Segment.Source.MEMORY ? segment.block() : null;
         BlockBuffer memory = block == null ? null : block.buffer();
@@ -78,7 +78,7 @@ final class PageChecksums {
         return memory;
     }
 
-    /** CRC32C of the last bytes of a snapshot, in memory that is pinned. */
+    /** CRC32C of the last bytes of a snapshot in pinned memory. */
     private int checksum(BlockBuffer pinned, int page, int length) {
         try {
             return Crc32c.of(pinned.bytes().slice(page * PAGE_SIZE, length));
@@ -87,7 +87,7 @@ final class PageChecksums {
         }
     }
 
-    /** Computes the checksum of a page of the block from memory. False if not all of the page is there. */
+    /** Computes the checksum of a page of the block from memory. False if memory lacks part of the page. */
     public boolean compute(Block block, int page) {
         long start = block.start() + (long) page * PAGE_SIZE;
         BlockBuffer source;

@@ -27,31 +27,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stages blocks in the background, and gets memory for waiting writers: first staged blocks are evicted, oldest
- * first; then others are staged; and where that cannot be, because the disk is full or broken, or has been in vain for
- * a second, the file that has most of the memory is committed as it is, and goes on over that version. Where no file can
- * be, because they have lost their names or their commits have failed a moment ago, writers are refused. So no writer
- * waits for ever, unless the store does not answer. It is long because these steps follow each other: no two of them
- * run at once.
+ * Stages blocks in the background, and finds memory for waiting writers. First it evicts staged blocks, oldest first;
+ * then it stages others. If that is impossible because the disk is full or broken, or has been futile for a second, it
+ * commits the file with the most memory, which continues over that version. If no file can be committed, because they
+ * lost their names or their commits have just failed, writers are refused. So no writer waits forever unless the store
+ * does not respond. The class is long because these steps follow each other and never run at the same time.
  */
 public final class Reclaim implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reclaim.class);
 
-    /** Enough to keep an NVMe busy with writes of a block each. */
+    /** Enough to keep an NVMe disk busy with writes of one block each. */
     private static final int THREADS = 4;
 
-    /** How long to wait, where there was nothing to evict, before looking again without being told to. */
+    /** How long to wait after finding nothing to evict before looking again without a notification. */
     private static final long PAUSE_MILLIS = 1000;
 
     /**
-     * How long there must have been nothing to evict before a writer is refused: staging that is full is tried again
-     * after a second.
+     * How long nothing must have been evictable before a writer is refused: a full staging disk is tried again after a
+     * second.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final BlockMemory memory;
 
-    /** All files that are there now. */
+    /** All current files. */
     private final Supplier<? extends Stream<? extends Source>> files;
 
     private final LongSupplier nanoTime;
@@ -59,60 +58,60 @@ public final class Reclaim implements AutoCloseable {
     private final ExecutorService stagers = Executors.newFixedThreadPool(
             THREADS, Thread.ofPlatform().daemon().name("penstock-stage-", 0).factory());
 
-    /** Each once: a program may write the end of one block over and over, and its threads would wait for each other. */
+    /** Each block once: when a program keeps rewriting the end of one block, the threads would wait for each other. */
     private final Set<Block> queued = ConcurrentHashMap.newKeySet();
 
     private final Thread reclaimer =
             Thread.ofPlatform().daemon().name("penstock-reclaim").unstarted(this::run);
 
-    /** All memory that is handed out, oldest first. */
+    /** All memory handed out, oldest first. */
     @GuardedBy("this")
     private final Map<BlockBuffer, Use> uses = new LinkedHashMap<>();
 
     @GuardedBy("this")
     private boolean wanted;
 
-    /** Until the next look, if writers wait. Confined to the reclaimer. */
+    /** Until the next look while writers wait. Confined to the reclaimer. */
     private long pauseMillis = PAUSE_MILLIS;
 
     @GuardedBy("this")
     private boolean closed;
 
-    /** Whether there has been nothing to evict since a time, by the clock of nanoseconds. */
+    /** Whether nothing has been evictable since {@code fruitlessSince}, by the clock of nanoseconds. */
     @GuardedBy("this")
     private boolean fruitless;
 
     @GuardedBy("this")
     private long fruitlessSince;
 
-    /** The result of an attempt to evict a block, the best first. */
+    /** The result of an attempt to evict a block, best first. */
     public enum Eviction {
         FREED,
-        /** It was written again meanwhile, or its bytes are being read: another attempt may free it. */
+        /** It was written again or is being read: another attempt may free it. */
         BUSY,
-        /** It cannot be staged now, or its memory is not its own any more. */
+        /** It cannot be staged now, or no longer owns its memory. */
         STUCK
     }
 
-    /** A file that has memory. */
+    /** A file with memory. */
     public interface Source {
-        /** Writes the block's bytes that are in memory only to the staging disk. False if that cannot be now. */
+        /** Writes the block's bytes that are only in memory to the staging disk. False if that is impossible now. */
         boolean stage(Block block) throws IOException;
 
-        /** Evicts a block from memory, after staging it if need be and allowed. */
+        /** Evicts a block from memory, after staging it if needed and allowed. */
         Eviction evict(long block, boolean afterStaging);
 
-        /** Whether the memory, taken for this block, belongs to no block any more: it comes free by itself soon. */
+        /** Whether the memory taken for this block no longer belongs to any block: then it becomes free soon. */
         boolean isLeaving(long block, BlockBuffer memory);
 
-        /** Commits the file to free its memory. False if no commit runs or is to begin. */
+        /** Commits the file to free its memory. False if no commit runs or will begin. */
         boolean commitToFreeMemory();
 
-        /** {@link #commitToFreeMemory}, if that frees space on the staging disk, and space is what it lacks. */
+        /** {@link #commitToFreeMemory}, if that frees space on the staging disk and the disk lacks space. */
         boolean commitToFreeStaging();
     }
 
-    /** @param block index of the block that the memory was taken for */
+    /** @param block index of the block for which the memory was taken */
     private record Use(BlockBuffer buffer, Source file, long block) {}
 
     public Reclaim(WritebackLimits limits, Supplier<? extends Stream<? extends Source>> files) {
@@ -134,7 +133,7 @@ public final class Reclaim implements AutoCloseable {
         return memory;
     }
 
-    /** The memory, as {@link BlockMemory#acquire} gave it, is a block's from now on. */
+    /** The memory, from {@link BlockMemory#acquire}, belongs to a block from now on. */
     public BlockBuffer add(Source file, long block, ByteBuffer bytes) {
         BlockBuffer buffer = new BlockBuffer(bytes, this::freed);
         synchronized (this) {
@@ -151,7 +150,7 @@ public final class Reclaim implements AutoCloseable {
         memory.release(buffer.bytes());
     }
 
-    /** Has it done by a thread that stages. */
+    /** Runs the work on a staging thread. */
     public Future<Boolean> staged(Callable<Boolean> work) throws IOException {
         try {
             return stagers.submit(work);
@@ -160,7 +159,7 @@ public final class Reclaim implements AutoCloseable {
         }
     }
 
-    /** Has the block staged soon, unless that is queued or under way: what is written meanwhile is staged when it has to be. */
+    /** Stages the block soon, unless that is queued or in progress: later writes are staged when needed. */
     public void stage(Source file, Block block) {
         if (!queued.add(block)) {
             return;
@@ -170,7 +169,7 @@ public final class Reclaim implements AutoCloseable {
                 try {
                     boolean _ = file.stage(block);
                 } catch (IOException e) {
-                    log.debug("A block stays in memory", e); // the disk's state was logged when it changed
+                    log.debug("A block stays in memory", e); // a change of the disk's state was logged
                 } catch (RuntimeException | Error e) {
                     log.error("Unforeseen while a block was staged", e);
                 } finally {
@@ -182,7 +181,7 @@ public final class Reclaim implements AutoCloseable {
         }
     }
 
-    /** A writer waits for memory, or there may be more to evict than before. */
+    /** A writer waits for memory, or more may be evictable than before. */
     synchronized void wake() {
         wanted = true;
         notifyAll();
@@ -208,7 +207,7 @@ public final class Reclaim implements AutoCloseable {
             Eviction eviction = evict();
             if (eviction == Eviction.FREED) {
                 fruitful();
-                wake(); // there may be more
+                wake(); // more may be evictable
                 return;
             }
             long fruitlessNanos = fruitlessNanos();
@@ -217,7 +216,7 @@ public final class Reclaim implements AutoCloseable {
             } else if (commitToFreeMemory()) {
                 fruitful();
             } else if (fruitlessNanos >= PATIENCE_NANOS) {
-                fruitful(); // the writers that are left have as much patience again
+                fruitful(); // the remaining writers have the same patience again
                 memory.refuse();
             }
         } catch (RuntimeException | Error e) {
@@ -229,7 +228,7 @@ public final class Reclaim implements AutoCloseable {
         fruitless = false;
     }
 
-    /** How long there has been nothing to evict. */
+    /** How long nothing has been evictable. */
     private synchronized long fruitlessNanos() {
         long now = nanoTime.getAsLong();
         if (!fruitless) {
@@ -239,7 +238,7 @@ public final class Reclaim implements AutoCloseable {
         return now - fruitlessSince;
     }
 
-    /** False if it is closed. */
+    /** False if this is closed. */
     private synchronized boolean awaitWork() throws InterruptedException {
         while (!wanted && !closed) {
             if (memory.waiting() > 0) {
@@ -256,7 +255,7 @@ public final class Reclaim implements AutoCloseable {
     /**
      * The memory of all blocks at one moment.
      *
-     * @param isOnItsWay whether a writer had memory that it had not given to a block yet
+     * @param isOnItsWay whether a writer had memory that it had not yet given to a block
      */
     private record Taken(List<Use> uses, boolean isOnItsWay) {}
 
@@ -264,7 +263,7 @@ public final class Reclaim implements AutoCloseable {
         return new Taken(new ArrayList<>(uses.values()), memory.usedBytes() > (long) uses.size() * Block.BLOCK_SIZE);
     }
 
-    /** Evicts blocks until no writer waits for memory. The best that came of one. */
+    /** Evicts blocks until no writer waits for memory. Returns the best result. */
     private Eviction evict() {
         Eviction best = Eviction.STUCK;
         for (boolean afterStaging : new boolean[] {false, true}) {
@@ -286,7 +285,7 @@ public final class Reclaim implements AutoCloseable {
         return best;
     }
 
-    /** Has a file committed, or finds that one is, or that memory is on its way. False if there is nothing to wait for. */
+    /** Commits a file, or finds a commit or memory under way. False if there is nothing to wait for. */
     private boolean commitToFreeMemory() {
         List<Use> all = taken().uses;
         Map<Source, Integer> counts = new HashMap<>();
@@ -297,10 +296,10 @@ public final class Reclaim implements AutoCloseable {
         most.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
         return most.stream().anyMatch(entry -> entry.getKey().commitToFreeMemory())
                 || all.stream().anyMatch(use -> use.file.isLeaving(use.block, use.buffer))
-                || files.get().anyMatch(Source::commitToFreeStaging); // so that others can be staged
+                || files.get().anyMatch(Source::commitToFreeStaging); // makes room for staging others
     }
 
-    /** Ends the threads; blocks that are not staged yet stay so. */
+    /** Ends the threads. Blocks not staged yet stay unstaged. */
     @Override
     public void close() {
         synchronized (this) {

@@ -17,7 +17,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** A range of a file, from the start of a page, held as it was. */
+/** An unchanging range of a file, from the start of a page. */
 public final class Snapshot implements FileContent.SnapshotBody {
     private final FileBytes file;
     private final BlockMap content;
@@ -26,8 +26,8 @@ public final class Snapshot implements FileContent.SnapshotBody {
     private OptionalInt crc32c = OptionalInt.empty(); // set before others see it
 
     /**
-     * @param content held by the caller, to be released by this
-     * @param layer in use by the caller, to be released by this
+     * @param content held by the caller; this releases it
+     * @param layer in use by the caller; this releases it
      */
     public Snapshot(FileBytes file, BlockMap content, BaseLayer layer, ByteRange range) {
         this.file = file;
@@ -49,12 +49,12 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return file.key();
     }
 
-    /** Bytes of the whole file, as it is here. */
+    /** Bytes of the whole file in this snapshot. */
     public long size() {
         return content.size();
     }
 
-    /** Computes the checksum, from those of the pages. */
+    /** Computes the checksum from those of the pages. */
     public Snapshot summed() throws IOException, InterruptedException {
         int sum = 0;
         try {
@@ -69,12 +69,12 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return this;
     }
 
-    /** Not to be taken for the store's response to the upload. */
+    /** An IOException, so that it is not taken for the store's response to the upload. */
     private static IOException unreadable(ObjectStoreException cause) {
         return new IOException("the version below the written bytes cannot be read: " + cause.getMessage(), cause);
     }
 
-    /** The bytes of the whole file that are not those of an earlier version of this object. */
+    /** The bytes of the whole file that do not belong to an earlier version of this object. */
     public List<ByteRange> written() {
         return file.locked(() -> {
             List<ByteRange> written = new ArrayList<>();
@@ -106,7 +106,7 @@ public final class Snapshot implements FileContent.SnapshotBody {
         });
     }
 
-    /** CRC32C of the page, as far as it lies in the range. */
+    /** CRC32C of the page within the range. */
     public int checksum(int page) throws ObjectStoreException, IOException, InterruptedException {
         long start = (long) page * PAGE_SIZE;
         return file.sums().checksum(this, start, (int) Math.min(PAGE_SIZE, range.end() - start));
@@ -117,12 +117,12 @@ public final class Snapshot implements FileContent.SnapshotBody {
         file.reads().read(this, position, to);
     }
 
-    /** Writes the blocks that are in memory only to the staging file. False if that cannot be now. */
+    /** Writes the blocks that are only in memory to the staging file. False if that is impossible now. */
     public boolean stageAll() throws IOException, InterruptedException {
         return file.staging().stageAll(this);
     }
 
-    /** The data file is about to be the cache's: from now on it is read only through this. */
+    /** The data file is about to belong to the cache: from now on only this snapshot reads it. */
     public void retire() {
         file.locked(layer::retire);
     }

@@ -7,29 +7,29 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The written bytes of one block of a file. They are in memory, in the staging file, or in both; where both have
- * one, memory is right. All that changes one of its ranges is here, because it has to change the others: hence its length.
- * Guarded by the file's lock, all of it.
+ * The written bytes of one block of a file. They are in memory, in the staging file, or in both; where both have a
+ * byte, memory is right. The class is long because a change of one of its ranges must also change the others. Entirely
+ * guarded by the file's lock.
  *
  * <pre>
  *   written ──▶ unstaged, in memory ──staging──▶ staged, in memory ──evicted──▶ staged
  *                        ▲───────────────written again──────┴───────────────────────┘
  * </pre>
  *
- * <p>A block that is {@linkplain #hold held} does not change: writes go to a {@linkplain #fork copy}, which takes
- * its place in the file. The copy has the same place on disk, and so is not staged before the holders are done.
+ * <p>A {@linkplain #hold held} block does not change: writes go to a {@linkplain #fork copy}, which replaces it in the
+ * file. The copy has the same place on disk, and so is not staged before the holders have finished.
  */
 public final class Block {
-    /** Bytes of a logical block, the unit that is staged and of which parts are made. */
+    /** Bytes of a logical block, the unit of staging and of parts. */
     public static final int BLOCK_SIZE = 4 << 20;
 
-    /** Where it is read. */
+    /** Where the block is visible. */
     private enum Place {
-        /** It is the file's block of its index. */
+        /** It is the file's current block. */
         IN_FILE,
-        /** It is no longer part of the file: it is there for its holders. */
+        /** It no longer belongs to the file, and only its holders use it. */
         LEFT,
-        /** It has left the file, and its place in the staging file is its successor's: its holders read it from memory. */
+        /** It has left the file, and its successor owns its place in the staging file: holders read it from memory. */
         DISPLACED
     }
 
@@ -38,13 +38,13 @@ public final class Block {
     /** The ranges that differ from the version below. */
     private final Ranges data;
 
-    /** The ranges in memory; all else is staged. */
+    /** The ranges in memory. All others are staged. */
     private Ranges inMemory;
 
-    /** The ranges in memory only, or newer there, without those that are being {@link #staging staged}. */
+    /** The ranges only in memory, or newer there, except those being {@link #staging staged}. */
     private Ranges unstaged;
 
-    /** The ranges on their way from memory to the staging file. */
+    /** The ranges being copied from memory to the staging file. */
     private @Nullable Ranges staging;
 
     /** The ranges of which the staging file has some version. */
@@ -59,15 +59,15 @@ public final class Block {
 
     private int holders;
 
-    /** The block that this is a copy of, as long as that is held. */
+    /** The block from which this was copied, while it is held. */
     private @Nullable Block original;
 
     private Place place = Place.IN_FILE;
 
-    /** Changes with each write, so that work done on an older version is known to be out of date. */
+    /** Changes with each write, to detect work on an older version. */
     private int version;
 
-    /** Whether the journal has all {@link #stored} ranges; it is told of removed ones separately. */
+    /** Whether the journal has all {@link #stored} ranges. Removed ranges are journalled separately. */
     private boolean journalled;
 
     public Block(long index) {
@@ -118,7 +118,7 @@ public final class Block {
         return buffer == null || buffer.isShared();
     }
 
-    /** Takes the memory to write to. */
+    /** Takes memory to write to. */
     public void give(BlockBuffer fresh) {
         BlockBuffer shared = buffer;
         if (shared != null) {
@@ -142,13 +142,13 @@ public final class Block {
         changed(position, position + length);
     }
 
-    /** The range is no longer data of this block. */
+    /** Removes the range from the block's data. */
     public void forget(long from, long to) {
         data.remove(from, to);
         inMemory.remove(from, to);
         unstaged.remove(from, to);
         if (staging != null) {
-            staging.remove(from, to); // it arrives, but does not count
+            staging.remove(from, to); // it is still written to disk, but does not count
         }
         stored.remove(from, to);
         changed(from, to);
@@ -163,7 +163,7 @@ public final class Block {
         }
     }
 
-    /** Copies bytes that are in memory. */
+    /** Copies bytes from memory. */
     public void read(long position, ByteBuffer to, int length) {
         if (buffer == null || !inMemory.covers(position, position + length)) {
             throw new IllegalStateException("block " + index + " does not have these bytes in memory");
@@ -176,7 +176,7 @@ public final class Block {
         return Math.toIntExact(position - start());
     }
 
-    /** The block has left the file; its memory goes with its last holder. */
+    /** The block has left the file. Its memory is freed with its last holder. */
     public void drop() {
         if (place == Place.IN_FILE) {
             place = Place.LEFT;
@@ -184,7 +184,7 @@ public final class Block {
         freeIfUnused();
     }
 
-    /** The version below is another now, which has all bytes but those written to memory since. */
+    /** The version below was replaced, and contains all bytes except those written to memory since. */
     public void rebase() {
         stored.remove(start(), end());
         data.remove(start(), end());
@@ -218,7 +218,7 @@ public final class Block {
         }
     }
 
-    /** A copy to be written in place of this one. Shares the memory until then. */
+    /** A copy to be written instead of this one. Shares the memory until then. */
     Block fork() {
         Block copy = new Block(index, data.copy(), inMemory.copy(), unstaged.copy(), stored.copy());
         if (staging != null) {
@@ -239,12 +239,12 @@ public final class Block {
         return staging != null;
     }
 
-    /** Whether its place in the staging file is being written: by it, or by the block that it is a copy of. */
+    /** Whether its place in the staging file is being written, for it or for the block from which it was copied. */
     public boolean isPlaceWritten() {
         return isStaging() || (original != null && original.isPlaceWritten());
     }
 
-    /** Whether something of it has yet to be staged. */
+    /** Whether some of it is not staged yet. */
     public boolean isUnstaged() {
         return !unstaged.isEmpty() || staging != null;
     }
@@ -260,8 +260,8 @@ public final class Block {
     }
 
     /**
-     * {@link #mayBeStaged}, also in the place of a block that is still held, if that is in memory: it stays there
-     * then, so that staging does not wait for the holder, which may wait for the store.
+     * {@link #mayBeStaged}, also in the place of a held block that is in memory. That block then stays in memory:
+     * staging does not wait for its holder, which may wait for the store.
      */
     public boolean takesPlace() {
         if (original != null && original.leavesPlace()) {
@@ -270,7 +270,7 @@ public final class Block {
         return mayBeStaged();
     }
 
-    /** It has a place of its own in the staging file: there is no need to wait for the block that was there before. */
+    /** It has another place in the staging file, and need not wait for the block from which it was copied. */
     public void standAlone() {
         original = null;
     }
@@ -280,7 +280,7 @@ public final class Block {
             return false;
         }
         original = null;
-        place = isHeld() && isInMemory() ? Place.DISPLACED : Place.LEFT; // the original of another has left the file
+        place = isHeld() && isInMemory() ? Place.DISPLACED : Place.LEFT; // the original of a copy has left the file
         return isDisplaced() || !isHeld();
     }
 
@@ -296,7 +296,7 @@ public final class Block {
         return staging == null && !mayBeStaged();
     }
 
-    /** The bytes to be staged, in memory that stays until {@link #endStaging}. */
+    /** The bytes to stage, in memory that stays valid until {@link #endStaging}. */
     public BlockBuffer beginStaging() {
         BlockBuffer source = buffer;
         if (source == null || staging != null) {
@@ -322,7 +322,7 @@ public final class Block {
         source.unpin();
     }
 
-    /** The journal need not be told again of ranges that it has and that are written again. */
+    /** Ranges that the journal has already need no new record when they are written again. */
     private void store(Ranges written) {
         for (ByteRange range : written.toList()) {
             if (!stored.covers(range.offset(), range.end())) {
@@ -344,7 +344,7 @@ public final class Block {
         journalled = known;
     }
 
-    /** Found in the staging file of an earlier run. */
+    /** Records a range found in the staging file of an earlier run. */
     public void found(long from, long to) {
         data.add(from, to);
         stored.add(from, to);
@@ -356,7 +356,7 @@ public final class Block {
         return buffer;
     }
 
-    /** Gives the memory up, if all of it is staged and it is not in use. */
+    /** Frees the memory if everything in it is staged and it is not in use. */
     public boolean evict() {
         if (buffer == null || isUnstaged() || isDisplaced() || buffer.isPinned()) {
             return false;

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /**
- * One block's worth of memory, with a count of its users: the blocks that share it (one in a snapshot and its copy
- * that is written), and readers without their file's lock. The last user gives it back.
+ * One block's worth of memory, with a count of its users: the blocks that share it (one in a snapshot and its copy that
+ * is written), and readers without their file's lock. The last user gives it back.
  */
 public final class BlockBuffer {
     private final ByteBuffer bytes;

@@ -14,28 +14,28 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a file: blocks over zeros over the base version. A byte is in a block's data, or in a hole that was
- * made over the base version, or, before {@code baseEnd}, that version's, or zero. All that changes one of these is
- * here, because it has to change the others: hence its length. Guarded by the file's lock.
+ * The content of a file: blocks over zeros over the base version. A byte is in a block's data, else in a hole made over
+ * the base version, else in that version if before {@code baseEnd}, else zero. The class is long because a change of
+ * one of these must also change the others. Guarded by the file's lock.
  */
 public final class BlockMap {
     private final NavigableMap<Long, Block> blocks;
 
-    /** The ranges of the version below that were made zero; where a block has data, that counts. */
+    /** The ranges of the version below that were set to zeros. The data of blocks takes precedence. */
     private final Ranges zeros;
 
-    /** Where the version below ends to count: its size, or less since the file was cut. Never more than the size. */
+    /** End of the used part of the version below: its size, or less since the file was cut. At most the file's size. */
     private long baseEnd;
 
     private long size;
 
-    /** The least that the size has been since it was {@linkplain #noteSize noted}. */
+    /** The smallest size since it was {@linkplain #noteSize noted}. */
     private long leastSize;
 
     private Removals sinceCommit = new Removals();
     private Removals sinceJournal = new Removals();
 
-    /** The ranges that were taken away since a time: the version below must not show there again. */
+    /** The ranges removed since some moment: the version below must not become visible there again. */
     public static final class Removals {
         private final Ranges zeroed = new Ranges();
         private long cut = Long.MAX_VALUE;
@@ -44,7 +44,7 @@ public final class BlockMap {
             return zeroed;
         }
 
-        /** The least size that the file had. */
+        /** The smallest size that the file had. */
         public long cut() {
             return cut;
         }
@@ -62,7 +62,7 @@ public final class BlockMap {
         this.leastSize = size;
     }
 
-    /** The same at another time: its blocks are held until {@link #release}. */
+    /** The current content of the range. Its blocks are held until {@link #release}. */
     public BlockMap hold(long from, long to) {
         NavigableMap<Long, Block> held =
                 from >= to ? new TreeMap<>() : new TreeMap<>(blocks.subMap(indexOf(from), true, indexOf(to - 1), true));
@@ -102,7 +102,7 @@ public final class BlockMap {
 
     // ---- changing
 
-    /** The position's block, to be changed: new if there is none, a copy if it is held. */
+    /** The block to change at the position: a new one if there is none, a copy if it is held. */
     public Block blockForWriting(long position) {
         return blocks.compute(indexOf(position), (index, block) -> {
             if (block == null) {
@@ -136,7 +136,7 @@ public final class BlockMap {
         leastSize = Math.min(leastSize, size);
     }
 
-    /** Makes the range, within the size, zeros. */
+    /** Sets the range, within the size, to zeros. */
     public void zero(long from, long to) {
         forget(from, to);
         zeros.add(from, Math.min(to, baseEnd));
@@ -144,18 +144,18 @@ public final class BlockMap {
         sinceJournal.zeroed.add(from, to);
     }
 
-    /** Whether the file has this size, and all of it is the base version's. */
+    /** Whether the file has this size and is entirely the base version's. */
     public boolean isAllBase(long end) {
         return size == end && baseEnd == end && blocks.isEmpty() && zeros.isEmpty();
     }
 
-    /** The base version counts up to here; until now the file was empty, or {@linkplain #isAllBase all base}. */
+    /** Uses the base version up to this end. Until now the file was empty or {@linkplain #isAllBase all base}. */
     public void extendBase(long end) {
         baseEnd = end;
         size = end;
     }
 
-    /** Nothing of the base version counts any more, as blocks have all of it. */
+    /** No longer uses the base version, because blocks have all of its bytes. */
     public void forgetBase() {
         baseEnd = 0;
         zeros.remove(0, Long.MAX_VALUE);
@@ -180,7 +180,7 @@ public final class BlockMap {
 
     // ---- reading
 
-    /** Where the byte at the position is, and those that follow it there, up to the limit. */
+    /** Where the byte at the position is, and those after it in the same place, up to the limit. */
     public Segment at(long position, long limit) {
         Block block = blocks.get(indexOf(position));
         if (block == null) {
@@ -212,7 +212,7 @@ public final class BlockMap {
         return new Segment(Segment.Source.BASE, Math.min(Math.min(limit, zero), baseEnd), null);
     }
 
-    /** The first byte at or after the offset that is data, or lies in a hole; -1 if there is none. */
+    /** The first byte at or after the offset that is data or, for a hole, lies in one; -1 if there is none. */
     public long seek(long offset, boolean hole) {
         for (long position = offset; position < size; ) {
             Segment segment = at(position, size);
@@ -224,9 +224,7 @@ public final class BlockMap {
         return hole && offset < size ? size : -1;
     }
 
-    /**
-     * The runs that make up the range, whole blocks but for the file's end; unchanged ones are of the version below.
-     */
+    /** The runs of the range, in whole blocks except at the file's end. Unchanged runs are in the version below. */
     public List<Run> runs(ByteRange within, @Nullable ObjectVersion base) {
         long end = Math.min(size, within.end());
         Ranges changed = changed(within.offset(), end);
@@ -264,12 +262,12 @@ public final class BlockMap {
 
     // ---- from one version below to the next
 
-    /** The content is held as it is now, to be committed. */
+    /** The current content is held to be committed. */
     public void commitBegins() {
         sinceCommit = new Removals();
     }
 
-    /** Whether all content from before the last journal record is gone, and none of the present is staged. */
+    /** Whether all content from before the last journal record is gone, and no current content is staged. */
     public boolean isReplaced() {
         return sinceJournal.cut == 0
                 && blocks.values().stream().allMatch(block -> block.stored().isEmpty());
@@ -281,13 +279,13 @@ public final class BlockMap {
         return taken;
     }
 
-    /** The removals will have to be journalled after all. */
+    /** The removals must be journalled after all. */
     public void putBack(Removals taken) {
         sinceJournal.zeroed.addAll(taken.zeroed);
         sinceJournal.cut = Math.min(sinceJournal.cut, taken.cut);
     }
 
-    /** Goes on over the version that was made of the content held since {@link #commitBegins}. */
+    /** Continues over the version made of the content held since {@link #commitBegins}. */
     public BlockMap over(long baseSize, BlockMap committed) {
         NavigableMap<Long, Block> changed = new TreeMap<>();
         for (Block block : blocks.values()) {
@@ -302,11 +300,11 @@ public final class BlockMap {
         Ranges above = sinceCommit.zeroed.copy();
         above.remove(counts, Long.MAX_VALUE);
         BlockMap next = new BlockMap(changed, above, counts, size);
-        next.sinceJournal.zeroed.addAll(above); // the next journal does not know of ranges made zero since
+        next.sinceJournal.zeroed.addAll(above); // the next journal lacks the ranges set to zeros since
         return next;
     }
 
-    /** Each block as it is now. */
+    /** The current version of each block. */
     public Map<Block, Integer> versions() {
         Map<Block, Integer> versions = new HashMap<>();
         blocks.values().forEach(block -> versions.put(block, block.version()));
@@ -314,8 +312,8 @@ public final class BlockMap {
     }
 
     /**
-     * Goes on over the version that was made of the content held since {@link #commitBegins}, in the same staging
-     * file, whose journal goes on too: so a block leaves only if the journal has all of it.
+     * Continues over the version made of the content held since {@link #commitBegins}, in the same staging file and its
+     * journal. So a block leaves only if the journal has all of it.
      *
      * @param committed the blocks as they were then
      */
@@ -331,13 +329,13 @@ public final class BlockMap {
         zeros.remove(0, Long.MAX_VALUE);
         zeros.addAll(sinceCommit.zeroed);
         zeros.remove(baseEnd, Long.MAX_VALUE);
-        Ranges holes = zeros.copy(); // past the end of the version before, the journal did not have to have them
+        Ranges holes = zeros.copy(); // the journal may lack those past the end of the previous version
         blocks.values()
                 .forEach(block -> block.data().toList().forEach(data -> holes.remove(data.offset(), data.end())));
         sinceJournal.zeroed.addAll(holes);
     }
 
-    /** As an earlier run has left it, all of it staged. */
+    /** Content from an earlier run, all of it staged. */
     public static BlockMap found(long baseEnd, long size, Ranges zeros, Ranges data) {
         BlockMap content = new BlockMap(new TreeMap<>(), zeros.copy(), baseEnd, size);
         for (ByteRange range : data.toList()) {

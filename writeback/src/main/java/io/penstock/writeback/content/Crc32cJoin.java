@@ -1,10 +1,10 @@
 package io.penstock.writeback.content;
 
 /**
- * The CRC32C of two runs of bytes, one after the other, from those of each: a part's, from those of its pages.
+ * The CRC32C of two adjacent runs of bytes, from the CRC32C of each: a part's, from those of its pages.
  *
- * <p>A CRC is the remainder of a division by a polynomial over GF(2). To append n bytes to others multiplies the
- * value of those by x^8n, and so their remainder too; the CRC's initial and final inversions cancel out.
+ * <p>A CRC is the remainder of a division by a polynomial over GF(2). Appending n bytes to others multiplies the value
+ * of those by x^8n, and so their remainder too. The CRC's initial and final inversions cancel out.
  */
 public final class Crc32cJoin {
     /** Castagnoli's polynomial, lowest power in the highest bit, without x^32: RFC 3720, section 12.1. */

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A set of bytes, kept as disjoint runs in order; runs that touch are one. Guarded by the lock of its owner. */
+/** A set of bytes, as sorted, disjoint runs. Adjacent runs are merged. Guarded by the lock of its owner. */
 public final class Ranges {
     /** No byte. */
     public static final long NONE = Long.MAX_VALUE;
@@ -54,18 +54,18 @@ public final class Ranges {
         return runs;
     }
 
-    /** Whether all bytes of {@code [from, to)} are in it. */
+    /** Whether it contains all bytes of {@code [from, to)}. */
     public boolean covers(long from, long to) {
         int below = boundsUpTo(from);
         return from >= to || (below % 2 == 1 && bounds[below] >= to);
     }
 
-    /** Whether all bytes of the others are in it. */
+    /** Whether it contains all bytes of the others. */
     boolean covers(Ranges others) {
         return others.toList().stream().allMatch(range -> covers(range.offset(), range.end()));
     }
 
-    /** The first byte at or after the offset that is in it, or {@link #NONE}. */
+    /** The first byte in the set at or after the offset, or {@link #NONE}. */
     public long nextIn(long offset) {
         int below = boundsUpTo(offset);
         if (below % 2 == 1) {
@@ -74,7 +74,7 @@ public final class Ranges {
         return below < count ? bounds[below] : NONE;
     }
 
-    /** The first byte at or after the offset that is not in it. */
+    /** The first byte not in the set at or after the offset. */
     long nextOut(long offset) {
         int below = boundsUpTo(offset);
         return below % 2 == 1 ? bounds[below] : offset;
@@ -127,7 +127,7 @@ public final class Ranges {
         return found >= 0 ? found : -found - 1;
     }
 
-    /** Puts up to two bounds in the place of those from the first up to, without, the last. */
+    /** Replaces the bounds from {@code first} to before {@code last} by up to two bounds. */
     private void replace(int first, int last, long start, long end) {
         int added = (start != NONE ? 1 : 0) + (end != NONE ? 1 : 0);
         int changed = count - (last - first) + added;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Where a run of a file's bytes is.
  *
  * @param end of the run, after its last byte
- * @param block that has the bytes of a run in memory or in the staging file; null for the others
+ * @param block with the bytes of a run in memory or in the staging file; null for other runs
  */
 public record Segment(Source source, long end, @Nullable Block block) {
     public enum Source {

@@ -10,14 +10,14 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The journal of one file between two commits, made when there is something to note. */
+/** The journal of one file between two commits. Created with its first record. */
 public final class FileJournal implements UploadJournal {
     private static final Logger log = LoggerFactory.getLogger(FileJournal.class);
 
     private final StagedFile file;
     private final Supplier<JournalRecord.Opened> opened;
 
-    /** @param opened the file's present identity */
+    /** @param opened the file's current identity */
     public FileJournal(StagedFile file, Supplier<JournalRecord.Opened> opened) {
         this.file = file;
         this.opened = opened;
@@ -41,7 +41,7 @@ public final class FileJournal implements UploadJournal {
         }
     }
 
-    /** Without waiting for the disk: parts lost in a crash of the machine are uploaded again. */
+    /** Does not wait for the disk: parts lost in a crash of the machine are uploaded again. */
     private void note(JournalRecord entry) {
         try {
             file.journal().open(opened.get()).append(entry);
@@ -61,9 +61,9 @@ public final class FileJournal implements UploadJournal {
     }
 
     /**
-     * Adds a record to those that a crash would find, if it would find any.
+     * Adds a record to those found after a crash, if there are any.
      *
-     * @return whether a crash would find it, or nothing
+     * @return whether this record, or nothing, would be found after a crash
      */
     public boolean amend(JournalRecord entry) {
         Journal journal = file.journal().get();

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of earlier runs in the staging folder. Files that were neither fsynced nor closed are removed, as are data
- * files without a journal, and journals that have not taken another's place; those of another bucket are left alone.
- * Unreadable journals are set aside. Each way in which a journal and its data file can be incomplete is told apart
- * here, which is why this class is long.
+ * The files of earlier runs in the staging folder. Removes files that were neither fsynced nor closed, data files
+ * without a journal, and journals that have not replaced another. Leaves those of other buckets alone, and sets
+ * unreadable journals aside. The class is long because it distinguishes all ways in which a journal and its data file
+ * can be incomplete.
  */
 public final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -38,7 +38,7 @@ public final class Recovery {
     /**
      * A file that was closed or fsynced.
      *
-     * @param opened of the state, as {@code written}
+     * @param opened of the state, like {@code written}
      * @param state of its journal
      */
     public record Found(
@@ -51,7 +51,7 @@ public final class Recovery {
     /**
      * Uploads of one file that nothing will resume.
      *
-     * @param aborted to be run once they are: until then a further run finds them too
+     * @param aborted runs once they are aborted: until then the next run finds them too
      */
     public record Orphans(List<MultipartUpload> uploads, Runnable aborted) {}
 
@@ -59,7 +59,7 @@ public final class Recovery {
         this.staging = staging;
     }
 
-    /** Empty where there is no staging folder. */
+    /** Empty without a staging folder. */
     public static Recovery of(Staging staging) throws IOException {
         Recovery recovery = new Recovery(staging);
         if (staging.hasFolder()) {
@@ -68,12 +68,12 @@ public final class Recovery {
         return recovery;
     }
 
-    /** To be committed. */
+    /** Files to commit. */
     public List<Found> found() {
         return found;
     }
 
-    /** To be left to {@code penstock recover}. */
+    /** Files left to {@code penstock recover}. */
     public List<Found> kept() {
         return kept;
     }
@@ -82,12 +82,12 @@ public final class Recovery {
         return orphans;
     }
 
-    /** Of other buckets, left alone. */
+    /** Files of other buckets, left alone. */
     public List<StrandedFile> stranded() {
         return stranded;
     }
 
-    /** Set aside. */
+    /** Files set aside. */
     public List<UnreadableFile> unreadable() {
         return unreadable;
     }
@@ -124,7 +124,7 @@ public final class Recovery {
         return !names.contains(journal) && !names.contains(journal + StagedFile.UNREADABLE);
     }
 
-    /** The data files of a staged file; there may be one that its journal did not speak of yet, or not any more. */
+    /** The data files of a staged file. Its journal may not refer to one of them yet, or no longer. */
     private static List<String> dataOf(String name, String end, NavigableSet<String> names) {
         return names.subSet(name + ".", name + "/").stream() // '/' follows '.'
                 .filter(file -> file.endsWith(end))
@@ -179,7 +179,7 @@ public final class Recovery {
         return String.valueOf(e.getMessage());
     }
 
-    /** Why the data file cannot have all that the journal speaks of; null if it can, or need not. */
+    /** Why the data file cannot contain everything in the journal; null if it can or need not. */
     private @Nullable String faultOf(String data, boolean isThere, JournalState state) {
         if (state.written() == null || state.data().isEmpty()) {
             return null;
@@ -193,7 +193,7 @@ public final class Recovery {
         }
     }
 
-    /** Nothing of it is used. The data file first: without its journal it would be removed. */
+    /** Uses nothing of it. The data file comes first: without its journal it would be removed. */
     private void setAside(String name, NavigableSet<String> names, JournalState state, String reason) {
         try {
             DataFolder files = staging.files();
@@ -234,7 +234,7 @@ public final class Recovery {
         }
     }
 
-    /** It was set aside: by an earlier version, maybe, that knew less. */
+    /** It was set aside, perhaps by an earlier version that knew less. */
     private void tryAgain(String name, NavigableSet<String> names) throws IOException {
         JournalState state = new JournalState();
         try {

@@ -19,26 +19,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A data file of a {@link StagedFile}: sparse, with each byte at its place, made when it is first needed. Safe for use by
+ * A data file of a {@link StagedFile}: sparse, with each byte at its offset, created when first needed. Safe for use by
  * any number of threads.
  */
 public final class StagedData {
     private static final Logger log = LoggerFactory.getLogger(StagedData.class);
 
     private sealed interface State {
-        /** No file has been made. */
+        /** No file has been created. */
         record Planned() implements State {}
 
-        /** @param file of this name */
+        /** @param file with this name */
         record Made(DataFile file) implements State {}
 
-        /** Its sync has failed: what is read may be as it was before, and must not be committed (fsync(2)). */
+        /** Its sync has failed: reads may return older bytes, which must not be committed (fsync(2)). */
         record Suspect(DataFile file) implements State {}
 
         /**
          * It is removed: nothing is written any more.
          *
-         * @param file that its readers may still have open; null if none was made
+         * @param file that readers may still have open; null if none was created
          */
         record Removed(@Nullable DataFile file) implements State {}
     }
@@ -48,17 +48,17 @@ public final class StagedData {
     private final int generation;
     private final StagedNames names;
 
-    /** Changed with this locked; read with the file's lock held, too. */
+    /** Changed while this is locked; also read while holding the file's lock. */
     private volatile State state = new State.Planned();
 
-    /** Bytes taken of the disk for each block that has been written to, whether its bytes still count or not. */
+    /** Bytes taken on the disk for each written block, whether or not its bytes still count. */
     @GuardedBy("this")
     private final Map<Long, Long> taken = new HashMap<>();
 
     @GuardedBy("this")
     private long takenBytes;
 
-    /** @param generation of the staged file's data files: the first is 0 */
+    /** @param generation of the staged file's data files, beginning with 0 */
     StagedData(Staging staging, String name, int generation, StagedNames names) {
         this.staging = staging;
         this.name = name;
@@ -94,12 +94,12 @@ public final class StagedData {
         return generation;
     }
 
-    /** Of the file in the staging folder. */
+    /** Name of the file in the staging folder. */
     public String name() {
         return name;
     }
 
-    /** Whether it has been made. Never waits. */
+    /** Whether the file has been created. Never waits. */
     public boolean isThere() {
         return file() != null;
     }
@@ -113,10 +113,10 @@ public final class StagedData {
         };
     }
 
-    /** Takes space for so many bytes of the block in all. False if there is none, or if this was removed. */
+    /** Reserves this many bytes in total for the block. False if there is no space or this was removed. */
     public synchronized boolean take(long block, long bytes) {
         if (state instanceof State.Removed) {
-            return false; // it would never be given back
+            return false; // the space would never be given back
         }
         long more = Math.max(0, bytes - taken.getOrDefault(block, 0L));
         if (!staging.take(more)) {
@@ -127,7 +127,7 @@ public final class StagedData {
         return true;
     }
 
-    /** False if this was removed, which says nothing of the disk. */
+    /** False if this was removed, which says nothing about the disk. */
     public boolean write(long position, ByteBuffer from) throws IOException {
         try {
             DataFile to = fileUnlessRemoved();
@@ -170,7 +170,7 @@ public final class StagedData {
         }
     }
 
-    /** Whether what is read may not be what was written: it must not be committed. */
+    /** Whether reads may return bytes other than those written: they must not be committed. */
     public boolean isSuspect() {
         return state instanceof State.Suspect;
     }
@@ -198,8 +198,8 @@ public final class StagedData {
     }
 
     /**
-     * Gives the file to the cache as that of the committed version. False if it does not take it. No journal may speak of
-     * it any more.
+     * Gives the file to the cache as the file of the committed version. False if the cache does not take it. No journal
+     * may refer to it any more.
      */
     public boolean giveTo(PageCache cache, ObjectVersion version, BitSet pages, int[] checksums) {
         try {
@@ -211,7 +211,7 @@ public final class StagedData {
         }
     }
 
-    /** Gives the space of all other pages back. */
+    /** Frees the space of all other pages. */
     public void freeAllBut(BitSet pages) throws IOException {
         List<Long> blocks;
         synchronized (this) {
@@ -230,7 +230,7 @@ public final class StagedData {
         }
     }
 
-    /** Takes no bytes of the staging limit any more. */
+    /** No longer counts towards the staging limit. */
     public void uncount() {
         long bytes;
         synchronized (this) {
@@ -240,7 +240,7 @@ public final class StagedData {
         staging.free(bytes);
     }
 
-    /** Removes the file, if there is one. Readers may go on until it is closed. */
+    /** Removes the file, if there is one. Readers may continue until it is closed. */
     public void remove() {
         synchronized (this) {
             state = new State.Removed(file());
@@ -255,7 +255,7 @@ public final class StagedData {
         uncount();
     }
 
-    /** Closes the file; one that was not removed stays for another run. */
+    /** Closes the file. If not removed, it stays for the next run. */
     public void close() throws IOException {
         DataFile current = file();
         if (current != null) {

@@ -13,24 +13,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One file's content on the staging disk: its {@linkplain StagedData data file} and its {@linkplain StagedJournal journal},
- * each made when it is first needed. Safe for use by any number of threads.
+ * One file's content on the staging disk: its {@linkplain StagedData data file} and its
+ * {@linkplain StagedJournal journal}, each created when first needed. Safe for use by any number of threads.
  *
- * <p>Content that a program replaces as a whole is staged in a data file of its own, beside the one that the journal
- * speaks of: until the journal speaks of the new one, a crash finds the content that the last fsync or close has
- * promised, and nothing of its replacement.
+ * <p>When a program replaces the whole content, the new content is staged in another data file, next to the one that
+ * the journal refers to. Until the journal refers to the new one, a crash leaves the content that the last fsync or
+ * close promised, and nothing of its replacement.
  */
 public final class StagedFile {
     public static final String DATA = ".data";
     public static final String JOURNAL = ".journal";
 
-    /** Of the names of a journal that cannot be read, and of its data file. */
+    /** Suffix of the names of an unreadable journal and its data file. */
     public static final String UNREADABLE = ".unreadable";
 
     private static final Pattern NAME = Pattern.compile(
             "[0-9a-f]{16}(((\\.[0-9]+)?\\.data|\\.journal|\\.journal\\.new)(\\.unreadable)?|\\.rename)");
 
-    /** The journal speaks of no data file. */
+    /** The journal refers to no data file. */
     private static final int NONE = -1;
 
     private static final Logger log = LoggerFactory.getLogger(StagedFile.class);
@@ -40,21 +40,21 @@ public final class StagedFile {
     private final StagedNames names;
     private final StagedJournal journal;
 
-    /** Replaced with this locked; read by all threads that stage or read. */
+    /** Replaced while this is locked; read by all threads that stage or read. */
     private volatile StagedData data;
 
-    /** Those that {@link #data} takes the place of; no more than one of them is spoken of. */
+    /** Those replaced by {@link #data}. The journal refers to at most one of them. */
     @GuardedBy("this")
     private final List<StagedData> earlier = new ArrayList<>();
 
-    /** The generation of data files that the journal may speak of, in records that are durable or have yet to be. */
+    /** The generation of data files to which records of the journal may refer, durable or about to be. */
     @GuardedBy("this")
     private int spokenOf = NONE;
 
-    /** A sync has failed, for good: data written before may be lost although the next one succeeds. */
+    /** A sync has failed, permanently: older data may be lost although the next sync succeeds. */
     private volatile boolean suspect;
 
-    /** A place for one file's content; nothing is made on disk yet. */
+    /** A place for one file's content. Creates nothing on disk yet. */
     public StagedFile(Staging staging) {
         this(staging, String.format("%016x", ThreadLocalRandom.current().nextLong()), 0);
     }
@@ -71,17 +71,17 @@ public final class StagedFile {
         return new StagedData(staging, dataName(name, generation), generation, names);
     }
 
-    /** Whether it is the name of a file of a staged file's. */
+    /** Whether a staged file may have a file with this name. */
     static boolean isName(String name) {
         return NAME.matcher(name).matches();
     }
 
-    /** Of the staged file whose file has this name: the prefix of the names of all its files. */
+    /** Name of the staged file to which this file belongs: the prefix of all its files. */
     static String nameOf(String file) {
         return file.substring(0, file.indexOf('.'));
     }
 
-    /** Of the data file of a staged file of this name. */
+    /** Name of a data file of the staged file with this name. */
     static String dataName(String name, int generation) {
         return generation == 0 ? name + DATA : name + "." + generation + DATA;
     }
@@ -90,9 +90,9 @@ public final class StagedFile {
      * A file of an earlier run.
      *
      * @param journal closed if the data file cannot be opened
-     * @param generation of the data file that the journal speaks of
-     * @param isThere whether there is one, of which only the ranges in the journal are kept
-     * @param uploads that the journal names
+     * @param generation of the data file to which the journal refers
+     * @param isThere whether that data file exists; only the ranges in the journal are kept
+     * @param uploads named in the journal
      */
     public static StagedFile found(
             Staging staging,
@@ -105,7 +105,7 @@ public final class StagedFile {
             throws IOException {
         StagedFile file = new StagedFile(staging, name, generation);
         file.journal.found(journal, uploads);
-        List<JournalRecord> _ = file.speakOf(file.data); // which it has already
+        List<JournalRecord> _ = file.speakOf(file.data); // the journal has them already
         try {
             if (isThere) {
                 file.data.found(data);
@@ -117,7 +117,7 @@ public final class StagedFile {
         }
     }
 
-    /** The one that is written to. */
+    /** The data file for writes. */
     public StagedData data() {
         return data;
     }
@@ -126,24 +126,24 @@ public final class StagedFile {
         return journal;
     }
 
-    /** Whether the content of this data file may be found after a crash. */
+    /** Whether a crash may leave the content of this data file. */
     public synchronized boolean speaksOf(StagedData of) {
         return spokenOf == of.generation();
     }
 
-    /** Goes on in another data file; the one that the journal speaks of stays until it speaks of that. */
+    /** Continues in another data file. The one to which the journal refers stays until it refers to the new one. */
     public synchronized void startOver() {
         earlier.add(data);
         data = newData(data.generation() + 1);
     }
 
-    /** The journal is about to speak of this data file. @return the records that must come first */
+    /** The journal is about to refer to this data file. @return the records that must come first */
     public synchronized List<JournalRecord> speakOf(StagedData of) {
         spokenOf = of.generation();
         return of.generation() == 0 ? List.of() : List.of(new JournalRecord.InData(of.generation()));
     }
 
-    /** The journal's records of this data file are durable: those before it are not needed any more. */
+    /** The journal's records of this data file are durable: earlier data files are no longer needed. */
     public void spoken(StagedData of) {
         List<StagedData> over;
         synchronized (this) {
@@ -155,7 +155,7 @@ public final class StagedFile {
         over.forEach(StagedData::remove);
     }
 
-    /** Compacts the journal if it has become large. One at a time, and not while it is written to. */
+    /** Compacts the journal if it has become large. Not concurrently with itself or with writes to the journal. */
     public void compactJournal() {
         Journal current = journal.get();
         if (current != null && current.isLarge()) {
@@ -197,7 +197,7 @@ public final class StagedFile {
         try {
             sync.run();
         } catch (IOException e) {
-            suspect = true; // fsync(2): the kernel says so once
+            suspect = true; // fsync(2): the kernel reports it once
             staging.failed("sync", e);
             throw e;
         }
@@ -208,7 +208,7 @@ public final class StagedFile {
         return suspect;
     }
 
-    /** Where the staged data lies, for messages. */
+    /** Location of the staged data, for messages. */
     public String where() {
         try {
             return staging.files().path(data.name()).toString();
@@ -217,7 +217,7 @@ public final class StagedFile {
         }
     }
 
-    /** It waits for people, maybe for long: it takes no bytes of the staging limit. */
+    /** It waits for people, perhaps for long: it no longer counts towards the staging limit. */
     public void uncount() {
         allData().forEach(StagedData::uncount);
     }
@@ -228,18 +228,18 @@ public final class StagedFile {
         return all;
     }
 
-    /** Nothing of it is found again after a crash, but for uploads that are yet to be aborted. */
+    /** None of it is found after a crash, except uploads still to be aborted. */
     public void forgetJournal() {
         journal.forget();
     }
 
-    /** Removes the remaining files. Readers of a data file may go on until it is closed. */
+    /** Removes the remaining files. Readers of a data file may continue until it is closed. */
     public void remove() {
         journal.remove();
         allData().forEach(StagedData::remove);
     }
 
-    /** Closes the data file, and with the last one the journal; files that were not removed stay for another run. */
+    /** Closes the data file and, after the last one, the journal. Files that were not removed stay for the next run. */
     public void close(StagedData of) {
         try {
             of.close();

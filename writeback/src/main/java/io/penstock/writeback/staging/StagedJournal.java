@@ -9,36 +9,36 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a {@link StagedFile} has a journal. It is made when there is something to note, and there until a crash is to find
+ * Whether a {@link StagedFile} has a journal. It is created with its first record, and exists until a crash must leave
  * nothing of the file any more. Safe for use by any number of threads.
  *
  * <pre>
- *   NONE ──first record──▶ OPEN ──forget──▶ NONE                            the content is committed, or its name is gone
+ *   NONE ──first record──▶ OPEN ──forget──▶ NONE                         the content is committed, or its name is gone
  *                            └────forget, some uploads are left──▶ DROPPED ──the last has ended──▶ NONE
- *   NONE ──remove──▶ GONE                                                   the file has ended
+ *   NONE ──remove──▶ GONE                                                the file has ended
  *   DROPPED ──remove──▶ DROPPED ──the last has ended──▶ GONE
  * </pre>
  */
 final class StagedJournal {
     private sealed interface State {
-        /** There is none. */
+        /** There is no journal. */
         record None() implements State {}
 
         /**
-         * A crash finds its records.
+         * A crash leaves its records.
          *
          * @param number of its name
          */
         record Open(Journal journal, int number) implements State {}
 
         /**
-         * It is only there until its uploads are aborted.
+         * It exists only until its uploads are aborted.
          *
-         * @param next the state that follows then
+         * @param next the following state
          */
         record Dropped(int number, State next) implements State {}
 
-        /** None is made any more. */
+        /** No journal will be created any more. */
         record Gone() implements State {}
     }
 
@@ -49,11 +49,11 @@ final class StagedJournal {
     private final StagedNames names;
     private final String name;
 
-    /** Guarded by this, which is held while the file is made or removed. */
+    /** Guarded by this, which is held while the file is created or removed. */
     @GuardedBy("this")
     private State state = NONE;
 
-    /** Those that it names and that have neither been completed nor aborted. */
+    /** The uploads in its records that have been neither completed nor aborted. */
     @GuardedBy("this")
     private final Set<MultipartUpload> uploads = new HashSet<>();
 
@@ -64,13 +64,13 @@ final class StagedJournal {
         this.name = name;
     }
 
-    /** An earlier run has left it, and it names these uploads. */
+    /** An earlier run left the journal, which names these uploads. */
     synchronized void found(Journal journal, Collection<MultipartUpload> named) {
         state = new State.Open(journal, StagedNames.FOUND);
         uploads.addAll(named);
     }
 
-    /** The journal; it begins with this record if it is new. */
+    /** The journal. If it is new, this becomes its first record. */
     synchronized Journal open(JournalRecord.Opened opened) throws IOException {
         return switch (state) {
             case State.Open(Journal journal, int _) -> journal;
@@ -91,7 +91,7 @@ final class StagedJournal {
             return fresh;
         } catch (IOException e) {
             fresh.close();
-            staging.files().remove(name); // so that it can be made once the disk is well
+            staging.files().remove(name); // allows its creation once the disk has recovered
             throw e;
         }
     }
@@ -101,12 +101,12 @@ final class StagedJournal {
         return state instanceof State.Open(Journal journal, int _) ? journal : null;
     }
 
-    /** It tells of an upload now. */
+    /** The journal now names this upload. */
     synchronized void uploadBegan(MultipartUpload upload) {
         uploads.add(upload);
     }
 
-    /** There is nothing left of it at the store. False if no journal is to say so. */
+    /** The store has nothing left of the upload. False if no journal need record that. */
     synchronized boolean uploadEnded(MultipartUpload upload) {
         uploads.remove(upload);
         if (state instanceof State.Dropped(int number, State next) && uploads.isEmpty()) {
@@ -117,8 +117,8 @@ final class StagedJournal {
     }
 
     /**
-     * Nothing of the file is found again after a crash, not even of the machine: else it would be taken for newer
-     * content. But an upload that is yet to be aborted is.
+     * Nothing of the file may be found after a crash, even of the machine: it would be taken for newer content. Except
+     * uploads still to be aborted.
      */
     synchronized void forget() {
         if (!(state instanceof State.Open(Journal journal, int number))) {
@@ -130,7 +130,7 @@ final class StagedJournal {
                 journal.append(new JournalRecord.Dropped());
                 if (names.isDurable(number)) {
                     journal.force();
-                    staging.files().force(); // its name may be that of a shorter one since
+                    staging.files().force(); // the durable name may still be that of a shorter journal
                 }
                 state = new State.Dropped(number, NONE);
             }
@@ -154,13 +154,13 @@ final class StagedJournal {
         }
     }
 
-    /** {@link #forget}, for good. */
+    /** {@link #forget}, permanently. */
     synchronized void remove() {
         forget();
         state = state instanceof State.Dropped(int number, State _) ? new State.Dropped(number, GONE) : GONE;
     }
 
-    /** A journal that was not forgotten stays for another run. */
+    /** A journal that was not forgotten stays for the next run. */
     synchronized void close() throws IOException {
         if (state instanceof State.Open(Journal journal, int _)) {
             journal.close();

@@ -4,11 +4,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 
 /**
- * The names of one file in the staging folder, numbered as they are made, and which of them would survive a crash of the
- * machine. Safe for use by any number of threads.
+ * The names of one file in the staging folder, numbered in the order of creation, and which of them would survive a
+ * crash of the machine. Safe for use by any number of threads.
  */
 final class StagedNames {
-    /** The number of a name that an earlier run has left, and so of durable data. */
+    /** The number of a name left by an earlier run, and so of durable data. */
     static final int FOUND = 0;
 
     private final Staging staging;
@@ -16,7 +16,7 @@ final class StagedNames {
     @GuardedBy("this")
     private int made;
 
-    /** The last that is durable, as all before it are. */
+    /** The last durable name. All earlier ones are durable too. */
     @GuardedBy("this")
     private int durable;
 
@@ -24,7 +24,7 @@ final class StagedNames {
         this.staging = staging;
     }
 
-    /** A file has been made. @return the number of its name */
+    /** A file has been created. @return the number of its name */
     synchronized int add() {
         return ++made;
     }
@@ -33,7 +33,7 @@ final class StagedNames {
         return number <= durable;
     }
 
-    /** Makes durable all that were made before. */
+    /** Makes all names created before durable. */
     void force() throws IOException {
         int last = last();
         if (!isDurable(last)) {

@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 public final class Staging implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Staging.class);
 
-    /** For so long after something was staged more is expected: blocks follow each other within milliseconds. */
+    /** How long after staging something more is expected: blocks follow each other within milliseconds. */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Less than this free, and a write that failed did so for want of space. */
+    /** If less than this is free, a failed write counts as a lack of space. */
     private static final long NO_SPACE_BYTES = 2L * Block.BLOCK_SIZE;
 
     /** Null if the folder cannot be used at all. */
@@ -87,12 +87,12 @@ public final class Staging implements AutoCloseable {
         return hasFolder() && health.allowsWrite();
     }
 
-    /** Whether it has failed for another reason than that it is full. */
+    /** Whether it has failed for a reason other than lack of space. */
     public boolean isBroken() {
         return !hasFolder() || !health.isWell();
     }
 
-    /** Takes space before it is written to. False if there is none. */
+    /** Reserves space before it is written. False if there is none. */
     public synchronized boolean take(long bytes) {
         if (!isUsable() || usedBytes + bytes > limitBytes.getAsLong()) {
             return false;
@@ -101,7 +101,7 @@ public final class Staging implements AutoCloseable {
         return true;
     }
 
-    /** Space that an earlier run has taken. */
+    /** Counts space taken by an earlier run. */
     public synchronized void found(long bytes) {
         usedBytes += bytes;
     }
@@ -115,7 +115,7 @@ public final class Staging implements AutoCloseable {
         return usedBytes;
     }
 
-    /** Whether something is being staged: programs write, or wait for that. */
+    /** Whether something is being staged: programs are writing or waiting for staging. */
     public boolean isBusy() {
         return nanoTime.getAsLong() - stagedLast < BUSY_NANOS;
     }

@@ -29,10 +29,10 @@ public final class StagingFolder {
     private StagingFolder() {}
 
     /**
-     * The folder's files, which no other process uses until they are closed; in a folder without write permission,
-     * any number of processes can read them.
+     * The folder's files, which no other process uses until they are closed. Any number of processes can read a folder
+     * without write permission.
      *
-     * @throws WorkingFolder.ForeignException if it is not Penstock's, and does not become so
+     * @throws WorkingFolder.ForeignException if it is not Penstock's and cannot become so
      * @throws FolderLock.TakenException if another process uses it
      */
     public static DataFolder open(Path folder) throws IOException {
@@ -42,8 +42,7 @@ public final class StagingFolder {
     }
 
     /**
-     * Whether there is a file of a staged file's in it; it need not be a folder. Nothing is opened or locked: a mount may use
-     * it.
+     * Whether it contains files of a staged file. Need not be a folder. Opens and locks nothing: a mount may use it.
      *
      * @throws IOException if the folder cannot be listed
      */
@@ -57,8 +56,9 @@ public final class StagingFolder {
     }
 
     /**
-     * Makes an empty folder of the same file system a view of the present files: journals are copied, as reading them
-     * repairs their ends, and data files are linked. The marker is copied too. Takes no lock: of files that a mount is writing, the view may be torn.
+     * Turns an empty folder of the same file system into a view of the current files: journals are copied, because
+     * reading repairs their ends, and data files are linked. The marker is copied too. Takes no lock: while a mount
+     * writes, the view may be torn.
      */
     public static void view(Path folder, Path empty) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
@@ -71,7 +71,7 @@ public final class StagingFolder {
                         Files.createLink(empty.resolve(name), file);
                     }
                 } catch (NoSuchFileException e) {
-                    // It was uploaded meanwhile.
+                    // It has been uploaded since.
                 }
             }
         }

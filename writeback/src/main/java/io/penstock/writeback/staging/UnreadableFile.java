@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file of an earlier run in the staging folder that this version cannot read: it is damaged, or a later version wrote
- * it. It is kept, under names of its own, and each mount tries to read it again.
+ * it. It is kept under another name, and each mount tries to read it again.
  *
  * @param key of the object; null if even that cannot be read
  * @param reason why, as the second half of a sentence

@@ -10,16 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes parts of the runs of a file that an older version has bytes of. Changed runs are sent, the others are copied by
- * the store. Every part but the object's last must have 5 MiB: a copied run that is shorter is sent with its
- * neighbours, a sent one (a single block) takes the bytes that it lacks from the copied run beside it. If the parts are
- * too many for the numbers that are theirs, they are made larger and short copied runs are sent until they fit.
+ * Divides the runs of a changed file into parts. Changed runs are sent; the store copies the others. Every part except
+ * the object's last must have 5 MiB: a shorter copied run is sent together with its neighbours, and a shorter sent run
+ * (a single block) takes the missing bytes from the copied run next to it. If there are more parts than part numbers,
+ * parts become larger and short copied runs are sent until they fit.
  */
 final class CommitPlan {
-    /** A copy of 5 GiB takes a store minutes, in which no byte arrives; several smaller ones run at once. */
+    /** A store takes minutes to copy 5 GiB, and no byte arrives meanwhile. Several smaller copies run concurrently. */
     private static final long COPIED_BYTES = 256L << 20;
 
-    /** The least copied run: it may give 1 MiB to each neighbour and still have 5. */
+    /** The shortest copied run: it may give 1 MiB to each neighbour and still have 5. */
     private static final long LEAST_COPIED = 2L * BLOCK_SIZE;
 
     private final long sentBytes;
@@ -35,12 +35,12 @@ final class CommitPlan {
     }
 
     /**
-     * The parts that the runs become, numbered from 1.
+     * The parts for the runs, numbered from 1.
      *
-     * @param runs in order, without gaps, from the file's first byte on
+     * @param runs in order, without gaps, from the file's first byte
      * @param isObjectsEnd whether the last run ends the object
-     * @param partBytes to send as one part, if there are numbers enough
-     * @param most parts; enough to hold all runs in parts of the largest size
+     * @param partBytes to send as one part, if there are enough numbers
+     * @param most number of parts; enough for all runs in parts of the largest size
      */
     public static List<PlannedPart> of(List<Run> runs, boolean isObjectsEnd, long partBytes, int most) {
         List<Run> parts = new CommitPlan(partBytes, COPIED_BYTES, LEAST_COPIED, isObjectsEnd).parts(runs);
@@ -95,7 +95,7 @@ final class CommitPlan {
         return kept;
     }
 
-    /** Sent runs are not neighbours of each other here, so the run beside one is copied, and long enough to give. */
+    /** No two sent runs are adjacent here, so the run next to one is copied and long enough to give bytes. */
     private void lengthenShortSends(List<Run> runs) {
         for (int i = 0; i < runs.size(); i++) {
             Run run = runs.get(i);
@@ -137,7 +137,7 @@ final class CommitPlan {
         }
     }
 
-    /** The part of the tail with this number, of which the content up to its end has these runs. */
+    /** The tail's part with this number, whose content has these runs up to its end. */
     static PlannedPart ofTail(int number, ByteRange range, List<Run> runs, boolean isObjectsEnd) {
         List<Run> joined = join(runs);
         boolean copied = joined.size() == 1 && (range.length() >= MIN_SIZE || isObjectsEnd);

@@ -7,22 +7,21 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The content of a written file, as a {@link FileUpload} reads it. The file's side of the seam between content and
+ * The content of a written file as read by a {@link FileUpload}: the file's side of the interface between content and
  * upload.
  */
 public interface FileContent {
     /**
-     * The runs that make up the range, in order and without gaps: whole blocks but for the content's end. A block is
-     * one that the store can copy only if all of its bytes up to the content's end lie in one version, one after the
-     * other.
+     * The runs of the range, in order and without gaps: whole blocks except at the content's end. The store can copy a
+     * block only if all its bytes up to the content's end are consecutive in one version.
      */
     List<Run> runs(ByteRange within);
 
     /**
-     * A snapshot of the range's bytes, until closed: writes in that time go to copies. Bytes that were not written
-     * are read from the version below. Waits for that and for memory.
+     * A snapshot of the range's bytes until it is closed: later writes go to copies. Reads bytes that were not written
+     * from the version below. Waits for that and for memory.
      *
-     * @throws IOException also if that cannot be read: caused by the store's response
+     * @throws IOException also if those bytes cannot be read: caused by the store's response
      */
     SnapshotBody body(ByteRange range) throws IOException, InterruptedException;
 

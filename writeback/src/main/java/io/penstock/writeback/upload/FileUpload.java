@@ -23,18 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of one file's content to the store: parts that go up while it is written, and one commit that succeeds, after
- * which the file begins another.
+ * One upload of a file's content to the store: parts sent while it is written, and one successful commit. Then the file
+ * begins another upload.
  *
  * <p>{@link #ready} and {@link #changed} are called under the file's lock: they must neither wait nor call the file. No
- * lock may be held over calls of {@link FileContent}.
+ * lock may be held during calls of {@link FileContent}.
  *
- * <p>While the file is written, parts of its tail go up as soon as all of their blocks are at rest. That is a service:
- * if one fails, the others wait for a while, or for the commit, which sends the missing parts and fails only if that
- * fails too. An upload that has vanished from the store is begun anew, once a commit; so is one that the store refuses to
- * complete, in parts of one size, unless it has those already. Content of one part or less is one
- * PUT; content that is another object's, one copy by the store. The three ways are here together, as each may end as another
- * began: hence its length.
+ * <p>While the file is written, parts of its tail are sent as soon as all their blocks are at rest. This is best
+ * effort: if one fails, the others wait for a while or for the commit. The commit sends the missing parts, and fails
+ * only if that fails too. Once per commit, a new upload replaces one that has vanished from the store. If the store
+ * refuses to complete an upload, one in parts of equal size replaces it, unless its parts were equal already. Content
+ * of at most one part is one PUT. Content of another object is one copy by the store. The class is long because each of
+ * the three ways may end as another began.
  */
 public final class FileUpload {
     private static final Logger LOG = LoggerFactory.getLogger(FileUpload.class);
@@ -48,19 +48,19 @@ public final class FileUpload {
     private final UploadGate.FileQueue queue;
     private final PartSender sender;
 
-    /** The object as its parts were joined, with the properties of that time; null if none has been. */
+    /** The object made by joining its parts, with its properties at that time; null if none was made. */
     private volatile @Nullable ObjectVersion asJoined;
 
-    /** The last moment at which a commit can be called off. */
+    /** Controls the last moment at which a commit can be cancelled. */
     public interface Decision {
-        /** Of the commit, for a request that is not an upload's. */
+        /** Of the commit, for a request that does not belong to an upload. */
         OperationId operation();
 
         /**
          * The request is about to be sent.
          *
-         * @param operation that the object will have
-         * @throws InterruptedException if it has been
+         * @param operation of the resulting object
+         * @throws InterruptedException if the commit was cancelled
          */
         void begin(OperationId operation) throws InterruptedException;
 
@@ -68,14 +68,14 @@ public final class FileUpload {
         void refused();
 
         /**
-         * Another request will follow the refused one: until then the commit can be called off again.
+         * Another request will follow the refused one. Until then the commit can be cancelled again.
          *
-         * @throws InterruptedException if it has been
+         * @throws InterruptedException if it was cancelled
          */
         void postpone() throws InterruptedException;
     }
 
-    /** @param earlier the upload that an earlier run has left at the store; null if there is none */
+    /** @param earlier the upload that an earlier run left at the store; null if there is none */
     FileUpload(
             Uploads uploads,
             TargetProperties properties,
@@ -93,32 +93,32 @@ public final class FileUpload {
         this.sender = new PartSender(uploads, properties, content, journal, queue, layout, earlier);
     }
 
-    /** Whether the object that it makes is to have these. */
+    /** Whether this upload makes an object with these properties. */
     public boolean gives(TargetProperties wanted) {
         return properties.equals(wanted);
     }
 
-    /** The blocks in the range are whole and at rest: parts that they complete may go up. */
+    /** The blocks in the range are whole and at rest: parts that they complete may be sent. */
     public void ready(ByteRange blocks) {
         sender.ready(blocks);
     }
 
-    /** Bytes are going to change: parts that hold them, and are up or on their way, must go up again. */
+    /** Bytes will change: parts that contain them, and are uploaded or in flight, must be sent again. */
     public void changed(ByteRange range) {
         sender.changed(range);
     }
 
-    /** Bytes that the store has as they are now, uncommitted. */
+    /** Bytes at the store that are current and not committed. */
     public long uploadedBytes() {
         return sender.uploadedBytes();
     }
 
     /**
-     * Makes the content, which must not change until the return, the object of this key. May be tried again if it
-     * fails.
+     * Makes the content the object with this key. The content must not change before this returns. May be retried after
+     * a failure.
      *
-     * @param decision begins with the one request that makes it so: if this thread is interrupted from then on, the
-     *     store's version is unknown
+     * @param decision begins with the deciding request: if this thread is interrupted from then on, the store's version
+     *     is unknown
      */
     public ObjectVersion commit(long size, WriteCondition condition, Decision decision)
             throws ObjectStoreException, IOException, InterruptedException {
@@ -138,7 +138,7 @@ public final class FileUpload {
         } finally {
             sender.endCommit();
         }
-        sender.end(whole); // parts that were uploaded when it was larger
+        sender.end(whole); // parts from when it was larger are aborted
         return version;
     }
 
@@ -157,7 +157,7 @@ public final class FileUpload {
         }
     }
 
-    /** Makes the one request that decides. */
+    /** Sends the deciding request. */
     private static <E extends Exception> ObjectVersion decide(
             OperationId operation, Decision decision, Deadline.Work<ObjectVersion, E> request)
             throws ObjectStoreException, InterruptedException, E {
@@ -172,15 +172,15 @@ public final class FileUpload {
         }
     }
 
-    /** The version, of another object or of this one, that has just this content: null if there is none. */
+    /** The version, of this or another object, with exactly this content; null if there is none. */
     private @Nullable ObjectVersion original(long size) {
         if (size == 0 || sourceOf(Math.min(size, Block.BLOCK_SIZE), size) == null) {
-            return null; // mostly, and found without a look at all of it
+            return null; // the usual case, found without reading all runs
         }
         return sourceOf(size, size);
     }
 
-    /** The version of this size that all bytes up to there are those of. */
+    /** The version of this size to which all bytes up to {@code end} belong; null if there is none. */
     private @Nullable ObjectVersion sourceOf(long end, long size) {
         List<Run> runs = CommitPlan.join(content.runs(new ByteRange(0, end)));
         Run first = runs.getFirst();
@@ -227,7 +227,7 @@ public final class FileUpload {
             return joinPartsOnce(size, condition, decision);
         } catch (ObjectStoreException.NotFound e) {
             if (!sender.beginAnew()) {
-                throw e; // the bucket
+                throw e; // the bucket is missing
             }
             LOG.warn("The upload of '{}' is gone from the store: it begins anew", key);
             decision.postpone();
@@ -260,7 +260,7 @@ public final class FileUpload {
         return version;
     }
 
-    /** The object gets the properties that were set after its upload had begun: those are given with its first request. */
+    /** Sets properties that were changed after the upload had begun: its first request gave the earlier ones. */
     private ObjectVersion withProperties(ObjectVersion made, MultipartUpload upload, RemoteUpload by)
             throws ObjectStoreException, InterruptedException {
         asJoined = made;
@@ -270,13 +270,13 @@ public final class FileUpload {
                 : copy(made, wanted.sentBy(upload.operation()), new WriteCondition.Unchanged(made.etag()));
     }
 
-    /** Whether the object, this version, may lack properties because a commit has failed after its parts were joined. */
+    /** Whether this version may lack properties because a commit failed after its parts were joined. */
     public boolean mayLackProperties(ObjectVersion version) {
         ObjectVersion made = asJoined;
         return made != null && made.etag().equals(version.etag());
     }
 
-    /** Whether all but the last have one size, and the last has no more. */
+    /** Whether all parts except the last have one size, and the last is not larger. */
     private static boolean areEqual(List<UploadedPart> parts) {
         long size = parts.getFirst().size();
         return parts.getLast().size() <= size
@@ -307,12 +307,12 @@ public final class FileUpload {
                 : CommitPlan.ofTail(number, range, content.runs(range), range.end() == size);
     }
 
-    /** Cancels the parts in flight and aborts the multipart upload in the background, if there is one. Never waits. */
+    /** Cancels the parts in flight, and aborts the multipart upload, if any, in the background. Never waits. */
     public void abandon() {
         sender.end(true);
     }
 
-    /** Cancels the parts in flight, and leaves the uploaded ones at the store for a later run. Never waits. */
+    /** Cancels the parts in flight. Leaves the uploaded ones at the store for a later run. Never waits. */
     public void stop() {
         sender.end(false);
     }

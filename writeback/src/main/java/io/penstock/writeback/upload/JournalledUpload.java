@@ -5,7 +5,7 @@ import io.penstock.objectstore.UploadedPart;
 import java.util.Map;
 
 /**
- * An upload as an earlier run noted it, by its {@link UploadJournal}.
+ * An upload recorded by an earlier run in its {@link UploadJournal}.
  *
  * @param parts by their numbers
  */
@@ -14,6 +14,6 @@ public record JournalledUpload(MultipartUpload upload, PartLayout layout, Map<In
         parts = Map.copyOf(parts);
     }
 
-    /** A part that was up, and the CRC32C of its bytes. */
+    /** An uploaded part, and the CRC32C of its bytes. */
     public record Part(UploadedPart part, int crc32c) {}
 }

@@ -5,7 +5,7 @@ import io.penstock.writeback.content.Run;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of an upload, at the store or on its way there. Guarded by its upload's lock.
+ * A part of an upload, at the store or in flight. Guarded by its upload's lock.
  *
  * <pre>
  *   OUTDATED ──enqueued──▶ QUEUED ──its turn──▶ SENDING ───────────────▶ UP
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *      └─────────────────────────────────────────┴────┴──────changed─────┘
  * </pre>
  *
- * <p>One number is never on its way twice: which of two would count was the store's to say.
+ * <p>A part number is never in flight twice: the store would choose between the two.
  */
 public final class Part {
     private enum State {
@@ -31,10 +31,10 @@ public final class Part {
     private State state = State.OUTDATED;
     private @Nullable UploadedPart uploaded;
 
-    /** The commit that waits for it; 0 for none. */
+    /** The commit that waits for this part; 0 if there is none. */
     private int neededBy;
 
-    /** The commit during which it was last begun to be sent; 0 for before the first. */
+    /** The commit during which its last attempt began; 0 before the first. */
     private int begunIn;
 
     public Part(int number, Run run) {
@@ -50,7 +50,7 @@ public final class Part {
         return run;
     }
 
-    /** It is to have these bytes now. */
+    /** Assigns the bytes that it must have now. */
     public void become(Run wanted) {
         if (!run.equals(wanted)) {
             run = wanted;
@@ -91,12 +91,12 @@ public final class Part {
         }
     }
 
-    /** It is on its way no more, and the store does not have it. */
+    /** It is no longer in flight, and the store does not have it. */
     public void notSent() {
         state = State.OUTDATED;
     }
 
-    /** The part that the store has, if it has the current bytes; else null. */
+    /** The part at the store, if it has the current bytes; else null. */
     @Nullable
     public UploadedPart uploaded() {
         return uploaded;

@@ -8,24 +8,24 @@ import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 
 /**
- * Which bytes of a file are which part. Either all parts but the last have one size ({@link #equal}), or they grow: the
- * bytes of an older version come first, in up to {@code baseParts} parts that are only made at the commit
- * ({@link CommitPlan}); the bytes after it, the tail, go up while they are written, in parts whose size follows from the offset
- * alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on up to the largest part that S3
- * takes.
+ * Assigns the bytes of a file to parts. Either all parts but the last have one size ({@link #equal}), or they grow: the
+ * bytes of an older version come first, in up to {@code baseParts} parts that only the commit creates
+ * ({@link CommitPlan}). The bytes after it, the tail, are sent while they are written, in parts whose size follows from
+ * the offset alone: {@code doubleEvery} of {@code partBytes}, as many of twice that, and so on up to the largest part
+ * that S3 takes.
  *
- * <p>{@code doubleEvery} is as large as it may be for the largest object to fit: a new file that begins with parts of
+ * <p>{@code doubleEvery} is as large as possible for the largest object to fit: a new file that begins with parts of
  * 8 MiB and may grow to 5 TiB has 1,089 of them, and parts of 64 MiB at 100 GiB.
  *
  * @param baseEnd bytes; where the tail begins: a multiple of the block size; 0 for a new file
  * @param baseParts part numbers kept for the bytes before {@code baseEnd}; 0 to 10,000
  * @param partBytes of the tail's first parts: a multiple of the block size, from 8 MiB to 5 GiB
- * @param doubleEvery so many parts of one size before the next; 1 or more
+ * @param doubleEvery number of parts of one size before the next size; 1 or more
  */
 public record PartLayout(long baseEnd, int baseParts, long partBytes, int doubleEvery) {
-    /** The layout of a file that is changed from a version of this size, or of a new one: 0. */
+    /** The layout of a file changed from a version of this size, or of a new file for 0. */
     public static PartLayout of(long baseSize, long partBytes, long largestObjectBytes) {
-        // The block in which the old version ends belongs to the tail: an append changes it, and a part has whole
+        // The block in which the old version ends belongs to the tail: an append changes it, and parts consist of whole
         // blocks.
         long blocks = baseSize / BLOCK_SIZE;
         long baseEnd = blocks < 2 ? 0 : blocks * BLOCK_SIZE; // less could not be copied: MIN_SIZE
@@ -34,13 +34,13 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return new PartLayout(baseEnd, baseParts, partBytes, doubleEvery(MAX_NUMBER - baseParts, partBytes, rest));
     }
 
-    /** The layout of content of this size of which nothing is up yet: all of it is planned at the commit. */
+    /** The layout of content of this size without uploaded parts: the commit plans all of it. */
     public static PartLayout planned(long size, long partBytes) {
         return new PartLayout(Math.ceilDiv(size, BLOCK_SIZE) * BLOCK_SIZE, MAX_NUMBER, partBytes, 1);
     }
 
     /**
-     * Parts of one size, as some stores demand, for content of any size up to this one, and for more than that if parts of
+     * Parts of one size, as some stores require. They fit content of any size up to this one, and more if parts of
      * {@code partBytes} reach further.
      */
     public static PartLayout equal(long size, long partBytes) {
@@ -49,8 +49,8 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
     }
 
     /**
-     * The numbers that the base needs at least, and half of those that the tail can spare: the more, the finer a change
-     * may be.
+     * At least the numbers that the base needs, and half of those that the tail can spare: more numbers allow smaller
+     * changes.
      */
     private static int baseParts(long baseEnd, long rest) {
         long least = Math.ceilDiv(baseEnd, MAX_SIZE);
@@ -58,7 +58,7 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return (int) Math.min(MAX_NUMBER, Math.min(Math.ceilDiv(baseEnd, MIN_SIZE), least + spare / 2));
     }
 
-    /** The largest number by which so many parts still have this length: the larger, the less. */
+    /** The largest value with which this many parts still cover the length. A larger value covers less. */
     private static int doubleEvery(int parts, long partBytes, long length) {
         int reaches = 1;
         int fails = parts + 1;
@@ -73,14 +73,14 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return reaches;
     }
 
-    /** Where the tail ends if all of its parts are there: content that is larger does not fit. */
+    /** Where the tail ends with all its parts. Larger content does not fit. */
     public long reach() {
         return baseEnd + offset(MAX_NUMBER - baseParts);
     }
 
     /**
-     * The number of the tail's part that has this byte, which lies at or after {@code baseEnd}; above 10,000 if none
-     * may.
+     * The number of the tail's part with this byte, which must be at or after {@code baseEnd}; above 10,000 if there is
+     * none.
      */
     public int number(long position) {
         long left = position - baseEnd;
@@ -100,7 +100,7 @@ public record PartLayout(long baseEnd, int baseParts, long partBytes, int double
         return new ByteRange(baseEnd + first, offset(number - baseParts) - first);
     }
 
-    /** The length of the tail's first parts. */
+    /** The total length of the tail's first parts. */
     private long offset(int parts) {
         long offset = 0;
         long size = partBytes;

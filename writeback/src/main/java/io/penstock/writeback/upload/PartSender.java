@@ -20,24 +20,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the parts of one file to the store: those that are at rest while the file is written, and those that a commit
- * needs. Safe for use by any number of threads, of which one at a time commits.
+ * Sends the parts of one file to the store: those at rest while the file is written, and those that a commit needs.
+ * Safe for use by any number of threads, of which one at a time commits.
  *
- * <p>Each part is sent by a virtual thread that holds a permit of the {@link UploadGate} before it asks for the part's
- * bytes: so the gate bounds the memory that they take. One lock guards the parts while the file is written and while it is
- * committed, which is why this class is long.
+ * <p>A virtual thread sends each part. It acquires a permit of the {@link UploadGate} before it requests the part's
+ * bytes, so the gate bounds the memory that they take. The class is long because one lock guards the parts both while
+ * the file is written and while it is committed.
  */
 final class PartSender {
     private static final Logger LOG = LoggerFactory.getLogger(PartSender.class);
 
-    /** After a failure, which has been retried up to the store's deadline already. */
+    /** After a failure, which was already retried until the store's deadline. */
     static final long EARLY_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** The phases of an upload, in their order. */
+    /** The phases of an upload, in order. */
     private enum Phase {
-        /** No part has been begun to be sent. */
+        /** No part has started yet. */
         PLANNED,
-        /** A part has been, so that the layout is settled. */
+        /** A part has started, so the layout is fixed. */
         BEGUN,
         /** Nothing is sent any more. */
         ENDED
@@ -50,10 +50,10 @@ final class PartSender {
     private final UploadJournal journal;
     private final UploadGate.FileQueue queue;
 
-    /** Taken under the file's lock; the gate's is taken under it. Never held over calls of store, content or journal. */
+    /** Taken under the file's lock; the gate's is taken under it. Never held for calls of store, content or journal. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** A part is no longer on its way, or all has ended. */
+    /** A part is no longer in flight, or everything has ended. */
     private final Condition progress = lock.newCondition();
 
     @GuardedBy("lock")
@@ -65,23 +65,23 @@ final class PartSender {
     @GuardedBy("lock")
     private Phase phase;
 
-    /** Whether parts may go up before they are needed. */
+    /** Whether parts may be sent before they are needed. */
     @GuardedBy("lock")
     private boolean early = true;
 
-    /** When, by the clock of nanoseconds, that is tried again if it is off because of a failure. */
+    /** When, by the clock of nanoseconds, early sending resumes after a failure. */
     @GuardedBy("lock")
     private long earlyAgain;
 
-    /** Counts commits, and times that one has begun anew. */
+    /** Counts commits, and new uploads within a commit. */
     @GuardedBy("lock")
     private int commits;
 
-    /** The commit that runs; 0 if none does. */
+    /** The running commit; 0 if none runs. */
     @GuardedBy("lock")
     private int committing;
 
-    /** Of the running commit; null if none runs, or it has none. */
+    /** Deadline of the running commit; null if none runs or it has none. */
     @GuardedBy("lock")
     private @Nullable Deadline deadline;
 
@@ -93,7 +93,7 @@ final class PartSender {
     @GuardedBy("lock")
     private final Set<Thread> senders = new HashSet<>();
 
-    /** Parts on their way: more than senders, as long as the upload is being created. */
+    /** Parts in flight: more than senders while the upload is being created. */
     @GuardedBy("lock")
     private int sending;
 
@@ -141,7 +141,7 @@ final class PartSender {
         }
     }
 
-    /** Bytes that the store has as they are now. */
+    /** Bytes at the store that are current. */
     public long uploadedBytes() {
         lock.lock();
         try {
@@ -169,9 +169,9 @@ final class PartSender {
         queue.enqueue(() -> uploads.run(() -> send(part)));
     }
 
-    // ---- one part, on a thread of its own that has a permit
+    // ---- one part, on its own thread with a permit
 
-    /** A part's bytes, and the upload that they are sent to. */
+    /** A part's bytes, and the upload to which they are sent. */
     private record Sending(int number, Run run, PartLayout layout, RemoteUpload to, Deadline deadline) {}
 
     private void send(Part part) {
@@ -185,7 +185,7 @@ final class PartSender {
         }
     }
 
-    /** Null if nothing is to be sent any more. */
+    /** Null if nothing must be sent any more. */
     private @Nullable Sending begin(Part part) {
         lock.lock();
         try {
@@ -223,7 +223,7 @@ final class PartSender {
     }
 
     private UploadedPart bring(Sending sending) throws ObjectStoreException, IOException, InterruptedException {
-        MultipartUpload upload = sending.to.open(sending.layout); // interrupted, it would leave an unknown one
+        MultipartUpload upload = sending.to.open(sending.layout); // if interrupted, it would leave an unknown upload
         becomeInterruptible();
         return sending.to.bring(upload, sending.number, sending.run, content, uploads);
     }
@@ -275,7 +275,7 @@ final class PartSender {
 
     // ---- a commit
 
-    /** @param partsCount whether parts are needed; else none goes up any more that has not begun to */
+    /** @param partsCount whether parts are needed; if not, no more parts begin to be sent */
     void beginCommit(boolean partsCount) throws IOException {
         lock.lock();
         try {
@@ -300,7 +300,7 @@ final class PartSender {
         }
     }
 
-    /** Of the uploaded parts, if content of this size fits; else one that is made for it. */
+    /** The layout of the uploaded parts if content of this size fits, else a new one for it. */
     PartLayout settleLayout(long size) {
         lock.lock();
         try {
@@ -317,7 +317,7 @@ final class PartSender {
         }
     }
 
-    /** The run that the part of this number has, if that is uploaded and has just these bytes. */
+    /** The run of the part with this number, if it is uploaded with exactly these bytes; else null. */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
         lock.lock();
@@ -328,7 +328,7 @@ final class PartSender {
         }
     }
 
-    /** Waits until the store has all of them, or one could not be brought there. */
+    /** Waits until the store has all parts or one cannot be sent. */
     List<UploadedPart> bring(List<PlannedPart> plan) throws ObjectStoreException, IOException, InterruptedException {
         List<UploadedPart> uploaded = new ArrayList<>(plan.size());
         lock.lockInterruptibly();
@@ -357,7 +357,7 @@ final class PartSender {
         }
     }
 
-    /** No failure of the store: nothing comes of trying again. */
+    /** Not a failure of the store: a retry would be futile. */
     @GuardedBy("lock")
     private void checkNotEnded() throws IOException {
         if (phase == Phase.ENDED) {
@@ -386,8 +386,8 @@ final class PartSender {
     }
 
     /**
-     * The upload has vanished from the store: goes on with a new one, for which all parts are needed again. If it has
-     * not, it is aborted.
+     * The upload has vanished from the store: continues with a new one, which needs all parts again. Aborts the old one
+     * in case it still exists.
      *
      * @return false if there was none
      */
@@ -407,7 +407,7 @@ final class PartSender {
         }
     }
 
-    /** The store refuses the parts for their sizes: goes on with a new upload of equal ones. */
+    /** The store refuses the sizes of the parts: continues with a new upload of equal parts. */
     void beginInEqualParts(long size) {
         lock.lock();
         try {
@@ -428,7 +428,7 @@ final class PartSender {
 
     // ---- the end
 
-    /** Cancels the parts in flight; nothing can be committed after. */
+    /** Cancels the parts in flight. Nothing can be committed afterwards. */
     public void end(boolean abort) {
         lock.lock();
         try {
@@ -443,7 +443,7 @@ final class PartSender {
         }
     }
 
-    /** A part that arrives after the abort would stay for ever: so it waits for those on their way. */
+    /** Waits for parts in flight: one that arrives after the abort would stay forever. */
     @GuardedBy("lock")
     private void abortInBackground(RemoteUpload upload) {
         if (sending == 0 && !upload.isThere()) {

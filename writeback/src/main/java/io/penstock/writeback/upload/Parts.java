@@ -13,7 +13,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The parts of one upload, and which may go up before the commit. Guarded by the upload's lock. */
+/** The parts of one upload, and which may be sent before the commit. Guarded by the upload's lock. */
 public final class Parts {
     private PartLayout layout;
     private final NavigableMap<Integer, Part> byNumber = new TreeMap<>();
@@ -21,7 +21,7 @@ public final class Parts {
     /** Blocks that are whole and at rest. */
     private final BitSet ready = new BitSet();
 
-    /** Whether the file has been larger than one part: until then it may become one PUT. */
+    /** Whether the file has ever been larger than one part. Until then one PUT may be enough. */
     private boolean large;
 
     public Parts(PartLayout layout) {
@@ -32,13 +32,13 @@ public final class Parts {
         return layout;
     }
 
-    /** Forgets all parts, for another layout. Parts in flight belong to no layout any more. */
+    /** Forgets all parts and uses another layout. Parts in flight no longer belong to any layout. */
     public void begin(PartLayout another) {
         byNumber.clear();
         layout = another;
     }
 
-    /** @return parts of the tail that may go up now */
+    /** @return parts of the tail that may be sent now */
     public List<Part> ready(ByteRange blocks) {
         ready.set(block(blocks.offset()), block(blocks.end() + BLOCK_SIZE - 1));
         List<Part> due = new ArrayList<>();
@@ -52,11 +52,11 @@ public final class Parts {
         return due;
     }
 
-    /** @return parts of the tail that may go up now: a file that grows needs more than one */
+    /** @return parts of the tail that may be sent now, because a growing file needs more than one */
     public List<Part> changed(ByteRange range) {
         ready.clear(block(range.offset()), block(range.end() - 1) + 1);
         boolean inTail = range.end() > layout.baseEnd();
-        // Parts before the tail's are there only after a commit that failed.
+        // Parts before the tail exist only after a failed commit.
         int first = range.offset() < layout.baseEnd() ? 1 : layout.number(range.offset());
         int last = inTail ? layout.number(range.end() - 1) : layout.baseParts();
         if (first <= last) {
@@ -72,7 +72,7 @@ public final class Parts {
         return due;
     }
 
-    /** @return all parts of the tail that may go up now and do not */
+    /** @return all parts of the tail that may be sent now and are not */
     List<Part> allDue() {
         return byNumber.values().stream()
                 .filter(part -> part.isOutdated() && isReady(part))
@@ -103,7 +103,7 @@ public final class Parts {
         }
     }
 
-    /** Whether it may go up before the commit. */
+    /** Whether it may be sent before the commit. */
     boolean isReady(Part part) {
         return part.number() > layout.baseParts()
                 && byNumber.get(part.number()) == part
@@ -114,7 +114,7 @@ public final class Parts {
         return ready.nextClearBit(block(range.offset())) >= block(range.end() + BLOCK_SIZE - 1);
     }
 
-    /** The parts of a commit, each as it is if it is up already. */
+    /** The parts of a commit. Parts uploaded with these bytes stay as they are. */
     public List<Part> adopt(List<PlannedPart> plan) {
         List<Part> adopted = new ArrayList<>(plan.size());
         for (PlannedPart planned : plan) {
@@ -126,7 +126,7 @@ public final class Parts {
     }
 
     /**
-     * The run that the part of this number has, if that is uploaded and has just these bytes: it need not be planned.
+     * The run of the part with this number, if it is uploaded with exactly these bytes: then it need not be planned.
      */
     @Nullable
     Run uploadedRun(int number, ByteRange range) {
@@ -134,12 +134,12 @@ public final class Parts {
         return part != null && part.uploaded() != null && part.run().range().equals(range) ? part.run() : null;
     }
 
-    /** All must go up again. */
+    /** All parts must be sent again. */
     void changeAll() {
         byNumber.values().forEach(Part::changed);
     }
 
-    /** Bytes that the store has as they are now. */
+    /** Bytes at the store that are current. */
     public long uploadedBytes() {
         long bytes = 0;
         for (Part part : byNumber.values()) {

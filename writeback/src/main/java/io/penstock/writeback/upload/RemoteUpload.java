@@ -20,9 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The multipart upload at the store: created when its first part is sent, or taken over from an earlier run, of which
- * those parts count that the store still has and whose bytes, by their CRC32C, are still the same. Safe for use by any
- * number of threads.
+ * The multipart upload at the store: created with its first part, or taken over from an earlier run. Parts of that run
+ * count if the store still has them and the CRC32C of their bytes is unchanged. Safe for use by any number of threads.
  */
 final class RemoteUpload {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteUpload.class);
@@ -33,17 +32,17 @@ final class RemoteUpload {
     private final UploadJournal journal;
     private final @Nullable JournalledUpload earlier;
 
-    /** The first caller opens it, the others wait. */
+    /** The first caller opens the upload; others wait. */
     @GuardedBy("this")
     private @Nullable FutureTask<MultipartUpload> opening;
 
-    /** Written by the thread that opens it. */
+    /** Written by the thread that opens the upload. */
     private volatile @Nullable MultipartUpload opened;
 
-    /** The properties that it was created with; null if that was in an earlier run. */
+    /** The properties with which it was created; null if an earlier run created it. */
     private volatile @Nullable ObjectProperties created;
 
-    /** The parts of the earlier run at the store, until they are replaced. */
+    /** The earlier run's parts at the store, until they are replaced. */
     private final Map<Integer, JournalledUpload.Part> confirmed = new ConcurrentHashMap<>();
 
     RemoteUpload(
@@ -56,7 +55,7 @@ final class RemoteUpload {
         this.opened = earlier == null ? null : earlier.upload();
     }
 
-    /** Sees to it that there is an upload at the store. */
+    /** Ensures that there is an upload at the store. */
     public MultipartUpload open(PartLayout layout) throws ObjectStoreException, InterruptedException {
         FutureTask<MultipartUpload> task;
         synchronized (this) {
@@ -65,7 +64,7 @@ final class RemoteUpload {
             }
             task = opening;
         }
-        task.run(); // does nothing if another has begun
+        task.run(); // does nothing if another thread has begun
         try {
             return task.get();
         } catch (ExecutionException e) {
@@ -109,12 +108,12 @@ final class RemoteUpload {
         }
     }
 
-    /** The store may keep a checksum of it, which no journal has. */
+    /** Ignores a checksum, which the store may keep but no journal has. */
     private static boolean isSame(UploadedPart noted, UploadedPart there) {
         return noted.etag().equals(there.etag()) && noted.size() == there.size();
     }
 
-    /** Copies the part or sends it, unless the store has it from an earlier run. */
+    /** Copies or sends the part, unless the store has it from an earlier run. */
     UploadedPart bring(MultipartUpload to, int number, Run run, FileContent content, Uploads uploads)
             throws ObjectStoreException, IOException, InterruptedException {
         JournalledUpload.Part there = confirmed.remove(number);
@@ -143,9 +142,8 @@ final class RemoteUpload {
     }
 
     /**
-     * Whether the object that was just made has these properties. After an earlier run's upload the store is asked if some may
-     * have changed since it began: headers may have been set, or all that it wrote over been cut off, and its encoding with
-     * that.
+     * Whether the object just made has these properties. For an earlier run's upload, asks the store if some may have
+     * changed since it began: headers may have been set, or everything it wrote over cut off, and its encoding with it.
      */
     boolean has(ObjectProperties wanted) throws ObjectStoreException, InterruptedException {
         ObjectProperties given = created;
@@ -164,14 +162,12 @@ final class RemoteUpload {
         return version;
     }
 
-    /** Whether there is, as far as is known, something at the store that has to be completed or aborted. */
+    /** Whether the store has, as far as known, an upload to complete or abort. */
     public boolean isThere() {
         return opened != null;
     }
 
-    /**
-     * Aborts the upload at the store. To be called once no part is in flight any more: one that arrives later stays.
-     */
+    /** Aborts the upload at the store. Call when no part is in flight any more: one that arrives later stays. */
     public void abort() throws InterruptedException {
         MultipartUpload upload = opened;
         if (upload == null) {

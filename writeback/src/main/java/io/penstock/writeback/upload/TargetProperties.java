@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The properties of the object that an upload makes: those of the object that it replaces, else those that follow
- * from its name. They are requested once for each name of a written file, before the first request that needs them;
- * later changes by others are lost with the next commit. Safe for use by any number of threads.
+ * The properties of the object that an upload makes: those of the object that it replaces, or else those that follow
+ * from its name. They are requested once per name of a written file, before the first request that needs them. The next
+ * commit loses later changes by others. Safe for use by any number of threads.
  *
- * @param known of the file, over all of its uploads; null until it is
- * @param kept headers that the object is to have whatever it had, as {@link ObjectProperties#with} takes them
+ * @param known of the file, shared by all its uploads; null until known
+ * @param kept headers set for the object, whatever it had before, as {@link ObjectProperties#with} accepts them
  */
 public record TargetProperties(
         String key,
@@ -24,13 +24,13 @@ public record TargetProperties(
         AtomicReference<SortedMap<String, String>> kept) {
     private static final Logger log = LoggerFactory.getLogger(TargetProperties.class);
 
-    /** The object that an upload writes over. */
+    /** The object over which an upload writes. */
     public enum Over {
-        /** Nothing, for all that is known: the object is new. */
+        /** None is known: the object is new. */
         NOTHING,
-        /** An object of whose bytes none stays, so that their encoding does not either. */
+        /** An object of which no bytes stay, and so no encoding either. */
         OTHER_CONTENT,
-        /** An object of whose bytes some stay. */
+        /** An object of which some bytes stay. */
         SAME_CONTENT
     }
 
@@ -44,7 +44,7 @@ public record TargetProperties(
         return now.with(kept.get());
     }
 
-    /** {@link #get} for content that has changed: times that programs have set beside it do not count any more. */
+    /** {@link #get} for changed content: times that programs have set no longer apply. */
     public ObjectProperties ofNewContent(ObjectStore store) throws ObjectStoreException, InterruptedException {
         ObjectProperties now = get(store).withoutTimes();
         return now.with(kept.get());
@@ -59,7 +59,7 @@ public record TargetProperties(
         }
     }
 
-    /** The object is a copy of another, which had these. @return those of the copy */
+    /** The object is a copy of another with these properties. @return the copy's properties */
     public ObjectProperties ofCopy(ObjectProperties of) {
         known.set(of);
         return of.with(kept.get());

@@ -12,8 +12,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets so many uploads run at once, of the mount and of each file. Files take turns: one that has thousands of parts to
- * send lets a small one through after the next. While programs wait for something else, fewer run at once.
+ * Bounds the number of concurrent uploads of the mount and of each file. Files take turns: a file with thousands of
+ * parts lets a small one through after its next part. While programs wait for something else, fewer run.
  */
 final class UploadGate {
     private static final Executor LATER = CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
@@ -24,18 +24,18 @@ final class UploadGate {
     /** A leaf: no lock is taken under it. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Queues in which an upload waits, each once; the next to be served first. */
+    /** Queues with a waiting upload, each once; the next one to serve is first. */
     @GuardedBy("lock")
     private final Queue<FileQueue> queues = new ArrayDeque<>();
 
     @GuardedBy("lock")
     private int running;
 
-    /** Whether those that yield are looked at again in a while. */
+    /** Whether yielding uploads will be looked at again soon. */
     @GuardedBy("lock")
     private boolean looksAgain;
 
-    /** @param yields whether programs wait for something else now; asked whenever an upload might begin, must not wait */
+    /** @param yields whether programs wait for something else now; called whenever one might begin, must not wait */
     UploadGate(WritebackLimits limits, BooleanSupplier yields) {
         this.limits = limits;
         this.yields = yields;
@@ -44,15 +44,15 @@ final class UploadGate {
 
     /** The uploads of one file. */
     final class FileQueue {
-        /** Guarded by the gate's lock, as the next: another queue's is out of the compiler's sight. */
+        /** Guarded by the gate's lock, like the next field. The compiler cannot check this for other queues. */
         private final Queue<Runnable> waiting = new ArrayDeque<>();
 
         private int runningHere;
 
         /**
-         * Has an upload begin when it is its turn.
+         * Begins an upload when it is its turn.
          *
-         * @param begin called once, by any thread and perhaps at once; must not wait. {@link #release} follows the upload
+         * @param begin called once by any thread, perhaps immediately; must not wait. {@link #release} ends the upload
          */
         void enqueue(Runnable begin) {
             lock.lock();
@@ -112,7 +112,7 @@ final class UploadGate {
         return new FileQueue();
     }
 
-    /** Uploads that run now. */
+    /** Number of running uploads. */
     public int running() {
         lock.lock();
         try {
@@ -147,7 +147,7 @@ final class UploadGate {
                 }
             }
             if (yielding && !queues.isEmpty() && !looksAgain) {
-                looksAgain = true; // the end of the others' wait is not announced
+                looksAgain = true; // no event announces the end of the others' wait
                 LATER.execute(this::lookAgain);
             }
             return null;

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All uploads of one mount: their threads, bounds and counters. Safe for use by any number of threads. */
+/** All uploads of one mount: their threads, limits and counters. Safe for use by any number of threads. */
 public final class Uploads implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
 
-    /** How long a mount that ends waits for uploads to be aborted; the rest is left to the bucket's lifecycle rule. */
+    /** How long unmounting waits for uploads to be aborted. The bucket's lifecycle rule removes the rest. */
     private static final int ABORT_SECONDS = 5;
 
     private final ObjectStore store;
@@ -29,7 +29,7 @@ public final class Uploads implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final UploadGate gate;
 
-    /** Once equal, always equal. */
+    /** Never changes back from equal. */
     private volatile PartSizes partSizes;
 
     private final LongAdder uploadedBytes = new LongAdder();
@@ -39,7 +39,7 @@ public final class Uploads implements AutoCloseable {
             Thread.ofVirtual().name("upload-", 0).factory());
 
     /**
-     * @param partSizes to begin with
+     * @param partSizes initial sizes
      * @param yields whether programs wait for something else now
      */
     public Uploads(
@@ -57,7 +57,7 @@ public final class Uploads implements AutoCloseable {
         this.gate = new UploadGate(limits, yields);
     }
 
-    /** @param base the version that the content's clean ranges are of; null if there is none */
+    /** @param base the version to which the content's clean ranges belong; null if there is none */
     public FileUpload begin(
             @Nullable ObjectVersion base, FileContent content, TargetProperties properties, UploadJournal journal) {
         long size = base == null ? 0 : base.size();
@@ -69,13 +69,13 @@ public final class Uploads implements AutoCloseable {
         return new FileUpload(this, properties, content, journal, layout, null);
     }
 
-    /** Goes on with an upload that an earlier run began, as far as the store still has it. */
+    /** Resumes an upload that an earlier run began, as far as the store still has it. */
     public FileUpload resume(
             JournalledUpload earlier, FileContent content, TargetProperties properties, UploadJournal journal) {
         return new FileUpload(this, properties, content, journal, earlier.layout(), earlier);
     }
 
-    /** The layout of content of this size of which nothing is up yet. */
+    /** The layout of content of this size without uploaded parts. */
     public PartLayout planned(long size, long partBytes) {
         return switch (partSizes) {
             case GROWING -> PartLayout.planned(size, partBytes);
@@ -83,7 +83,7 @@ public final class Uploads implements AutoCloseable {
         };
     }
 
-    /** The store has refused others. */
+    /** The store has refused parts of different sizes. */
     void demandEqualParts() {
         if (partSizes != PartSizes.EQUAL) {
             partSizes = PartSizes.EQUAL;
@@ -105,7 +105,7 @@ public final class Uploads implements AutoCloseable {
         return gate.newQueue();
     }
 
-    /** Runs it on a thread of its own; not at all once this is closed. */
+    /** Runs the task on a new thread; not at all once this is closed. */
     public void run(Runnable task) {
         try {
             threads.execute(task);
@@ -115,9 +115,9 @@ public final class Uploads implements AutoCloseable {
     }
 
     /**
-     * Aborts the uploads in the background that will not be resumed.
+     * Aborts uploads that will not be resumed, in the background.
      *
-     * @param aborted runs once all are
+     * @param aborted runs once all are aborted
      */
     public void abort(List<MultipartUpload> orphans, Runnable aborted) {
         run(() -> {
@@ -153,12 +153,12 @@ public final class Uploads implements AutoCloseable {
         return copiedBytes.sum();
     }
 
-    /** Uploads that run now. */
+    /** Number of running uploads. */
     public int running() {
         return gate.running();
     }
 
-    /** Ends the requests in flight; aborts that have begun have a moment to get through. */
+    /** Ends the requests in flight. Running aborts have a moment to complete. */
     @Override
     public void close() {
         threads.shutdown();

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The bounds of writing, by name, readable and settable while mounted. A writer that comes to one waits, in turn; it
- * does not fail. Safe for use by any number of threads; a lower limit is reached as the excess drains.
+ * The limits of writing, by name, readable and settable while mounted. A writer at a limit waits its turn; it does not
+ * fail. Safe for use by any number of threads. A lower limit takes effect as the excess drains.
  */
 public final class WritebackLimits {
     /**
-     * @param uploads PUTs, UploadParts and UploadPartCopies at once, of the mount; 1 or more
-     * @param uploadsPerFile the same of one file; 1 or more
-     * @param uploadsWhileStaging the same of the mount while blocks are being staged that a program waits for, and no
-     *     upload is waited for; 1 or more
+     * @param uploads concurrent PUTs, UploadParts and UploadPartCopies of the mount; 1 or more
+     * @param uploadsPerFile the same for one file; 1 or more
+     * @param uploadsWhileStaging the same for the mount while a program waits for blocks to be staged and none waits
+     *     for an upload; 1 or more
      * @param dirtyBytes bytes of blocks in memory; at least two blocks of 4 MiB
      * @param stagingBytes bytes on the staging disk; at least two blocks
-     * @param partBytes the first parts' size: a multiple of 4 MiB, 8 MiB or more. It counts for uploads begun later
+     * @param partBytes the first parts' size: a multiple of 4 MiB, at least 8 MiB. Applies to uploads begun later
      */
     public record Values(
             int uploads,
@@ -26,7 +26,7 @@ public final class WritebackLimits {
             long dirtyBytes,
             long stagingBytes,
             long partBytes) {
-        /** @throws IllegalArgumentException whose message names the limit and the allowed values */
+        /** @throws IllegalArgumentException with a message that names the limit and the allowed values */
         public Values {
             require(uploads >= 1, "uploads", uploads, "1 or more");
             require(uploadsPerFile >= 1, "uploads per file", uploadsPerFile, "1 or more");
@@ -66,7 +66,7 @@ public final class WritebackLimits {
         listeners.forEach(Runnable::run);
     }
 
-    /** Has it run after each change, by the thread that makes it. */
+    /** Runs the listener after each change, on the thread that makes it. */
     public void whenChanged(Runnable listener) {
         listeners.add(listener);
     }

@@ -1,4 +1,4 @@
-/** The way of content to the store: parts, multipart uploads, and the records with which a later run resumes them. */
+/** Uploads of content to the store: parts, multipart uploads, and the records with which a later run resumes them. */
 @NullMarked
 package io.penstock.writeback.upload;
 

@@ -217,7 +217,7 @@ final class BlockMemoryTest {
         scarce.limitChanged();
         assertThat(served).isEmpty();
         scarce.release(first);
-        // The JVM has memory again. Both are served at once, and which thread tells first is chance.
+        // The JVM has memory again. Both are served at the same time, and either thread may report first.
         assertThat(List.of(served.take(), served.take())).containsExactlyInAnyOrder("a", "b");
         assertThat(scarce.usedBytes()).isEqualTo(3L * BLOCK_SIZE);
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is done for writers that wait for memory, two blocks in all, while no time passes. */
+/** Actions for writers that wait for memory, two blocks in total, while no time passes. */
 @Timeout(30)
 final class ReclaimTest {
     private final Reclaim reclaim = new Reclaim(

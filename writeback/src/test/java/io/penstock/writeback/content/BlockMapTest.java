@@ -8,9 +8,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a file is made of. */
+/** The structure of a file's content. */
 final class BlockMapTest {
-    /** The blocks of 1 TiB: to look at all of them for each part takes minutes, with the file locked. */
+    /** The blocks of 1 TiB: reading all of them for each part would take minutes, with the file locked. */
     @Test
     @Timeout(60)
     void runs_ofEachPartOfATebibyte_looksAtThatPartOnly() {

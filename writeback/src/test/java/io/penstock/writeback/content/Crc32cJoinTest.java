@@ -38,7 +38,7 @@ final class Crc32cJoinTest {
             joined = Crc32cJoin.join(joined, Bodies.crc32c(page), page.length);
         }
         assertThat(joined).isEqualTo((int) whole.getValue());
-        // Doubling six times more: 4 GiB by one route and by another.
+        // Doubles six more times: 4 GiB by two different routes.
         int doubled = joined;
         int added = joined;
         for (int i = 1; i < 64; i++) {

@@ -7,7 +7,7 @@ import io.penstock.testing.Seeded;
 import java.util.BitSet;
 import org.junit.jupiter.api.Test;
 
-/** Sets of bytes against a bit for each. */
+/** Sets of bytes, compared with one bit per byte. */
 final class RangesTest {
     private static final int SPACE = 60;
 

@@ -115,7 +115,7 @@ final class CommitPlanTest {
         assertThat(plan.getFirst().number()).isEqualTo(1);
     }
 
-    /** Of whole blocks, but for the object's end, and of 8 MiB at least if it is not that. */
+    /** Of whole blocks, except at the object's end, and of at least 8 MiB elsewhere. */
     private static List<Run> randomRuns(RandomGenerator random, boolean end) {
         List<Run> runs = new ArrayList<>();
         long position = 0;

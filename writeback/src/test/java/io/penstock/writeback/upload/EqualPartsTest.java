@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store that takes no parts of different sizes, as Cloudflare R2 does. */
+/** A store that refuses parts of different sizes, like Cloudflare R2. */
 @Timeout(120)
 final class EqualPartsTest {
     private static final long MIB = 1L << 20;
@@ -80,7 +80,7 @@ final class EqualPartsTest {
         upload.abandon();
     }
 
-    /** By somebody who comes too late for the first request, and in time for the second. */
+    /** Cancels too late for the first request, but in time for the second. */
     private static final class CalledOff implements FileUpload.Decision {
         @Override
         public OperationId operation() {
@@ -120,7 +120,7 @@ final class EqualPartsTest {
         upload.abandon();
     }
 
-    /** 10,000 parts of 8 MiB end at 78 GiB: what is larger goes up at the commit, in larger parts. */
+    /** 10,000 parts of 8 MiB end at 78 GiB: larger content is uploaded at the commit, in larger parts. */
     @Test
     void commit_streamOf100GiB_isWhole() throws Exception {
         InMemoryObjectStore sizes = InMemoryObjectStore.keepingSizesOnly();

@@ -20,7 +20,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A file's content as an upload sees it, and its journal: all in memory, of which ranges may be an older version's. */
+/** A file's content as an upload sees it, and its journal. All in memory; ranges may belong to an older version. */
 final class FakeFile implements FileContent, UploadJournal {
     private final @Nullable ObjectVersion base;
 
@@ -34,7 +34,7 @@ final class FakeFile implements FileContent, UploadJournal {
 
     private final AtomicInteger bodies = new AtomicInteger();
 
-    /** A file that is this version, of which it has the bytes. */
+    /** A file of this version, whose bytes it has. */
     FakeFile(@Nullable ObjectVersion base, byte[] bytes) {
         this.base = base;
         this.bytes = bytes.clone();
@@ -48,7 +48,7 @@ final class FakeFile implements FileContent, UploadJournal {
         return bytes.length;
     }
 
-    /** Bodies that were asked for and are not closed. */
+    /** Number of requested bodies that are not closed. */
     public int bodies() {
         return bodies.get();
     }
@@ -58,7 +58,7 @@ final class FakeFile implements FileContent, UploadJournal {
         failures++;
     }
 
-    /** What a write does: tells the upload first, then changes the bytes, then says which blocks are whole. */
+    /** Acts like a write: notifies the upload, then changes the bytes, then reports whole blocks. */
     public void write(FileUpload to, long offset, byte[] written) {
         ByteRange range = new ByteRange(offset, written.length);
         to.changed(range);
@@ -129,7 +129,7 @@ final class FakeFile implements FileContent, UploadJournal {
         }
     }
 
-    /** What a later run finds; null if there is nothing to go on with. */
+    /** The state that a later run finds; null if there is nothing to resume. */
     public synchronized @Nullable JournalledUpload journalled() {
         return upload == null || layout == null ? null : new JournalledUpload(upload, layout, parts);
     }

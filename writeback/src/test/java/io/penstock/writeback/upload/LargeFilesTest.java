@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Files of which only sizes and checksums fit a test, in a store that keeps no more. */
+/** Files of which only sizes and checksums fit in a test, in a store that keeps no more. */
 @Timeout(120)
 final class LargeFilesTest {
     private static final long MIB = 1L << 20;

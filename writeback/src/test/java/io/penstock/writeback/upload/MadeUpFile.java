@@ -13,14 +13,14 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Content of any size, of which only checksums exist: every page is the same. Behind {@code keptEnd}, a multiple of the
- * block size, all was written; before it, all is as the version below has it.
+ * Content of any size, of which only checksums exist: all pages are the same. Everything after {@code keptEnd}, a
+ * multiple of the block size, was written; everything before belongs to the version below.
  */
 record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileContent {
     private static final int PAGE = 1 << 20;
     private static final int PAGE_CRC = Bodies.crc32c(new byte[PAGE]);
 
-    /** The checksum of so much of it. */
+    /** The checksum of the first {@code length} bytes. */
     public static int crc32c(long length) {
         int crc = 0;
         long done = 0;
@@ -72,7 +72,7 @@ record MadeUpFile(@Nullable ObjectVersion base, long keptEnd) implements FileCon
         };
     }
 
-    /** Tells the upload, block by block, that all up to the size was written. */
+    /** Notifies the upload, block by block, that everything up to the size was written. */
     public void writeAll(FileUpload to, long size) {
         for (long at = keptEnd; at < size; at += BLOCK_SIZE) {
             ByteRange block = new ByteRange(at, Math.min(BLOCK_SIZE, size - at));

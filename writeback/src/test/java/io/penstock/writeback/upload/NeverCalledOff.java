@@ -2,7 +2,7 @@ package io.penstock.writeback.upload;
 
 import io.penstock.objectstore.OperationId;
 
-/** Nobody calls the commit off. */
+/** The commit is never called off. */
 enum NeverCalledOff implements FileUpload.Decision {
     INSTANCE;
 

@@ -3,7 +3,7 @@ package io.penstock.writeback.upload;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.UploadedPart;
 
-/** Where nothing is staged. */
+/** For uploads without staging. */
 enum NoJournal implements UploadJournal {
     INSTANCE;
 
