@@ -2,7 +2,7 @@ package io.penstock.benchmarks;
 
 import org.jspecify.annotations.Nullable;
 
-/** A benchmark cannot go on for a reason that its user can do something about: the message says what. */
+/** A benchmark cannot continue, for a reason that its user can fix: the message says what to do. */
 final class BenchException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The part of a bucket that a benchmark writes to: mounts show it alone.
+ * The part of a bucket that a benchmark writes to; mounts show only this part.
  *
- * @param name its keys begin with it and a slash
+ * @param name all keys begin with it and a slash
  */
 record BenchmarkFolder(String bucket, String name) {
     BenchmarkFolder {

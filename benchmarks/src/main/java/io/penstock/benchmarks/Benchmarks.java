@@ -25,7 +25,7 @@ final class Benchmarks {
             usageHelp = true,
             scope = CommandLine.ScopeType.INHERIT,
             description = "Show this help.")
-    @SuppressWarnings("UnusedVariable") // picocli acts on it.
+    @SuppressWarnings("UnusedVariable") // Picocli uses it.
     private boolean help;
 
     private Benchmarks() {}

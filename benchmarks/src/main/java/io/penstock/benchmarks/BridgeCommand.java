@@ -33,7 +33,7 @@ final class BridgeCommand implements Callable<Integer> {
 
     private final Measurements results = new Measurements(System.err::println);
 
-    /** Bytes allocated by a request, of the last round, by the name of its figures. */
+    /** Bytes allocated per request in the last round, by the name of the figures. */
     private final Map<String, Double> allocated = new LinkedHashMap<>();
 
     @Override
@@ -74,9 +74,7 @@ final class BridgeCommand implements Callable<Integer> {
         return "binding " + binding.toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * Each server in its turn, another one first in each round: other load of the machine affects all of them alike.
-     */
+    /** Runs the servers in turn, from another one in each round, so that other load affects all equally. */
     private void round(
             int round, Optional<Path> reference, Scratch scratch, Resources resources, FreeMemory freeMemory, long size)
             throws Exception {

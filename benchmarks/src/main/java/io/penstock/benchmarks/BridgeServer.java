@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A process that serves the file {@code f} from memory. {@link #close} unmounts and ends it. */
+/** A process that serves the file {@code f} from memory. {@link #close} unmounts it and ends the process. */
 final class BridgeServer implements AutoCloseable {
     private final Process process;
     private final Path mountPoint;
 
-    /** Output of a {@link MemoryServer}; null of the reference, which prints nothing. */
+    /** Output of a {@link MemoryServer}; null for the reference, which prints nothing. */
     private final @Nullable BufferedReader said;
 
     /** The requests and allocations of a server since its start. */
@@ -27,7 +27,7 @@ final class BridgeServer implements AutoCloseable {
         this.said = said;
     }
 
-    /** The reference in C. */
+    /** Starts the reference in C. */
     static BridgeServer ofReference(Path program, Path mountPoint, long size) throws Exception {
         Process process = new ProcessBuilder(program.toString(), mountPoint.toString(), Long.toString(size))
                 .inheritIO()
@@ -62,7 +62,7 @@ final class BridgeServer implements AutoCloseable {
                 process,
                 mountPoint,
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.US_ASCII)));
-        server.readCounts(); // the first line comes when it is mounted
+        server.readCounts(); // the first line appears once it is mounted
         return server;
     }
 
@@ -74,7 +74,7 @@ final class BridgeServer implements AutoCloseable {
         return mountPoint.resolve(OneObjectStore.KEY);
     }
 
-    /** Null if this server does not count. */
+    /** Null if this server does not count requests. */
     @Nullable
     Counts counts() throws IOException, BenchException {
         if (said == null) {
@@ -94,7 +94,7 @@ final class BridgeServer implements AutoCloseable {
         return new Counts(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
     }
 
-    /** SIGTERM ends the reference; a JVM it ends too, and leaves the mount, which is detached. */
+    /** SIGTERM ends the reference. It also ends a JVM, but leaves the mount, which is then detached. */
     @Override
     public void close() throws IOException, MountException {
         Mounts.end(process, mountPoint);

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Access patterns on the file of a server, by the names in the report. */
+/** Access patterns for a server's file, with their names in the report. */
 enum BridgeShapes {
     RANDOM_8("4 KiB random, 8 jobs"),
     RANDOM_32("4 KiB random, 32 jobs"),
@@ -21,14 +21,14 @@ enum BridgeShapes {
         this.title = title;
     }
 
-    /** The name of this shape's figures for one server. */
+    /** The name of this shape's figures for a server. */
     String title(String server) {
         return title + ": " + server;
     }
 
     /**
      * @param size of the file in bytes
-     * @param seconds for which to read at random at most; so many times 10,000 opens
+     * @param seconds limit for random reads; also the number of opens in units of 10,000
      */
     Measurement run(Fio fio, Path file, long size, int seconds) throws Exception {
         return switch (this) {
@@ -40,7 +40,7 @@ enum BridgeShapes {
     }
 
     private static Measurement random(Fio fio, Path file, long size, int seconds, int jobs) throws Exception {
-        // Each has a part of its own: no block is read twice, which the kernel would have by then.
+        // Each job has its own part, so no block is read twice: the kernel would then have it already.
         return fio.run(Fio.Shape.random(4096, seconds), parts(file, size, jobs));
     }
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Mounts of one bucket on this machine that share their caches, each as a node of its own. One thread at a time. */
+/** Mounts of one bucket on this machine that share their caches; each is a separate node. One thread at a time. */
 final class CacheGroup {
     private static final long JOIN_SECONDS = 60;
     private static final long LOOK_MILLIS = 200;
@@ -22,7 +22,7 @@ final class CacheGroup {
         this.mounts = mounts;
     }
 
-    /** Returns when each of so many nodes knows all others. Their caches are empty. */
+    /** Starts this many nodes with empty caches. Returns when each node knows all others. */
     static CacheGroup start(FreshMounts mounts, NodeTrust trust, int count) throws Exception {
         CacheGroup group = new CacheGroup(mounts);
         List<String> addresses = new ArrayList<>();
@@ -42,7 +42,7 @@ final class CacheGroup {
         return group;
     }
 
-    /** The mount of a node, and the folders of the same number of mounts that share nothing. */
+    /** The name of a node's mount, and of the folders for the same number of mounts that share nothing. */
     static String name(int number) {
         return "node" + number;
     }
@@ -62,7 +62,7 @@ final class CacheGroup {
         return List.copyOf(running);
     }
 
-    /** What these of its mounts got so far, since they were mounted. */
+    /** The traffic of these mounts since they were mounted. */
     GroupTraffic traffic(List<MountProcess> of) throws IOException, InterruptedException {
         List<GroupTraffic> each = new ArrayList<>();
         for (MountProcess mount : of) {
@@ -71,7 +71,7 @@ final class CacheGroup {
         return each.stream().reduce(GroupTraffic::plus).orElseThrow();
     }
 
-    /** Brings a file to the nodes that own it. */
+    /** Fetches a file to the nodes that own it. */
     void warm(String file) throws IOException, InterruptedException {
         mounts.ask(running.getFirst(), "warm", file, "--group");
     }

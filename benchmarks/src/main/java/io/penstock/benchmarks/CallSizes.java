@@ -3,11 +3,11 @@ package io.penstock.benchmarks;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A file written by small and by large calls, each with and without the kernel's writeback cache. */
+/** A file written in small and in large calls, with and without the kernel's writeback cache. */
 final class CallSizes implements Scenario<WriteRig> {
     private static final List<Integer> KIB = List.of(4, 1024);
 
-    /** Of a large file's size: small calls take their time. */
+    /** One part in this many of a large file is written: small calls take long. */
     private static final int PART = 4;
 
     @Override

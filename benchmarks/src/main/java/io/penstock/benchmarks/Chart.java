@@ -3,14 +3,14 @@ package io.penstock.benchmarks;
 import java.util.List;
 import java.util.Locale;
 
-/** Draws ratios as bars, the ceiling being 1, as an SVG picture that is legible on white and on black. */
+/** Draws ratios as bars, with the ceiling at 1, as an SVG image that is legible on white and on black. */
 final class Chart {
     private static final int LINE = 26;
     private static final int TOP = 48;
     private static final int LABELS = 380;
     private static final int UNIT = 300;
 
-    /** Longer bars are cut: a mount can beat a ceiling, such as a bare disk with a smaller readahead. */
+    /** Longer bars are cut off: a mount can exceed a ceiling, such as a bare disk with a smaller readahead. */
     private static final double MOST = 1.4;
 
     private Chart() {}

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Blocks of 4 KiB and of 256 KiB in random order by 16 threads, no MiB twice, so that none is in the cache already,
- * against GETs of just these blocks.
+ * Blocks of 4 KiB and of 256 KiB, read in random order by 16 threads, against GETs of exactly these blocks. No MiB is
+ * read twice, so none is in the cache already.
  */
 final class ColdRandom implements Scenario<ReadRig> {
     private static final List<Integer> LENGTHS = List.of(4 << 10, 256 << 10);
@@ -33,7 +33,7 @@ final class ColdRandom implements Scenario<ReadRig> {
     /** A block of a shard. */
     record Block(String shard, long offset) {}
 
-    /** One block of each MiB, anywhere in it, in random order; always the same. */
+    /** One block per MiB, anywhere in it, in random order; always the same. */
     static List<Block> blocks(DataSet data, int length) {
         Random random = new Random(length);
         List<Block> blocks = new ArrayList<>();

@@ -4,14 +4,14 @@ import io.penstock.core.ObjectVersion;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** One file, and four at once, read from front to back for the first time, against the GETs that this takes at least. */
+/** One file, and four at the same time, read sequentially for the first time, against the minimum GETs for that. */
 final class ColdSequential implements Scenario<ReadRig> {
-    /** 16 and 64 are the GETs that a mount of up to 8 processors has in flight by default, for one stream and for four. */
+    /** 16 and 64 are the default GETs in flight of a mount with up to 8 processors, for one stream and for four. */
     private static final List<Integer> CONCURRENCIES = List.of(8, 16, 32, 64);
 
     private final boolean withCurl;
 
-    /** @param withCurl whether curl is measured too, which has another TLS than the raw GETs: of a server whose keys it can have */
+    /** @param withCurl whether to measure curl too, with another TLS library; needs a server whose keys it can have */
     ColdSequential(boolean withCurl) {
         this.withCurl = withCurl;
     }
@@ -58,8 +58,7 @@ final class ColdSequential implements Scenario<ReadRig> {
     public void round(ReadRig rig) throws Exception {
         for (int files : List.of(1, DataSet.SHARDS)) {
             List<ObjectVersion> versions = rig.versions(rig.data().shards().subList(0, files));
-            // Half of the ceilings before, half after: a machine that changes its speed during the run does so for
-            // both.
+            // Half of the ceilings run before, half after: a change of the machine's speed then affects both.
             rawGets(rig, files, versions, CONCURRENCIES.subList(0, 2));
             MountProcess mount = rig.mount();
             rig.served(

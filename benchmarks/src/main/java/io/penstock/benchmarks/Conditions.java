@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Where and when figures were taken.
+ * Where and when figures were measured.
  *
  * @param commit of the working tree, "-dirty" if it has changes
- * @param loadBefore processes that wanted a processor in the minute before: above one or two, others disturbed
+ * @param loadBefore runnable processes in the minute before; above one or two, others disturbed the measurement
  */
 record Conditions(
         String processor,
@@ -29,7 +29,7 @@ record Conditions(
 
     /**
      * @param home the repository
-     * @param folder lies on the disk that is measured
+     * @param folder a folder on the measured disk
      */
     static Conditions current(Path home, Path folder) throws IOException, InterruptedException {
         FileStore disk = Files.getFileStore(folder);
@@ -58,7 +58,7 @@ record Conditions(
         return Math.round(bytes(meminfo, "MemTotal") / (double) (1 << 30));
     }
 
-    /** A line of /proc/meminfo (proc_meminfo(5)). */
+    /** The value of a line of /proc/meminfo (proc_meminfo(5)). */
     static long bytes(String meminfo, String name) {
         return meminfo.lines()
                 .filter(line -> line.startsWith(name + ":"))

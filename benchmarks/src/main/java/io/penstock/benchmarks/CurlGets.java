@@ -8,20 +8,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The ceiling over TLS that has nothing of Penstock's: GETs of ranges by curl, with OpenSSL, from a server of the benchmark's own. */
+/** A ceiling over TLS without Penstock's code: range GETs by curl and OpenSSL, from the benchmark's own server. */
 final class CurlGets {
     private final S3Target server;
     private final String bucket;
     private final Path folder;
 
-    /** @param folder for lists of requests */
+    /** @param folder for request lists */
     CurlGets(S3Target server, String bucket, Path folder) {
         this.server = server;
         this.bucket = bucket;
         this.folder = folder;
     }
 
-    /** Makes all requests, in order, so many at once, and forgets the bytes; no request is timed by itself. */
+    /** Makes all requests in order, this many at a time, and discards the bytes; times only the whole run. */
     Measurement run(List<RawGets.Request> requests, int concurrency) throws Exception {
         URI endpoint = requireNonNull(server.endpoint());
         S3Target.Keys keys = requireNonNull(server.keys());

@@ -18,7 +18,7 @@ final class DataLoader {
     }
 
     /**
-     * Every object of the data set by its name without the prefix.
+     * All objects of the data set, by name without the prefix.
      *
      * @throws BenchException if another object has one of these names: it is not overwritten
      */

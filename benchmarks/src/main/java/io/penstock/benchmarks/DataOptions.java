@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of the benchmarks that read: how much data there is, and where in the bucket. */
+/** Options of the read benchmarks: how much data to use, and where in the bucket. */
 final class DataOptions {
     @Option(
             names = "--prefix",

@@ -10,18 +10,18 @@ import java.util.stream.IntStream;
 
 /**
  * The data that the benchmarks read, as objects under a prefix and as files under a folder: {@value #SHARDS} shards,
- * one more that only warms up, and a folder of small files.
+ * another shard for the warm-up, and a folder of small files.
  *
- * @param shardSize bytes of a shard; a multiple of {@link #SHARD_GRAIN}
+ * @param shardSize bytes per shard; a multiple of {@link #SHARD_GRAIN}
  * @param smallFiles the number of small files
  */
 record DataSet(long shardSize, int smallFiles) {
     static final int SHARDS = 4;
 
-    /** Bytes of a small file. */
+    /** Bytes per small file. */
     static final int SMALL_SIZE = 100 << 10;
 
-    /** Shards can be read in eight streams of whole MiBs, and by four threads each in whole MiBs. */
+    /** Allows a shard to be read in eight streams of whole MiBs, and by four threads in whole MiBs each. */
     static final long SHARD_GRAIN = 32L << 20;
 
     DataSet {
@@ -35,7 +35,7 @@ record DataSet(long shardSize, int smallFiles) {
         return String.format(Locale.ROOT, "shard-%02d", index);
     }
 
-    /** The shard that no row reads: its first read compiles the code of a new process. */
+    /** A shard that no row reads: its first read compiles the code of a new process. */
     String warmUpShard() {
         return shard(SHARDS);
     }
@@ -50,7 +50,7 @@ record DataSet(long shardSize, int smallFiles) {
                 .toList();
     }
 
-    /** Every name, with its size in bytes. */
+    /** All names, with sizes in bytes. */
     Map<String, Long> sizes() {
         Map<String, Long> sizes = new LinkedHashMap<>();
         shards().forEach(name -> sizes.put(name, shardSize));
@@ -63,14 +63,14 @@ record DataSet(long shardSize, int smallFiles) {
         return (SHARDS + 1) * shardSize + (long) smallFiles * SMALL_SIZE;
     }
 
-    /** Jobs that read this many shards whole, each by a thread of its own. */
+    /** Jobs that read this many whole shards, one thread per shard. */
     List<Fio.Job> wholeShards(Path folder, int count) {
         return IntStream.range(0, count)
                 .mapToObj(index -> new Fio.Job(folder.resolve(shard(index)), 0, shardSize))
                 .toList();
     }
 
-    /** Jobs that share all shards among them in equal parts. */
+    /** Jobs that divide all shards among them in equal parts. */
     List<Fio.Job> parts(Path folder, int jobs) {
         int perShard = jobs / SHARDS;
         long part = shardSize / perShard;

@@ -27,7 +27,7 @@ final class ExtractedArchive implements Scenario<NamesRig> {
         extract(rig, STAGED, "staged", archive, count);
     }
 
-    /** The first call makes it. */
+    /** The first call creates it. */
     private static Path archive(Scratch scratch, int count) throws Exception {
         Path archive = scratch.root().resolve("files.tar");
         if (!Files.exists(archive)) {

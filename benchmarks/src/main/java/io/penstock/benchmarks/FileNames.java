@@ -8,16 +8,16 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** Calls that change the names of files, by plain threads; an operation is a file. */
+/** Calls that change file names, by platform threads; one operation per file. */
 final class FileNames {
     private FileNames() {}
 
-    /** Renames each file to the one at the same place of the other list: rename(2). */
+    /** Renames each file to the one at the same index in the other list: rename(2). */
     static Measurement rename(List<Path> from, List<Path> to, int threads) throws Exception {
         return each(from.size(), threads, i -> Files.move(from.get(i), to.get(i), StandardCopyOption.ATOMIC_MOVE));
     }
 
-    /** The same, dealt out: the files {@code i}, {@code i + threads} and so on are the {@code i}-th thread's alone. */
+    /** The same, but thread {@code i} alone handles the files {@code i}, {@code i + threads} and so on. */
     static Measurement renameDealt(List<Path> from, List<Path> to, int threads) throws Exception {
         long start = System.nanoTime();
         long[] nanos = Lanes.dealt(
@@ -28,7 +28,7 @@ final class FileNames {
         return Measurement.of(from.size(), System.nanoTime() - start, nanos);
     }
 
-    /** Removes each file, all of the folder, and waits until the folder's names are in the store: fsync(2). */
+    /** Removes all files of the folder, and waits until the folder's names are in the store: fsync(2). */
     static Measurement unlink(List<Path> files, Path folder, int threads) throws Exception {
         long start = System.nanoTime();
         Measurement calls = each(files.size(), threads, i -> Files.delete(files.get(i)));
@@ -39,13 +39,13 @@ final class FileNames {
                 calls.bytes(), calls.operations(), System.nanoTime() - start, calls.p50Nanos(), calls.p99Nanos());
     }
 
-    /** The order in which a program replaces a file. */
+    /** When a program renames the temporary file. */
     enum Rename {
         WHILE_OPEN,
         AFTER_CLOSE
     }
 
-    /** Writes a temporary file for each of these files, and renames it over it. */
+    /** For each of these files, writes a temporary file and renames it over the old one. */
     static Measurement replace(List<Path> files, int size, Rename order, int threads) throws Exception {
         byte[] content = RandomBytes.of("replaced", 0, size);
         return each(files.size(), threads, i -> {

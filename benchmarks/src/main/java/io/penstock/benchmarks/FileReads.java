@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Reads that fio has no shape for: plain read calls by plain threads. */
+/** Reads that fio cannot make: plain read calls by platform threads. */
 final class FileReads {
     private FileReads() {}
 
@@ -25,7 +25,7 @@ final class FileReads {
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
         long start = System.nanoTime();
         long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
-            // One byte more, to see the end of a file that is as long as it should be.
+            // One extra byte, to detect the end of a file of the right length.
             ByteBuffer buffer = ByteBuffer.allocateDirect(size + 1);
             return file -> readWhole(files.get(file), buffer.clear(), size);
         });
@@ -46,7 +46,7 @@ final class FileReads {
     }
 
     /**
-     * Reads each block once, in the given order, each thread through descriptors of its own.
+     * Reads each block once, in the given order; each thread has its own descriptors.
      *
      * @param length of each block in bytes
      */
@@ -55,10 +55,10 @@ final class FileReads {
     }
 
     /**
-     * Reads each part once, in the given order, from front to back, each thread through descriptors of its own.
+     * Reads each part once, sequentially, in the given order; each thread has its own descriptors.
      *
      * @param length of each part in bytes
-     * @param request bytes of one read call; divides {@code length}
+     * @param request bytes per read call; divides {@code length}
      */
     static Measurement parts(List<Block> parts, int length, int request, int threads) throws Exception {
         int calls = length / request;
@@ -92,7 +92,7 @@ final class FileReads {
         return Measurement.of((long) request * nanos.length, System.nanoTime() - start, nanos);
     }
 
-    /** Opens a file, gets its attributes, and closes it, again and again. Each time counts as one byte. */
+    /** Repeatedly opens a file, gets its attributes, and closes it. Each repetition counts as one byte. */
     static Measurement openStatClose(Path file, int times, int threads) throws Exception {
         long start = System.nanoTime();
         long[] nanos = Lanes.each(times, threads, Lanes.PLATFORM, () -> _ -> {
@@ -105,7 +105,7 @@ final class FileReads {
         return Measurement.of(times, System.nanoTime() - start, nanos);
     }
 
-    /** Asks for the attributes of each file once, in the given order. Each counts as one byte. */
+    /** Gets the attributes of each file once, in the given order. Each counts as one byte. */
     static Measurement attributes(List<Path> files, int threads) throws Exception {
         long start = System.nanoTime();
         long[] nanos = Lanes.each(
@@ -116,15 +116,14 @@ final class FileReads {
         return Measurement.of(nanos.length, System.nanoTime() - start, nanos);
     }
 
-    /** A place to read at. */
+    /** A position to read at. */
     record Block(Path file, long offset) {}
 
     /**
-     * Reads a file whole through one descriptor on one thread, as several sequential streams in equal parts of it that
-     * take turns.
+     * Reads a whole file through one descriptor on one thread, as sequential streams in equal parts that take turns.
      *
-     * @param visit bytes that a stream reads in its turn; divides the file's size by the number of streams
-     * @param request bytes of one read call; divides {@code visit}
+     * @param visit bytes that a stream reads per turn; divides the file's size by the number of streams
+     * @param request bytes per read call; divides {@code visit}
      */
     static Measurement interleaved(Path file, long size, int streams, int visit, int request) throws IOException {
         long part = size / streams;

@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 
-/** Writes by plain threads and plain calls; a measurement ends when the last close has returned. */
+/** Writes with plain calls by platform threads; a measurement ends when the last close has returned. */
 final class FileWrites {
-    /** Bytes of a write call of a sequential writer, unless another size is given. */
+    /** Bytes per write call of a sequential writer, unless another size is given. */
     static final int CALL = 1 << 20;
 
-    /** Longer than a part, so that no two parts of a file are alike. */
+    /** Longer than a part, so that no two parts of a file are equal. */
     private static final int PATTERN = 61 << 20;
 
     private FileWrites() {}
@@ -27,12 +27,12 @@ final class FileWrites {
         FDATASYNC
     }
 
-    /** Writes each file from front to back, by a thread of its own; an operation is a call, a close being one too. */
+    /** Writes each file sequentially, one thread per file; an operation is a call, including the close. */
     static Measurement sequential(List<Path> files, long size, End end) throws Exception {
         return sequential(files, size, CALL, end);
     }
 
-    /** @param length bytes of each call, of which the size is a multiple */
+    /** @param length bytes per call; divides the size */
     static Measurement sequential(List<Path> files, long size, int length, End end) throws Exception {
         ByteBuffer pattern = ByteBuffer.allocateDirect(PATTERN).put(RandomBytes.of("pattern", 0, PATTERN));
         int calls = (int) (size / length) + 1;
@@ -65,9 +65,7 @@ final class FileWrites {
         return Measurement.of(size * files.size(), System.nanoTime() - start, nanos);
     }
 
-    /**
-     * Rewrites a file from front to back, again and again until it is over; counts the calls that had returned by then.
-     */
+    /** Rewrites a file sequentially, again and again until {@code over}; counts the calls that returned before. */
     static Measurement until(BooleanSupplier over, Path file, long size) throws IOException {
         ByteBuffer content = ByteBuffer.allocateDirect(CALL).put(RandomBytes.of("burst", 0, CALL));
         LongStream.Builder nanos = LongStream.builder();
@@ -90,7 +88,7 @@ final class FileWrites {
         return Measurement.of((long) calls.length * CALL, end - start, calls);
     }
 
-    /** Makes each file by one write, by so many threads; an operation is a file. */
+    /** Creates each file with one write, by this many threads; an operation is a file. */
     static Measurement whole(List<Path> files, int size, int threads) throws Exception {
         long start = System.nanoTime();
         long[] nanos = Lanes.each(files.size(), threads, Lanes.PLATFORM, () -> {
@@ -105,7 +103,7 @@ final class FileWrites {
         return Measurement.of((long) size * nanos.length, System.nanoTime() - start, nanos);
     }
 
-    /** Overwrites blocks at random places of a file, and closes it; an operation is a call, the close being one too. */
+    /** Overwrites random blocks of a file, and closes it; an operation is a call, including the close. */
     static Measurement random(Path file, long size, int length, int count) throws Exception {
         long[] nanos = new long[count + 1];
         long start = System.nanoTime();

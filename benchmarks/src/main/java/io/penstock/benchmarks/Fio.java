@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs fio: reads by threads, one for each job, their figures taken together. Reads only, whatever the shape. */
+/** Runs fio: one reading thread per job, with combined figures. Only reads, whatever the shape. */
 final class Fio {
     private final Path reports;
 
@@ -15,7 +15,7 @@ final class Fio {
         this.reports = reports;
     }
 
-    /** The calls that read. */
+    /** The calls used for reading. */
     enum Calls {
         /** pread(2), one after another. */
         READ,
@@ -36,11 +36,11 @@ final class Fio {
     /**
      * How to read.
      *
-     * @param random in random order, no block twice, instead of from front to back
-     * @param blockSize bytes of one read call
-     * @param kernelPages whether pages that the kernel has of a file may be used, or are to be dropped first
-     * @param seconds the most time to take; 0 for reading all of it once
-     * @param bytesPerSecond the most that a job reads a second; 0 for no limit
+     * @param random in random order, no block twice, instead of sequentially
+     * @param blockSize bytes per read call
+     * @param kernelPages whether the kernel's cached pages of a file may be used; otherwise they are dropped first
+     * @param seconds time limit; 0 to read everything once
+     * @param bytesPerSecond limit for each job; 0 for none
      */
     record Shape(boolean random, int blockSize, boolean kernelPages, int seconds, Calls calls, long bytesPerSecond) {
         static Shape sequential(int blockSize) {
@@ -82,10 +82,10 @@ final class Fio {
         }
     }
 
-    /** What one thread reads: a part of one file. */
+    /** What one thread reads: part of one file. */
     record Job(Path file, long offset, long size) {
         List<String> options(int number) {
-            // A colon separates file names.
+            // fio separates file names by colons.
             return List.of(
                     "--name=job" + number,
                     "--filename=" + file.toString().replace(":", "\\:"),
@@ -94,7 +94,7 @@ final class Fio {
         }
     }
 
-    /** Runs all jobs at once. */
+    /** Runs all jobs at the same time. */
     Measurement run(Shape shape, List<Job> jobs) throws IOException, InterruptedException {
         Path report = reports.resolve("fio.json");
         Programs.run(command(shape, jobs, report));

@@ -5,15 +5,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** Reads the JSON report of an fio run whose jobs were reported as one group. */
+/** Parses the JSON report of an fio run that reported all jobs as one group. */
 final class FioReport {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private FioReport() {}
 
-    /** @throws IOException if it is no such report, or one of a run that failed or read nothing */
+    /** @throws IOException if it is not such a report, or if the run failed or read nothing */
     static Measurement parse(String text) throws IOException {
-        // fio's warnings come first, into the same file.
+        // fio writes warnings to the same file, before the report.
         int start = text.indexOf('{');
         if (start < 0) {
             throw new IOException("fio wrote no report: " + text.strip());

@@ -9,9 +9,9 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** From the command to the first {@code ls}, and where the time goes: as the mount's own log splits it. */
+/** The time from the command to the first {@code ls}, and its phases according to the mount's own log. */
 final class FirstListing {
-    /** Serving's line in the log: the phases up to the first reply. */
+    /** The log line with the phases up to the first reply. */
     private static final Pattern READY = Pattern.compile("Ready after (\\d+ ms: .*)");
 
     private final Path penstock;

@@ -8,17 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The unused memory of the machine. On a machine in use there is next to none: the page cache has it. A virtual machine
- * gives unused memory back to its host, and the next program that touches it waits until the host has found some. That
- * takes seconds for each GiB, which the first reads of a benchmark would pay and its ceilings would not. One thread.
+ * The unused memory of the machine. A machine in use has almost none, because the page cache takes it. A virtual
+ * machine returns unused memory to its host, and the next program that touches it waits until the host finds some. That
+ * takes seconds per GiB, and would slow the first reads of a benchmark but not its ceilings. One thread.
  */
 final class FreeMemory implements AutoCloseable {
-    /** The kernel frees some by itself when less is left. */
+    /** The kernel frees memory when less than this is left. */
     private static final long LEFT = 256L << 20;
 
     private static final int CALL = 1 << 20;
 
-    /** Longer than memory can be. Takes no space: nothing is ever written to it. */
+    /** Larger than any memory. Takes no space: nothing is ever written to it. */
     private static final long EMPTY_FILE = 1L << 43;
 
     private final FileChannel file;
@@ -34,7 +34,7 @@ final class FreeMemory implements AutoCloseable {
         file = FileChannel.open(empty);
     }
 
-    /** Fills it with the page cache of an empty file, which the kernel evicts as soon as a program needs memory. */
+    /** Fills it with cached pages of an empty file, which the kernel evicts as soon as a program needs memory. */
     void fill() throws IOException {
         long free = bytes();
         while (free > LEFT) {
@@ -43,7 +43,7 @@ final class FreeMemory implements AutoCloseable {
             }
             long now = bytes();
             if (now >= free - (free - LEFT) / 2) {
-                return; // something takes it away from the page cache as fast, as the limit of a cgroup does
+                return; // something evicts these pages as fast as they come, such as the limit of a cgroup
             }
             free = now;
         }

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/** Ports of this machine that nothing listens at. */
+/** Unused ports of this machine. */
 final class FreePorts {
     private static final int TRIES = 100;
 
     private FreePorts() {}
 
-    /** One at 127.0.0.1. */
+    /** A free port at 127.0.0.1. */
     static int one() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
@@ -18,9 +18,9 @@ final class FreePorts {
     }
 
     /**
-     * The first of two in a row.
+     * The first of two consecutive free ports.
      *
-     * @param address an address of this machine, in digits
+     * @param address a numeric address of this machine
      */
     static int pair(String address) throws IOException {
         for (int tries = 0; tries < TRIES; tries++) {
@@ -37,7 +37,7 @@ final class FreePorts {
         try (ServerSocket _ = new ServerSocket(port, 1, InetAddress.ofLiteral(address))) {
             return true;
         } catch (IOException | IllegalArgumentException e) {
-            return false; // it is taken, or there is none above the first
+            return false; // it is in use, or the first is the last port
         }
     }
 }

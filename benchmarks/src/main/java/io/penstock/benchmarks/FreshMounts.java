@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Mounts of one bucket, each by a new process and with an empty cache. One thread at a time. */
+/** Mounts of one bucket, each with a new process and an empty cache. One thread at a time. */
 final class FreshMounts {
     private final Path penstock;
     private final String source;
@@ -19,8 +19,8 @@ final class FreshMounts {
     /**
      * @param penstock the launcher
      * @param source BUCKET/PREFIX
-     * @param options of {@code penstock mount}, further ones
-     * @param resources closes the mounts that are left at the end
+     * @param options further options of {@code penstock mount}
+     * @param resources closes any remaining mounts at the end
      */
     FreshMounts(
             Path penstock, String source, S3Target server, List<String> options, Scratch scratch, Resources resources)
@@ -47,14 +47,14 @@ final class FreshMounts {
         return mount("mnt", List.of(further));
     }
 
-    /** The same beside others, under a name of its own. */
+    /** The same, under another name, next to other mounts. */
     MountProcess mount(String name, List<String> further) throws Exception {
         freeMemory.fill();
         scratch.emptyFolder(cache(name));
         return mountAgain(name, further);
     }
 
-    /** With the cache that the last mount of this name has left. */
+    /** The same, with the cache of the last mount of this name. */
     MountProcess mountAgain(String name, List<String> further) throws Exception {
         List<String> all = new ArrayList<>(List.of("--cache=" + scratch.folder(cache(name))));
         all.addAll(options);
@@ -75,7 +75,7 @@ final class FreshMounts {
     }
 
     /**
-     * Runs a command of penstock about a mount, and returns what it prints.
+     * Runs a penstock command about a mount, and returns its output.
      *
      * @param command such as {@code share status}
      */

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Makes a group's authority and its nodes' certificates, as docs/SHARING.md does. */
+/** Creates a group's authority and its nodes' certificates, as docs/SHARING.md describes. */
 final class GroupAuthority implements NodeTrust {
     private final Path folder;
 

@@ -9,13 +9,13 @@ import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Where nodes of a group had their bytes from.
+ * Where the nodes of a group got their bytes.
  *
- * @param fetched bytes that the store sent
+ * @param fetched bytes from the store
  * @param gets range GETs to the store
- * @param fromPeers bytes that other nodes sent
- * @param fallbacks how often the store was asked for what another node owns, by cause
- * @param members of the group, as the node saw them that saw the fewest
+ * @param fromPeers bytes from other nodes
+ * @param fallbacks number of requests to the store for what another node owns, by cause
+ * @param members of the group, as seen by the node that saw the fewest
  */
 record GroupTraffic(long fetched, long gets, long fromPeers, Map<String, Long> fallbacks, int members) {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -24,7 +24,7 @@ record GroupTraffic(long fetched, long gets, long fromPeers, Map<String, Long> f
         fallbacks = Map.copyOf(fallbacks);
     }
 
-    /** @param text as {@code penstock stats --once --json} prints it */
+    /** @param text the output of {@code penstock stats --once --json} */
     static GroupTraffic parse(String text) throws IOException {
         JsonNode statistics = JSON.readTree(text.substring(Math.max(0, text.indexOf('{'))));
         JsonNode share = statistics.path("share");
@@ -45,12 +45,12 @@ record GroupTraffic(long fetched, long gets, long fromPeers, Map<String, Long> f
                 share.path("members").size());
     }
 
-    /** Of both together. */
+    /** The sum of both. */
     GroupTraffic plus(GroupTraffic other) {
         return combine(other, Long::sum);
     }
 
-    /** @param before of the same nodes, earlier */
+    /** @param before traffic of the same nodes, earlier */
     GroupTraffic since(GroupTraffic before) {
         return combine(before, (now, then) -> now - then);
     }
@@ -66,7 +66,7 @@ record GroupTraffic(long fetched, long gets, long fromPeers, Map<String, Long> f
                 Math.min(members, other.members));
     }
 
-    /** The causes that there were, such as {@code 3 busy, 1 timeout}; a dash for none. */
+    /** The causes that occurred, such as {@code 3 busy, 1 timeout}; a dash for none. */
     String causes() {
         String list = new TreeMap<>(fallbacks)
                 .entrySet().stream()

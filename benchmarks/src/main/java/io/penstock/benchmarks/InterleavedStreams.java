@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Eight sequential streams that take turns on one descriptor, as loaders of tensors and of columns read, against one
- * stream: the same thread, the same calls, both cold.
+ * Eight sequential streams that take turns on one descriptor, as tensor and column loaders read, against one stream
+ * with the same thread and the same calls, both cold.
  */
 final class InterleavedStreams implements Scenario<ReadRig> {
     private static final int STREAMS = 8;

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * All nodes but one read, while that one is killed every few seconds and started again, against the same without kills. Costs
- * and bytes are those of the readers.
+ * All nodes except one read, while that one is killed and restarted every few seconds, against the same without kills.
+ * Costs and bytes are those of the readers.
  */
 final class KilledPeer implements Scenario<ShareRig> {
     private static final long EVERY_SECONDS = 5;

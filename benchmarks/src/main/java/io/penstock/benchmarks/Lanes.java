@@ -11,12 +11,12 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-/** Work that so many threads, the lanes, do at once. */
+/** Runs work on several threads, the lanes, at the same time. */
 final class Lanes {
-    /** Makes the threads of calls to files, as programs have them. */
+    /** Creates threads for file calls, as programs use them. */
     static final ThreadFactory PLATFORM = Thread.ofPlatform().factory();
 
-    /** Makes the threads of requests to the store, as the mount has them. */
+    /** Creates threads for requests to the store, as the mount uses them. */
     static final ThreadFactory VIRTUAL = Thread.ofVirtual().factory();
 
     private Lanes() {}
@@ -26,7 +26,7 @@ final class Lanes {
         void run(int index) throws Exception;
     }
 
-    /** Has every lane do all of this work, and returns when the last has ended. */
+    /** Runs all of this work on every lane, and returns when the last has ended. */
     static void run(int lanes, ThreadFactory factory, Callable<?> work)
             throws ExecutionException, InterruptedException {
         try (ExecutorService threads = Executors.newThreadPerTaskExecutor(factory)) {
@@ -41,10 +41,10 @@ final class Lanes {
     }
 
     /**
-     * Runs so many operations, the next one whenever a lane is free.
+     * Runs this many operations, the next one whenever a lane is free.
      *
-     * @param lane gets a lane what it uses by itself, such as a buffer, before the lane's first operation
-     * @return the nanoseconds of each
+     * @param lane called before a lane's first operation, to create what the lane needs, such as a buffer
+     * @return the nanoseconds of each operation
      */
     static long[] each(int count, int lanes, ThreadFactory factory, Supplier<Operation> lane)
             throws ExecutionException, InterruptedException {
@@ -63,9 +63,9 @@ final class Lanes {
     }
 
     /**
-     * Runs so many operations, dealt out in turn: lane 0 of 16 has the operations 0, 16, 32 and so on.
+     * Runs this many operations, assigned in turn: lane 0 of 16 runs the operations 0, 16, 32 and so on.
      *
-     * @return the nanoseconds of each
+     * @return the nanoseconds of each operation
      */
     static long[] dealt(int count, int lanes, ThreadFactory factory, Operation operation)
             throws ExecutionException, InterruptedException {
@@ -82,7 +82,7 @@ final class Lanes {
         return nanos;
     }
 
-    /** Runs so many requests to the store, the next one whenever a lane is free; the nanoseconds of each. */
+    /** Runs this many requests to the store, the next one whenever a lane is free. Returns the nanoseconds of each. */
     static long[] concurrently(int count, int lanes, Operation request)
             throws ExecutionException, InterruptedException {
         return each(count, lanes, VIRTUAL, () -> request);

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** One folder of very many names in a bucket that was not listed yet: {@code ls}, again, and with attributes. */
+/** One folder with very many names in a bucket not listed before: {@code ls}, again, and with attributes. */
 final class LargeFolder implements Scenario<TreeRig> {
     static final String BUCKET = "folder";
 

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads {@code 60ms} and {@code 1s}. */
+/** Parses durations such as {@code 60ms} and {@code 1s}. */
 final class Latency implements ITypeConverter<Duration> {
     private static final Pattern FORMAT = Pattern.compile("(\\d{1,6})(ms|s)");
 

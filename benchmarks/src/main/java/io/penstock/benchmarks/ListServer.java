@@ -10,13 +10,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Serves synthetic buckets, in a JVM of its own. Its first line of output is its address. For each line of input it
- * prints the requests so far: listings, HEADs, GETs and others. It ends at the end of its input.
+ * Serves synthetic buckets, in a separate JVM. Its first line of output is its address. For each line of input it
+ * prints the requests so far: listings, HEADs, GETs and others. It exits at the end of its input.
  */
 final class ListServer {
     private ListServer() {}
 
-    /** @param args milliseconds that a listing takes at least; then name, objects and objects of a folder, for each bucket */
+    /** @param args minimum milliseconds per listing; then name, objects and objects per folder, for each bucket */
     public static void main(String[] args) throws Exception {
         Map<String, SyntheticObjects> buckets = new HashMap<>();
         for (int i = 1; i < args.length; i += 3) {

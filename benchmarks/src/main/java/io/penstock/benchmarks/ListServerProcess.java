@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** A {@link ListServer}. {@link #close} ends it. One thread. */
+/** The process of a {@link ListServer}. {@link #close} ends it. One thread. */
 final class ListServerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader said;
@@ -38,7 +38,7 @@ final class ListServerProcess implements AutoCloseable {
     /**
      * Starts it and waits until it listens.
      *
-     * @param latency that each page of a listing takes at least
+     * @param latency the minimum for each page of a listing
      */
     static ListServerProcess start(Map<String, SyntheticObjects> buckets, Duration latency)
             throws IOException, BenchException {
@@ -71,7 +71,7 @@ final class ListServerProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** How many requests it has had, of all kinds. */
+    /** The number of requests so far, of all kinds. */
     long requests() throws IOException, BenchException {
         ask.println();
         return Arrays.stream(readLine().split(" ", -1))

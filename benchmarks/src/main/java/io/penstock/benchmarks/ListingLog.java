@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The lines of a mount's log about the listing of the whole bucket.
  *
  * @param time from the mount to the end of the listing
- * @param memoryBytes of the names, in whole MiB
+ * @param memoryBytes memory of the names, in whole MiB
  */
 record ListingLog(Duration time, long objects, long memoryBytes) {
     private static final Pattern MOUNTED = Pattern.compile("^(\\S+) .* is mounted on ", Pattern.MULTILINE);
@@ -19,7 +19,7 @@ record ListingLog(Duration time, long objects, long memoryBytes) {
     private static final Pattern NOT_LISTED = Pattern.compile("^.* is not listed as a whole.*$", Pattern.MULTILINE);
 
     /**
-     * @return null if it is not through yet
+     * @return null if the listing is not complete yet
      * @throws BenchException if it has failed
      */
     static @Nullable ListingLog parse(String log) throws BenchException {

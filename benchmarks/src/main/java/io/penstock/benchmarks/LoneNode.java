@@ -2,7 +2,7 @@ package io.penstock.benchmarks;
 
 import java.util.List;
 
-/** A node that has a group, in which there is no other, against a mount that shares nothing. */
+/** A node that is alone in its group, against a mount that shares nothing. */
 final class LoneNode implements Scenario<ShareRig> {
     static final String DIRECT = "large files, 1 node, without a group";
 

@@ -7,9 +7,9 @@ import java.util.Arrays;
  *
  * @param bytes read or written by the caller
  * @param operations the number of calls, requests or files
- * @param nanos wall-clock time from the first operation's start to the last one's end; more than 0
- * @param p50Nanos median time of one operation; 0 if no operation was timed by itself, and so below
- * @param p99Nanos the time that one operation in a hundred exceeds
+ * @param nanos wall-clock time from the start of the first operation to the end of the last; more than 0
+ * @param p50Nanos median time of one operation; 0 if operations were not timed individually
+ * @param p99Nanos the time that one operation in a hundred exceeds; 0 in the same case
  */
 record Measurement(long bytes, long operations, long nanos, long p50Nanos, long p99Nanos) {
     private static final double MIB = 1 << 20;
@@ -20,19 +20,19 @@ record Measurement(long bytes, long operations, long nanos, long p50Nanos, long 
         }
     }
 
-    /** A run whose operations were timed one by one; sorts the times. */
+    /** A run with individually timed operations; sorts the times. */
     static Measurement of(long bytes, long nanos, long[] operationNanos) {
         Arrays.sort(operationNanos);
         return new Measurement(
                 bytes, operationNanos.length, nanos, percentile(operationNanos, 50), percentile(operationNanos, 99));
     }
 
-    /** A run of which no operation was timed by itself; each counts as one byte. */
+    /** A run whose operations were not timed individually; each counts as one byte. */
     static Measurement ofWhole(long operations, long nanos) {
         return new Measurement(operations, operations, nanos, 0, 0);
     }
 
-    /** The nearest rank: the smallest value that at least {@code percent} of all are not above. */
+    /** The nearest rank: the smallest value for which at least {@code percent} of all values are not greater. */
     static long percentile(long[] sorted, int percent) {
         if (sorted.length == 0) {
             throw new IllegalArgumentException("a run has operations");

@@ -14,7 +14,7 @@ final class Measurements {
     private final Map<String, List<Sample>> samples = new LinkedHashMap<>();
     private final Consumer<String> progress;
 
-    /** @param progress gets a line for each sample */
+    /** @param progress receives a line for each sample */
     Measurements(Consumer<String> progress) {
         this.progress = progress;
     }
@@ -32,12 +32,12 @@ final class Measurements {
                 run.p99Nanos() / 1e6));
     }
 
-    /** The measurements under this name; empty if there are none. */
+    /** The measurements of this name; empty if there are none. */
     Optional<Summary> summary(String name) {
         return Optional.ofNullable(samples.get(name)).map(Summary::of);
     }
 
-    /** The fastest of these names, as far as they have been measured. */
+    /** The fastest of these names, among those measured. */
     Optional<String> fastest(List<String> names) {
         return names.stream()
                 .filter(samples::containsKey)
@@ -45,7 +45,7 @@ final class Measurements {
                         name -> summary(name).orElseThrow().mibPerSecond()));
     }
 
-    /** All names in the order in which they were first measured. */
+    /** All names, in the order of their first measurement. */
     List<String> names() {
         return List.copyOf(samples.keySet());
     }

@@ -28,9 +28,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Serves one file from memory through the whole file system and one binding, in a JVM of its own, as a user's mount
- * does once all data is cached. For each line of input it prints the requests so far and the bytes allocated for them.
- * It unmounts at the end of its input.
+ * Serves one file from memory through the whole file system and one binding, in a separate JVM, as a user's mount does
+ * once all data is cached. For each line of input it prints the requests so far and the bytes allocated for them. It
+ * unmounts at the end of its input.
  */
 final class MemoryServer {
     private static final int CALL = 1 << 20;
@@ -38,7 +38,7 @@ final class MemoryServer {
 
     private MemoryServer() {}
 
-    /** @param args binding, mount point, folder for the cache, bytes of the file */
+    /** @param args binding, mount point, cache folder, file size in bytes */
     public static void main(String[] args) throws Exception {
         long size = Long.parseLong(args[3]);
         OneObjectStore store = new OneObjectStore(size);
@@ -76,7 +76,7 @@ final class MemoryServer {
         } while (input.readLine() != null);
     }
 
-    /** So that all of it is in memory. */
+    /** Brings the whole file into memory. */
     private static void readAll(FileSystem files) throws Exception {
         long inode = files.lookup(FileSystem.ROOT, OneObjectStore.KEY).inode();
         long handle = files.open(inode, 0).handle();

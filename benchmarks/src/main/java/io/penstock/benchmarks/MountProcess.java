@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A {@code penstock mount --foreground} of its own. {@link #close} unmounts and ends it whatever state it is in, and
- * may be called more than once.
+ * A separate {@code penstock mount --foreground}. {@link #close} unmounts and ends it whatever its state, and may be
+ * called more than once.
  */
 final class MountProcess implements AutoCloseable {
     private final Process process;
@@ -30,12 +30,12 @@ final class MountProcess implements AutoCloseable {
      * @param source BUCKET/PREFIX
      * @param mountPoint an existing, empty folder
      * @param options of {@code penstock mount}
-     * @param log gets its output
+     * @param log receives its output
      */
     static MountProcess start(
             Path penstock, String source, Path mountPoint, S3Target server, List<String> options, Path log)
             throws IOException {
-        Path settings = log.resolveSibling("penstock.yaml"); // not those of this machine's mounts
+        Path settings = log.resolveSibling("penstock.yaml"); // instead of the settings of this machine's mounts
         Files.writeString(settings, "defaults: {}\n");
         List<String> command = new ArrayList<>(List.of(
                 penstock.toString(),
@@ -68,12 +68,12 @@ final class MountProcess implements AutoCloseable {
         if (!Mounts.await(process, mountPoint)) {
             throw new BenchException("penstock does not mount:\n" + Files.readString(log, StandardCharsets.UTF_8));
         }
-        // The first reply comes when the session runs.
+        // The first reply arrives once the session is running.
         Files.readAttributes(mountPoint, "*");
         return this;
     }
 
-    /** Ends the process as a crash does: the mount stays, and answers nothing. */
+    /** Ends the process as a crash does: the mount stays, and does not reply. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Mounts by other processes, and the ends of those processes. */
+/** Mounts made by other processes, and the ends of those processes. */
 final class Mounts {
     private static final long SECONDS = 60;
 
@@ -17,7 +17,7 @@ final class Mounts {
         return MountTable.read().at(path).isPresent();
     }
 
-    /** Waits until the process has mounted; false if it has ended, or takes too long. */
+    /** Waits until the process has mounted. Returns false if it has ended, or takes too long. */
     static boolean await(Process process, Path mountPoint) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (!isMounted(mountPoint)) {
@@ -29,7 +29,7 @@ final class Mounts {
         return true;
     }
 
-    /** Ends a process, by force if it takes long. */
+    /** Ends a process, by force if it takes too long. */
     static void end(Process process) {
         process.destroy();
         try {
@@ -42,7 +42,7 @@ final class Mounts {
         }
     }
 
-    /** Ends a process, and detaches what it has left mounted. */
+    /** Ends a process, and detaches the mount if it is left. */
     static void end(Process process, Path mountPoint) throws IOException, MountException {
         end(process);
         if (isMounted(mountPoint)) {

@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Small files that are made, asked for, renamed and removed one by one, by 16 threads. */
+/** Small files that 16 threads create, stat, rename and remove one by one. */
 final class NamedFiles implements Scenario<NamesRig> {
-    /** The ceiling of whatever makes files. */
+    /** The ceiling for creating files. */
     static final String RAW_PUTS = "raw PUTs of 100 bytes × 16";
 
-    /** The ceiling of whatever removes them, not by the thousand. */
+    /** The ceiling for removing files, except in batches of a thousand. */
     static final String RAW_DELETES = "raw DeleteObject × 16";
 
     private static final String CREATE = "create, write and close files of 100 bytes, 16 threads";
@@ -52,7 +52,7 @@ final class NamedFiles implements Scenario<NamesRig> {
         rig.served(STAT_AGAIN, mount, () -> FileReads.attributes(files, threads));
         rig.raw(RAW_RENAMES, () -> rig.names().renames(rig.list("raw/"), key -> key + "-renamed", threads));
         rig.served(RENAME, mount, () -> FileNames.rename(files, renamed, threads));
-        // In one folder the kernel makes one rename at a time.
+        // Within one folder, the kernel makes one rename at a time.
         rig.raw(RAW_RENAMES_IN_TURN, () -> rig.names().renames(rig.list("raw/"), key -> key + "-again", 1));
         List<String> left = raw.stream().map(key -> key + "-renamed-again").toList();
         rig.raw(RAW_DELETES, () -> rig.names().removals(left, threads));
@@ -61,7 +61,7 @@ final class NamedFiles implements Scenario<NamesRig> {
         renameApart(rig);
     }
 
-    /** In a mount of its own and of objects of its own, so that the other rows are as they would be without it. */
+    /** Uses a separate mount and separate objects, so that it does not affect the other rows. */
     private static void renameApart(NamesRig rig) throws Exception {
         List<String> names = apart("file", rig.files());
         rig.provide(names);
@@ -70,13 +70,13 @@ final class NamedFiles implements Scenario<NamesRig> {
         List<Path> renamed = apart("renamed", rig.files()).stream()
                 .map(mount.path()::resolve)
                 .toList();
-        // The mount knows files and folders, as it does those of the other rename.
+        // The mount then knows files and folders, as in the other rename.
         Programs.run(List.of("ls", "-lR", mount.path().resolve("apart").toString()));
         rig.served(RENAME_APART, mount, () -> FileNames.renameDealt(files, renamed, NamesRig.THREADS));
         rig.unmount(mount);
     }
 
-    /** Names that are dealt out to as many folders as there are threads. */
+    /** Names distributed over as many folders as there are threads. */
     private static List<String> apart(String name, int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> "apart/" + i % NamesRig.THREADS + "/" + name + i)

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
             "docs/BENCHMARKS.md explains the rows. The written files and objects are removed."
         })
 final class NamesCommand implements Callable<Integer> {
-    /** Bytes on the disk of a small file: its page in the cache, its object, and its place in an archive. */
+    /** Bytes on disk per small file: its page in the cache, its object, and its part of an archive. */
     private static final long SPACE_PER_FILE = 256 << 10;
 
     @Mixin

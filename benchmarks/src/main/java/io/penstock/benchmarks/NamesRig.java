@@ -15,13 +15,13 @@ import java.util.OptionalLong;
 
 /** Shared by the scenarios of operations on names: mounts, the raw client, and a place for results. One thread. */
 final class NamesRig {
-    /** Bytes of a file. */
+    /** Bytes per file. */
     static final int SIZE = 100;
 
-    /** Threads that make, rename and remove files, and requests of the raw client at once. */
+    /** Threads that create, rename and remove files, and concurrent requests of the raw client. */
     static final int THREADS = WriteRig.THREADS;
 
-    /** Of the files that are measured, so many times fewer run through each new mount before. */
+    /** The warm-up of each new mount uses this many times fewer files than the measurement. */
     private static final int WARM_UP = 10;
 
     private static final Duration UPLOAD_TIMEOUT = Duration.ofMinutes(10);
@@ -36,11 +36,11 @@ final class NamesRig {
     private final Scratch scratch;
     private final TreeResults results;
 
-    /** Requests that this rig itself makes while something is measured. */
+    /** Requests that this rig makes during a measurement. */
     private long own;
 
     /**
-     * @param files how many a row is about
+     * @param files number per row
      * @param prefix of the keys, with its slash; the mounted one
      */
     NamesRig(
@@ -78,7 +78,7 @@ final class NamesRig {
         return scratch;
     }
 
-    /** Mounts with an empty cache, and has each kind of call made, so that its code is compiled. */
+    /** Mounts with an empty cache, and makes each kind of call, so that its code is compiled. */
     MountProcess mount(String... options) throws Exception {
         MountProcess mount = mounts.mount(options);
         int count = Math.ceilDiv(files, WARM_UP);
@@ -98,7 +98,7 @@ final class NamesRig {
         mounts.unmount(mount);
     }
 
-    /** Has the raw client make each kind of request, so that its code is compiled. */
+    /** Makes each kind of request with the raw client, so that its code is compiled. */
     void warmUp() throws Exception {
         List<String> keys = provide("warm-up/", Math.ceilDiv(files, WARM_UP));
         Measurement _ = names.attributes(keys, THREADS);
@@ -106,31 +106,31 @@ final class NamesRig {
         removeAll();
     }
 
-    /** So many keys below the mounted prefix. */
+    /** This many keys below the mounted prefix. */
     List<String> keys(String name, int count) {
         return WriteRig.keys(prefix, name, count);
     }
 
-    /** Has these objects there; the keys. */
+    /** Creates these objects; returns the keys. */
     List<String> provide(String name, int count) throws Exception {
         List<String> keys = keys(name, count);
         Measurement _ = puts.wholes(keys, SIZE, THREADS);
         return keys;
     }
 
-    /** Has an object of each of these names there, below the mounted prefix. */
+    /** Creates an object for each of these names below the mounted prefix. */
     void provide(List<String> names) throws Exception {
         Measurement _ = puts.wholes(names.stream().map(prefix::concat).toList(), SIZE, THREADS);
     }
 
-    /** The objects below a folder, which ends in a slash. */
+    /** The objects below a folder, whose name ends with a slash. */
     List<StoredObject> list(String folder) throws Exception {
         List<StoredObject> objects = RawListing.objects(store, prefix + folder);
         own += Math.max(1, Math.ceilDiv(objects.size(), ListRequest.MAX_KEYS));
         return objects;
     }
 
-    /** Waits until there are exactly so many objects of {@link #SIZE} bytes below the folder; others are markers. */
+    /** Waits until the folder has exactly this many objects of {@link #SIZE} bytes; others are markers. */
     void awaitObjects(String folder, int count) throws Exception {
         Instant deadline = Instant.now().plus(UPLOAD_TIMEOUT);
         while (!areThere(list(folder), count)) {
@@ -174,13 +174,13 @@ final class NamesRig {
                                 : OptionalLong.empty()));
     }
 
-    /** Of all but this rig. */
+    /** Requests of all clients except this rig. */
     private OptionalLong requests() throws IOException, InterruptedException {
         OptionalLong all = server.count();
         return all.isPresent() ? OptionalLong.of(all.getAsLong() - own) : all;
     }
 
-    /** Removes every object, so that the next scenario starts as this one did. */
+    /** Removes all objects, so that the next scenario starts like this one. */
     void removeAll() throws Exception {
         puts.remove(RawListing.objects(store, prefix).stream()
                 .map(object -> object.version().key())

@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 /**
  * One measured run over names.
  *
- * @param requests that the server got during the run; empty if it does not tell
+ * @param requests that the server received during the run; empty if it does not report them
  */
 record NamesSample(Sample sample, OptionalLong requests) {
     NamesSample(Sample sample, long requests) {

@@ -13,8 +13,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A bucket with one object {@code f}, whose bytes are the arbitrary content of the buffers: for measurements of cached
- * data.
+ * A bucket with one object {@code f}, which consists of whatever the buffers contain; for measurements of cached data.
  */
 final class OneObjectStore extends RefusingObjectStore {
     static final String KEY = "f";

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Servers that a benchmark starts if it is given none: a MinIO if one is installed, otherwise S3Proxy. */
+/** Servers that a benchmark starts if none is specified: MinIO if it is installed, otherwise S3Proxy. */
 final class OwnServers {
     private static final S3Target.Keys KEYS = new S3Target.Keys("penstock", "penstock-secret");
     private static final String REGION = "us-east-1";
@@ -23,8 +23,8 @@ final class OwnServers {
 
     /**
      * @param data an existing folder for the objects
-     * @param certificate to speak HTTPS with; null for plain HTTP
-     * @param resources ends it
+     * @param certificate for HTTPS; null for plain HTTP
+     * @param resources stops the server
      */
     static S3Target start(Path data, @Nullable OwnCertificate certificate, Resources resources)
             throws IOException, InterruptedException {
@@ -84,7 +84,7 @@ final class OwnServers {
                 name, endpoint, REGION, true, KEYS, certificate == null ? null : certificate.caFile(), true);
     }
 
-    /** MinIO wants the key as PEM, which keytool does not write. */
+    /** MinIO needs the key as PEM, which keytool does not write. */
     private static Path certificatesForMinio(OwnCertificate certificate) throws IOException {
         Path folder = certificate.caFile().resolveSibling("minio");
         Files.createDirectories(folder);

@@ -3,13 +3,13 @@ package io.penstock.benchmarks;
 import java.util.List;
 
 /**
- * One node reads what the nodes that own it have in their caches. Only what others send counts: what the reader owns itself
- * passes uncounted, so that the true rate is a little higher.
+ * One node reads what its owners have in their caches. Only bytes from other nodes count; what the reader owns itself
+ * is not counted, so the true rate is slightly higher.
  */
 final class PeerReads implements Scenario<ShareRig> {
     private static final String NAME = "large files, 1 node, from other nodes";
 
-    /** Requests at once: those of one stream of a mount. */
+    /** Concurrent requests: those of one stream of a mount. */
     private static final int CONNECTIONS = 16;
 
     private static final String RAW =

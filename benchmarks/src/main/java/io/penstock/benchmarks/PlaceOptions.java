@@ -10,9 +10,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of every benchmark of a mount: how it is mounted, and where things go. */
+/** Options of every mount benchmark: how to mount, and where to put things. */
 final class PlaceOptions {
-    /** The space that a run leaves free on the disk. */
+    /** The disk space that a run leaves free. */
     private static final long SPARE = 4L << 30;
 
     @Option(
@@ -46,7 +46,7 @@ final class PlaceOptions {
         return httpClient;
     }
 
-    /** What the user has set, for a report. */
+    /** The user's mount options, for a report. */
     String settings() {
         return mountOptions.isEmpty() ? "none" : String.join(",", mountOptions);
     }
@@ -59,7 +59,7 @@ final class PlaceOptions {
         return options;
     }
 
-    /** @param needed bytes that the run is going to write there */
+    /** @param needed bytes that the run will write there */
     Scratch openScratch(long needed) throws IOException, BenchException {
         if (!Files.isDirectory(scratch) || !Files.isWritable(scratch)) {
             throw new BenchException("--scratch " + scratch + ": must be a folder that can be written to");
@@ -76,12 +76,12 @@ final class PlaceOptions {
         return new Scratch(scratch);
     }
 
-    /** The folder of the tables. */
+    /** The folder for the tables. */
     Path results(Path home) throws IOException {
         return Files.createDirectories(out != null ? out : home.resolve("benchmarks/target/bench"));
     }
 
-    /** Prints headings and tables, and writes them as {@code NAME.md}. */
+    /** Prints headings and tables, and writes them to {@code NAME.md}. */
     void publish(Path home, String name, String text) throws IOException {
         Path file = results(home).resolve(name + ".md");
         Files.writeString(file, text);

@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process's use of resources so far, from /proc (proc_pid_stat(5), proc_pid_status(5)).
+ * A process's resource usage so far, from /proc (proc_pid_stat(5), proc_pid_status(5)).
  *
  * @param cpuTicks user and system time of all its threads, in ticks
- * @param residentBytes memory that it has resident
- * @param peakResidentBytes the most memory that it had resident at once
+ * @param residentBytes resident memory
+ * @param peakResidentBytes peak resident memory
  */
 record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
-    /** USER_HZ: the kernel shows times to programs in hundredths of a second on every architecture that runs Java. */
+    /** USER_HZ: the kernel reports times to programs in hundredths of a second on every architecture that runs Java. */
     static final double TICKS_PER_SECOND = 100;
 
-    /** A process is at rest once it uses less than this from one look to the next: a JVM's housekeeping takes one or two. */
+    /** A process that uses less than this between two checks is at rest; a JVM's housekeeping takes 1 or 2. */
     private static final int RESTING_TICKS = 3;
 
     private static final long LOOK_MILLIS = 250;
@@ -29,7 +29,7 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
     }
 
     static ProcessUsage parse(String stat, String status) {
-        // The second field is the command's name in parentheses, which may itself hold blanks and parentheses.
+        // The second field is the command name in parentheses, which may itself contain blanks and parentheses.
         String[] afterName = stat.substring(stat.lastIndexOf(')') + 2).trim().split(" ", -1);
         long ticks = Long.parseLong(afterName[11]) + Long.parseLong(afterName[12]);
         return new ProcessUsage(ticks, bytes(status, "VmRSS"), bytes(status, "VmHWM"));
@@ -51,10 +51,7 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
         return measure(List.of(pid), work);
     }
 
-    /**
-     * Measures work that the processes serve. Their later work on their own account, such as writing to the cache's disk,
-     * is part of the cost.
-     */
+    /** Measures work that the processes serve. The cost includes later work, such as writing to the cache's disk. */
     static Sample measure(List<Long> pids, Sample.Work work) throws Exception {
         pids.forEach(ProcessUsage::resetPeak);
         long before = of(pids).cpuTicks();
@@ -65,7 +62,7 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
                 new Sample.Cost((after.cpuTicks() - before) / TICKS_PER_SECOND, after.peakResidentBytes()));
     }
 
-    /** All of them together; their peaks may have been at different times. */
+    /** The sum over all of them; their peaks may have been at different times. */
     private static ProcessUsage of(List<Long> pids) throws IOException {
         ProcessUsage all = new ProcessUsage(0, 0, 0);
         for (long pid : pids) {
@@ -92,12 +89,12 @@ record ProcessUsage(long cpuTicks, long residentBytes, long peakResidentBytes) {
         return last;
     }
 
-    /** Resets VmHWM (proc_pid_clear_refs(5)); where that is not allowed it stays the process's own peak. */
+    /** Resets VmHWM (proc_pid_clear_refs(5)). If that is not allowed, it stays the peak since the process's start. */
     private static void resetPeak(long pid) {
         try {
             Files.writeString(Path.of("/proc", Long.toString(pid), "clear_refs"), "5");
         } catch (IOException e) {
-            // A higher peak than this run's own is an overstatement that the documentation admits.
+            // Then the peak is overstated, as the documentation mentions.
         }
     }
 }

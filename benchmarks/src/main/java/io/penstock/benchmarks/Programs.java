@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Programs that are run to their end. */
+/** Programs that run to completion. */
 final class Programs {
     private static final long LIMIT_MINUTES = 20;
 
     private Programs() {}
 
     /**
-     * Waits for the program, up to a limit that only a hung program reaches.
+     * Runs the program and waits for it, up to a limit that only a hung program reaches.
      *
-     * @return its output, with that on standard error
-     * @throws IOException if it cannot be started, does not end or fails
+     * @return its output, including standard error
+     * @throws IOException if it cannot be started, does not end, or fails
      */
     static String run(List<String> command) throws IOException, InterruptedException {
         Path output = Files.createTempFile("penstock-bench-", ".out");

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
 
-/** Incompressible bytes that follow from a name and a place alone. */
+/** Incompressible bytes that depend only on a name and a position. */
 final class RandomBytes {
     private static final int CHUNK = 8 << 20;
 
@@ -20,7 +20,7 @@ final class RandomBytes {
         return bytes;
     }
 
-    /** Writes a file of so many bytes, and the folder that it lies in. */
+    /** Writes a file of this many bytes, and creates its folder. */
     static void write(Path file, String name, long size) throws IOException {
         Files.createDirectories(file.resolveSibling("."));
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {

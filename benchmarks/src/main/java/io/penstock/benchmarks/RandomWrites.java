@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Blocks of 4 KiB written at random into a large object, and the commit, for which the store copies the rest. */
+/** Random writes of 4 KiB to a large object, and the commit, for which the store copies the rest. */
 final class RandomWrites implements Scenario<WriteRig> {
     private static final int BLOCK = 4096;
     private static final String RANDOM = "write 4 KiB at random into 1 file, until closed";
@@ -20,7 +20,7 @@ final class RandomWrites implements Scenario<WriteRig> {
         Path file = WriteRig.files(mount, "random", 1).getFirst();
         FileWrites.sequential(List.of(file), size, FileWrites.End.CLOSE);
         rig.unmount(mount);
-        MountProcess again = rig.mount(); // so that nothing of it is in the cache
+        MountProcess again = rig.mount(); // with none of it in the cache
         rig.served(
                 RANDOM,
                 again,

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 
-/** The ceiling of every cold read: the rate of the mount's own S3 client when the bytes are discarded. */
+/** The ceiling of every cold read: the rate of the mount's own S3 client if the bytes are discarded. */
 final class RawGets {
     private final ObjectStore store;
 
@@ -19,7 +19,7 @@ final class RawGets {
 
     record Request(ObjectVersion version, ByteRange range) {}
 
-    /** Makes all requests, in order, so many at once; an operation is a request. */
+    /** Makes all requests in order, this many at a time; an operation is a request. */
     Measurement run(List<Request> requests, int concurrency) throws ExecutionException, InterruptedException {
         long start = System.nanoTime();
         long[] nanos = Lanes.each(requests.size(), concurrency, Lanes.VIRTUAL, () -> {
@@ -32,7 +32,7 @@ final class RawGets {
         return Measurement.of(bytes, elapsed, nanos);
     }
 
-    /** Objects whole, in ranges, one range of each object in turn as readers of all of them would cause. */
+    /** Whole objects in ranges, one range of each object in turn, as readers of all of them would request. */
     static List<Request> wholes(List<ObjectVersion> versions, long rangeSize) {
         List<Request> requests = new ArrayList<>();
         long longest = versions.stream().mapToLong(ObjectVersion::size).max().orElse(0);
@@ -47,7 +47,7 @@ final class RawGets {
         return requests;
     }
 
-    /** Overwrites the bytes before: they go to the memory that a cache's page would be, and no further. */
+    /** Overwrites the previous bytes: they go to memory like that of a cache's page, and no further. */
     private static final class Nowhere implements BodySink {
         private final ByteBuffer memory = ByteBuffer.allocateDirect(1 << 20);
 

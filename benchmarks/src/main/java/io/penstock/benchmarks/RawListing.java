@@ -12,23 +12,23 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The ceiling of every listing: the rate of the mount's own S3 client when it knows where each page begins, and the
- * names are discarded.
+ * The ceiling of every listing: the rate of the mount's own S3 client if it knows where each page begins and discards
+ * the names.
  */
 final class RawListing {
     private final ObjectStore store;
     private final SyntheticObjects objects;
 
-    /** @param objects the objects of the bucket */
+    /** @param objects all objects of the bucket */
     RawListing(ObjectStore store, SyntheticObjects objects) {
         this.store = store;
         this.objects = objects;
     }
 
     /**
-     * Lists the whole bucket, in order, so many pages at once; an operation is an object.
+     * Lists the whole bucket in order, this many pages at a time; an operation is an object.
      *
-     * @throws BenchException if not each of them was listed once
+     * @throws BenchException unless each object was listed once
      */
     Measurement run(int concurrency) throws Exception {
         int pages = Math.toIntExact(TreeRig.pages(objects));
@@ -42,7 +42,7 @@ final class RawListing {
         return Measurement.ofWhole(objects.count(), nanos);
     }
 
-    /** All objects below a prefix, by one request after another; not measured. */
+    /** All objects below a prefix, with one request after another; not measured. */
     static List<StoredObject> objects(ObjectStore store, String prefix)
             throws ObjectStoreException, InterruptedException {
         List<StoredObject> objects = new ArrayList<>();

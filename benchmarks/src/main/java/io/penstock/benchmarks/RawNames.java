@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * The ceiling of operations on names: the rate of the mount's own S3 client when it knows what to request, and does
+ * The ceiling of operations on names: the rate of the mount's own S3 client if it knows what to request and does
  * nothing else. An operation is an object.
  */
 final class RawNames {
@@ -20,14 +20,14 @@ final class RawNames {
         this.store = store;
     }
 
-    /** A HEAD each. */
+    /** One HEAD each. */
     Measurement attributes(List<String> keys, int concurrency) throws Exception {
         return each(keys.size(), concurrency, i -> {
             StoredObject _ = store.head(keys.get(i));
         });
     }
 
-    /** A CopyObject and a DeleteObject each. */
+    /** One CopyObject and one DeleteObject each. */
     Measurement renames(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
         return each(objects.size(), concurrency, i -> {
             ObjectVersion source = objects.get(i).version();
@@ -37,12 +37,12 @@ final class RawNames {
         });
     }
 
-    /** A DeleteObject each. */
+    /** One DeleteObject each. */
     Measurement removals(List<String> keys, int concurrency) throws Exception {
         return each(keys.size(), concurrency, i -> store.delete(keys.get(i)));
     }
 
-    /** A CopyObject each, and after all of them a DeleteObjects for each thousand. */
+    /** One CopyObject each, and then a DeleteObjects per thousand. */
     Measurement move(List<StoredObject> objects, UnaryOperator<String> target, int concurrency) throws Exception {
         long start = System.nanoTime();
         long[] _ = Lanes.concurrently(objects.size(), concurrency, i -> {

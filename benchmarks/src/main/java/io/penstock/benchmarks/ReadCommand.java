@@ -37,7 +37,7 @@ final class ReadCommand implements Callable<Integer> {
     @Mixin
     private RunOptions run;
 
-    /** Rows that are measured together. Those that empty the kernel's caches, and so the server's too, come last. */
+    /** Rows that are measured together. Groups that empty the kernel's caches, and so the server's too, come last. */
     private enum Group {
         SEQUENTIAL,
         MODELS,
@@ -66,7 +66,7 @@ final class ReadCommand implements Callable<Integer> {
         List<Scenario<ReadRig>> scenarios = RunOptions.scenarios(only, this::scenario);
         String heading;
         try (Resources resources = new Resources()) {
-            // The data is there up to three times: the server's, the cache and the bare files.
+            // Up to three copies of the data exist: the server's, the cache's and the bare files.
             Scratch scratch = resources.add(run.place().openScratch(3 * data.totalBytes()));
             Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);

@@ -12,16 +12,16 @@ import java.util.Objects;
 
 /** Shared by the read scenarios: the data in the bucket and on the bare disk, mounts, and a place for results. */
 final class ReadRig {
-    /** Bytes of a GET: the default of {@code readahead.range-size}. */
+    /** Bytes per GET: the default of {@code readahead.range-size}. */
     static final int RANGE = 8 << 20;
 
-    /** Bytes of a read call of a sequential reader. */
+    /** Bytes per read call of a sequential reader. */
     static final int CALL = 1 << 20;
 
-    /** Bytes of a FUSE request of libfuse 2. */
+    /** Bytes per FUSE request of libfuse 2. */
     static final int FUSE_REQUEST = 128 << 10;
 
-    /** Threads that read at random, and threads that read small files. */
+    /** Threads for random reads and for small files. */
     static final int THREADS = 16;
 
     static final ReportRow FIRST_READ =
@@ -72,8 +72,8 @@ final class ReadRig {
     }
 
     /**
-     * Lets the server and the client of this JVM read everything once. A server on this machine then serves from
-     * memory, as a remote one would serve from its own disks; a remote server needs only the client to be warm.
+     * Makes the server and this JVM's client read everything once. A server on this machine then serves from memory, as
+     * a remote one would serve from its own disks. With a remote server, only the client must be warm.
      */
     void warmServer() throws Exception {
         List<String> names = new ArrayList<>(List.of(data.warmUpShard()));
@@ -84,14 +84,14 @@ final class ReadRig {
         raw.run(RawGets.wholes(versions(names), RANGE), THREADS);
     }
 
-    /** Mounts with an empty cache, and has the warm-up shard read through the mount. */
+    /** Mounts with an empty cache, and reads the warm-up shard through the mount. */
     MountProcess mount(String... options) throws Exception {
         MountProcess mount = mounts.mount(options);
         served(FIRST_READ.name(), mount, () -> readWarmUpShard(mount));
         return mount;
     }
 
-    /** Reads the shard that no row reads; from then on the mount's memory holds that shard. */
+    /** Reads the shard that no row reads; the mount then has it in memory. */
     Measurement readWarmUpShard(MountProcess mount) throws Exception {
         Path file = mount.path().resolve(data.warmUpShard());
         return fio.run(Fio.Shape.sequential(CALL), List.of(new Fio.Job(file, 0, data.shardSize())));
@@ -111,7 +111,7 @@ final class ReadRig {
         add(name, measure(mounts, work));
     }
 
-    /** Measures reads that the mounts serve, without a place in the results. */
+    /** Measures reads that the mounts serve, without adding them to the results. */
     Sample measure(List<MountProcess> mounts, Sample.Work work) throws Exception {
         KernelCaches.sync();
         return ProcessUsage.measure(mounts.stream().map(MountProcess::pid).toList(), work);
@@ -132,13 +132,13 @@ final class ReadRig {
         bare(name, () -> curl.run(requests, concurrency));
     }
 
-    /** Measures reads that the kernel alone serves. */
+    /** Measures reads that only the kernel serves. */
     void bare(String name, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, new Sample(work.run(), null));
     }
 
-    /** The same names and sizes as plain files on the cache folder's disk. The first call writes them. */
+    /** Plain files with the same names and sizes on the cache folder's disk. The first call writes them. */
     Path bareFiles() throws Exception {
         Path folder = scratch.root().resolve("bare");
         if (!Files.exists(folder)) {

@@ -6,22 +6,22 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** How the readers of several mounts read, all at once. */
+/** How readers read from several mounts at the same time. */
 @FunctionalInterface
 interface Readers {
-    /** Threads that read large files, on each node. */
+    /** Threads per node that read large files. */
     int STREAMS = DataSet.SHARDS;
 
-    /** Bytes that a paced node reads a second. */
+    /** Bytes per second of a paced node. */
     long PACE = 100 << 20;
 
-    /** The most that a paced thread reads of a file. */
+    /** Maximum bytes that a paced thread reads of a file. */
     long PACED_SIZE = 256 << 20;
 
     /** @param nodes the mounts */
     Measurement read(ReadRig rig, List<Path> nodes) throws Exception;
 
-    /** Each node reads all large files from front to back, each by a thread. */
+    /** Each node reads all large files sequentially, one thread per file. */
     static Readers inStep() {
         return (rig, nodes) -> rig.fio()
                 .run(
@@ -29,7 +29,7 @@ interface Readers {
                         jobs(rig.data(), nodes, rig.data().shardSize()));
     }
 
-    /** The same of the files' first parts, {@link #PACE} a second. */
+    /** The same for the first part of each file, at {@link #PACE} per second. */
     static Readers paced() {
         return (rig, nodes) -> rig.fio()
                 .run(
@@ -47,7 +47,7 @@ interface Readers {
                 .toList();
     }
 
-    /** Each node reads parts of 32 MiB of the large files, in an order of its own. */
+    /** Each node reads parts of 32 MiB of the large files, in a different order. */
     static Readers shuffled() {
         return (rig, nodes) -> {
             List<List<FileReads.Block>> orders = new ArrayList<>();
@@ -82,7 +82,7 @@ interface Readers {
         };
     }
 
-    /** The first of each list, the second of each, and so on: all are of one length. */
+    /** The first item of each list, the second of each, and so on. All lists must have the same length. */
     static <T> List<T> inTurn(List<List<T>> lists) {
         List<T> all = new ArrayList<>();
         for (int i = 0; i < lists.getFirst().size(); i++) {

@@ -37,7 +37,7 @@ final class ReadsDuringWrites implements Scenario<WriteRig> {
             rig.provide(name);
         }
         MountProcess mount = rig.mount();
-        read(mount, 0, size); // so that this code is compiled, too
+        read(mount, 0, size); // compiles this code, too
         rig.served(READ_ALONE, mount, () -> read(mount, 1, size));
         List<Path> burst = WriteRig.files(mount, "burst", 1);
         rig.served(WRITTEN_ALONE, mount, () -> FileWrites.sequential(burst, size, FileWrites.End.CLOSE));

@@ -5,11 +5,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The server in C that bindings and names are measured against. */
+/** The server in C to which bindings and names are compared. */
 final class Reference {
     private Reference() {}
 
-    /** Compiles it; empty, with a message, where that is not possible. */
+    /** Compiles it; empty, with a message, if that is not possible. */
     static Optional<Path> compile(Path home, Scratch scratch) throws InterruptedException {
         Path source = home.resolve("benchmarks/src/main/c/memory_server.c");
         Path program = scratch.root().resolve("memory_server");

@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * From the command to the first reply, with an empty cache folder, and with a folder in which a mount that listed the
+ * From the command to the first reply, with an empty cache folder, and with a folder where a mount that listed the
  * whole bucket has left its names.
  */
 final class Remount implements Scenario<TreeRig> {
     private static final String FIRST = "first mount";
     private static final String AGAIN = "remount";
 
-    /** The log's line of a mount that begins with the names of the last one. */
+    /** The log line of a mount that starts with the names of the last one. */
     private static final String KNOWN = "are known from the last mount";
 
     /** Options with which a mount leaves its names in the cache folder. */
@@ -23,7 +23,7 @@ final class Remount implements Scenario<TreeRig> {
 
     private final SyntheticObjects objects;
 
-    /** Other names in each round, the same in every run. */
+    /** Different names in each round, the same in every run. */
     private final Random random = new Random(2);
 
     /** @param objects of {@link WholeBucket#BUCKET} */
@@ -67,7 +67,7 @@ final class Remount implements Scenario<TreeRig> {
         }
         Path cache = rig.emptyFolder("cache");
         TreeMount mount = rig.mount(WholeBucket.BUCKET, cache, KEEPING);
-        // Until it is at rest: it writes the names after the line in the log.
+        // Waits until it is at rest: it writes the names after the line in the log.
         ProcessUsage.measure(
                 mount.pid(),
                 () -> Measurement.ofWhole(

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Files that a program replaces: it writes a temporary one and renames it over the old one. */
+/** Files that a program replaces: it writes a temporary file and renames it over the old one. */
 final class ReplacedFiles implements Scenario<NamesRig> {
     private static final List<String> CLOSES = List.of("visible", "staged");
 
@@ -30,7 +30,7 @@ final class ReplacedFiles implements Scenario<NamesRig> {
         int count = Math.ceilDiv(rig.files(), 10);
         for (String close : CLOSES) {
             for (Rename order : Rename.values()) {
-                // Shorter than what replaces them, so that the new ones can be told from the old.
+                // Shorter than their replacements, to distinguish the two.
                 Measurement _ = rig.puts().wholes(rig.keys("replaced/", count), NamesRig.SIZE - 1, NamesRig.THREADS);
                 MountProcess mount = rig.mount("-o", "write.close=" + close);
                 List<Path> files = WriteRig.files(mount, "replaced/", count);

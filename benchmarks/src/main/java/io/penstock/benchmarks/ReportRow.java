@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A line of the report: one activity of a mount, and its ceilings.
  *
- * @param name of the measurement, as the report shows it
- * @param ceilings the first is the one whose ratio counts; none where there is nothing to compare with
+ * @param name of the measurement, as in the report
+ * @param ceilings the ratio to the first one counts; empty if there is nothing to compare with
  */
 record ReportRow(String name, List<Ceiling> ceilings) {
     ReportRow {
@@ -20,7 +20,7 @@ record ReportRow(String name, List<Ceiling> ceilings) {
     /**
      * The rate of the same bytes without a mount, or with a simpler one.
      *
-     * @param names measurements, the fastest of which counts
+     * @param names of measurements, of which the fastest counts
      */
     record Ceiling(List<String> names) {
         Ceiling {

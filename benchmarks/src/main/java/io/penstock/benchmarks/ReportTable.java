@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 
-/** Lays results out: rows with the ratios to their ceilings, then the ceilings. */
+/** Formats results: rows with the ratios to their ceilings, then the ceilings. */
 final class ReportTable {
     private final Measurements results;
     private final List<ReportRow> rows;
@@ -20,17 +20,17 @@ final class ReportTable {
     }
 
     /**
-     * How near a row comes to a ceiling.
+     * How close a row comes to a ceiling.
      *
      * @param value the quotient of the median rates
-     * @param of the measurement that was the ceiling
+     * @param of the measurement used as the ceiling
      */
     record Ratio(double value, String of) {}
 
     /** A row's name and its ratio to the ceiling that counts. */
     record Bar(String name, double ratio) {}
 
-    /** Empty if no measurement of the ceiling was made. */
+    /** Empty if the ceiling was not measured. */
     Optional<Ratio> ratio(ReportRow row, ReportRow.Ceiling ceiling) {
         return results.fastest(ceiling.names())
                 .map(name -> new Ratio(mibPerSecond(row.name()) / mibPerSecond(name), name));
@@ -108,7 +108,7 @@ final class ReportTable {
         return value.isPresent() ? significant(value.getAsDouble()) : "–";
     }
 
-    /** Three significant digits, thousands grouped; none of them after the point from 100 on. */
+    /** Three significant digits with grouped thousands; no decimals from 100 on. */
     static String significant(double value) {
         int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
         return String.format(Locale.ROOT, "%,." + digits + "f", value);

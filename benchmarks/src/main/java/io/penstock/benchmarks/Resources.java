@@ -7,9 +7,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resources to end and remove, the last one first, whether the benchmark ends by itself or by a signal. A failure to
- * end one is reported on standard error, and the others are still ended. Thread-safe: on a signal the JVM's shutdown
- * closes it beside the main thread.
+ * Resources to close at the end of the benchmark, the last one first, whether it ends normally or by a signal. Failures
+ * to close are reported on standard error, and the other resources are still closed. Thread-safe: on a signal the JVM's
+ * shutdown hook closes this concurrently with the main thread.
  */
 final class Resources implements AutoCloseable {
     @GuardedBy("this")
@@ -18,14 +18,14 @@ final class Resources implements AutoCloseable {
     @GuardedBy("this")
     private boolean closed;
 
-    /** Held while resources end: a second caller must wait for the first, or the JVM would end in the middle. */
+    /** Held while resources are closed: a second caller must wait for the first, or the JVM would exit too early. */
     private final ReentrantLock ending = new ReentrantLock();
 
     Resources() {
         Runtime.getRuntime().addShutdownHook(new Thread(this::close, "clean-up"));
     }
 
-    /** Takes it over; once all have been ended, ends it and throws. */
+    /** Takes over a resource. After {@link #close}, closes it and throws. */
     <T extends AutoCloseable> T add(T resource) {
         synchronized (this) {
             if (!closed) {
@@ -37,7 +37,7 @@ final class Resources implements AutoCloseable {
         throw new IllegalStateException("the benchmark is ending");
     }
 
-    /** Ends one before its turn. */
+    /** Closes one before its turn. */
     void close(AutoCloseable resource) {
         synchronized (this) {
             if (!open.remove(resource)) {

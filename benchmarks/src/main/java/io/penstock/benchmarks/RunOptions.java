@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of the benchmarks that measure in rounds: how often, and those of every benchmark. */
+/** Options of the benchmarks that measure in rounds: the number of rounds, and the options of every benchmark. */
 final class RunOptions {
     @Option(names = "--quick", description = "A look in minutes: one round, less data. No figures to publish.")
     private boolean quick;
@@ -35,7 +35,7 @@ final class RunOptions {
         return place;
     }
 
-    /** The scenarios of the groups that the user has chosen, in the order of the groups. */
+    /** The scenarios of the groups chosen by the user, in the order of the groups. */
     static <G extends Enum<G>, R> List<Scenario<R>> scenarios(List<G> only, Function<G, Scenario<R>> scenario) {
         return only.stream().distinct().sorted().map(scenario).toList();
     }
@@ -67,13 +67,13 @@ final class RunOptions {
         void run() throws Exception;
     }
 
-    /** The rows of a report: those of the scenarios, after these. */
+    /** The rows of a report: these, followed by those of the scenarios. */
     static List<ReportRow> rows(List<? extends Scenario<?>> scenarios, ReportRow... first) {
         return Stream.concat(Arrays.stream(first), scenarios.stream().flatMap(scenario -> scenario.rows().stream()))
                 .toList();
     }
 
-    /** The circumstances that a reader of the figures has to know. */
+    /** The circumstances that a reader of the figures must know. */
     String heading(String command, Conditions machine, S3Target server, String data) {
         return String.format(
                 Locale.ROOT,
@@ -86,7 +86,7 @@ final class RunOptions {
                 place.settings());
     }
 
-    /** Prints the tables, and writes them and the chart as {@code NAME.md} and {@code NAME.svg}. */
+    /** Prints the tables, and writes them and the chart to {@code NAME.md} and {@code NAME.svg}. */
     void publish(Path home, String name, String heading, String title, ReportTable report) throws IOException {
         publish(home, name, heading + "\n\n" + report.markdown(), title, report.bars());
     }

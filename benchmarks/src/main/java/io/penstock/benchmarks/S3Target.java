@@ -11,14 +11,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server of the objects and how to reach it, the same for the mount and for its ceilings.
+ * The server with the objects and how to reach it, the same for the mount and for its ceilings.
  *
  * @param name its name in the report
  * @param endpoint null for AWS
  * @param region null to ask the bucket
  * @param pathStyle {@code http://host/bucket/key}
  * @param keys null for the AWS SDK's credentials
- * @param caFile certificates (PEM) to trust; null for those that everybody trusts
+ * @param caFile certificates (PEM) to trust; null for the default ones
  * @param own whether it runs for this benchmark alone, on this machine
  */
 record S3Target(
@@ -58,7 +58,7 @@ record S3Target(
         }
     }
 
-    /** The same as options of {@code penstock mount}. */
+    /** The same settings as options of {@code penstock mount}. */
     List<String> mountOptions() {
         List<String> options = new ArrayList<>();
         if (endpoint != null) {
@@ -74,7 +74,7 @@ record S3Target(
         return options;
     }
 
-    /** Variables with which a program's AWS SDK uses the keys. */
+    /** Sets the environment variables from which a program's AWS SDK takes the keys. */
     void addKeysTo(Map<String, String> environment) {
         if (keys != null) {
             environment.keySet().removeAll(List.of("AWS_SESSION_TOKEN", "AWS_PROFILE"));

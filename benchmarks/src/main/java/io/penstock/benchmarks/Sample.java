@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
  * One measured run.
  *
  * @param measurement the amount moved, and its time
- * @param cost of the process that served it; null where the kernel alone did
+ * @param cost of the process that served it; null if only the kernel did
  */
 record Sample(Measurement measurement, @Nullable Cost cost) {
     /**
      * A process's share of a run.
      *
      * @param cpuSeconds user and system time of all its threads
-     * @param peakResidentBytes the most memory that it had resident at once during the run
+     * @param peakResidentBytes its peak resident memory during the run
      */
     record Cost(double cpuSeconds, long peakResidentBytes) {}
 

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * Rows that are measured together, with their ceilings.
  *
- * @param <R> what they are measured with
+ * @param <R> the rig that measures them
  */
 interface Scenario<R> {
     /** Its rows in the report. */

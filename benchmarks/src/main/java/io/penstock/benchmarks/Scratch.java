@@ -8,11 +8,11 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A folder for everything that a benchmark leaves on the disk, removed by {@link #close}. */
+/** A folder for everything that a benchmark writes to the disk; {@link #close} removes it. */
 final class Scratch implements AutoCloseable {
     private final Path root;
 
-    /** @param parent on the disk that is measured */
+    /** @param parent on the measured disk */
     Scratch(Path parent) throws IOException {
         this.root = Files.createTempDirectory(parent.toRealPath(), "penstock-bench-");
     }
@@ -21,12 +21,12 @@ final class Scratch implements AutoCloseable {
         return root;
     }
 
-    /** A folder of this name; made if it is not there. */
+    /** The folder of this name; created if it does not exist. */
     Path folder(String name) throws IOException {
         return Files.createDirectories(root.resolve(name));
     }
 
-    /** The folder of this name, with nothing in it. */
+    /** The folder of this name, emptied. */
     Path emptyFolder(String name) throws IOException {
         delete(root.resolve(name));
         return folder(name);
@@ -37,9 +37,9 @@ final class Scratch implements AutoCloseable {
         delete(root);
     }
 
-    /** Deletes a folder and all that is in it; nothing if it is not there. */
+    /** Deletes a folder and its content; does nothing if it does not exist. */
     static void delete(Path tree) throws IOException {
-        // Never through a mount: the files in it are somebody's bucket.
+        // Never through a mount: its files are somebody's bucket.
         Optional<Path> mounted = MountTable.read().entries().stream()
                 .map(MountTable.Entry::mountPoint)
                 .filter(mountPoint -> mountPoint.startsWith(tree))

@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 
-/** Fills a bucket by the AWS SDK alone: no measured code writes the measured data. */
+/** Fills a bucket with the AWS SDK only: no measured code writes the measured data. */
 final class SdkUploads implements AutoCloseable {
     private static final long PART = 32L << 20;
     private static final int CONCURRENCY = 4;
@@ -40,7 +40,7 @@ final class SdkUploads implements AutoCloseable {
                 .forcePathStyle(server.pathStyle());
         if (server.region() != null) {
             builder.region(Region.of(server.region()));
-        } else { // the bucket's is found by the server's redirection
+        } else { // the server's redirection reveals the bucket's
             builder.region(Region.US_EAST_1).crossRegionAccessEnabled(true);
         }
         S3Target.Keys keys = server.keys();

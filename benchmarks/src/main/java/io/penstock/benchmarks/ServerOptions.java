@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options that say which server to use. */
+/** Options that select the server. */
 final class ServerOptions {
     @Option(
             names = "--endpoint",
@@ -37,7 +37,7 @@ final class ServerOptions {
     @Option(names = "--tls", description = "The server that is started speaks HTTPS, with a certificate of its own.")
     private boolean tls;
 
-    /** Whether the server is one of the benchmark's own that speaks HTTPS: other programs can be given its keys. */
+    /** Whether the benchmark starts its own HTTPS server: its keys can be given to other programs. */
     boolean isOwnWithTls() {
         return tls;
     }

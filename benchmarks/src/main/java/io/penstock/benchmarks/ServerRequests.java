@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
-/** The number of S3 requests that a MinIO has had, as its metrics tell anybody who asks. One thread. */
+/** The number of S3 requests to a MinIO server, from its public metrics. One thread. */
 final class ServerRequests implements AutoCloseable {
     private static final String METRICS = "/minio/metrics/v3/api/requests";
     private static final Pattern TOTAL =
@@ -22,7 +22,7 @@ final class ServerRequests implements AutoCloseable {
         this.server = server;
     }
 
-    /** Those that are answered; empty if the server is no MinIO, or keeps its metrics to itself. */
+    /** The answered requests; empty if the server is not MinIO, or does not publish its metrics. */
     OptionalLong count() throws IOException, InterruptedException {
         URI endpoint = server.endpoint();
         if (endpoint == null) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Where the bytes of each row came from, all rounds together, beside the other results. Confined to one thread. */
+/** Where the bytes of each row came from, over all rounds, in addition to the other results. Confined to one thread. */
 final class ShareResults {
     private final Measurements results;
     private final Consumer<String> progress;
@@ -25,13 +25,13 @@ final class ShareResults {
         }
     }
 
-    /** @param progress gets a line for each addition */
+    /** @param progress receives a line for each addition */
     ShareResults(Measurements results, Consumer<String> progress) {
         this.results = results;
         this.progress = progress;
     }
 
-    /** @param bytes that the nodes read, each counted once however many of them read it */
+    /** @param bytes that the nodes read, each counted once, however many nodes read it */
     void add(String name, GroupTraffic traffic, long bytes) {
         Entry entry = new Entry(traffic, bytes);
         progress.accept(String.format(
@@ -43,12 +43,12 @@ final class ShareResults {
         entries.merge(name, entry, (all, one) -> new Entry(all.traffic.plus(one.traffic), all.bytes + one.bytes));
     }
 
-    /** A figure of a round that the tables have no column for. */
+    /** Records a figure of a round for which the tables have no column. */
     void note(String what, String figure) {
         notes.computeIfAbsent(what, _ -> new ArrayList<>()).add(figure);
     }
 
-    /** @param rows those measured in groups have a line */
+    /** @param rows those measured in groups get a line */
     String markdown(List<ReportRow> rows) {
         StringBuilder text = new StringBuilder("""
             | | copies | GETs | from other nodes | fell back to the store | members | p99, of its ceiling's |

@@ -12,7 +12,7 @@ final class ShareRig {
     private final int nodes;
     private final ShareResults results;
 
-    /** @param nodes of a group */
+    /** @param nodes per group */
     ShareRig(ReadRig reads, FreshMounts mounts, NodeTrust trust, int nodes, ShareResults results) {
         this.reads = reads;
         this.mounts = mounts;
@@ -33,7 +33,7 @@ final class ShareRig {
         return nodes;
     }
 
-    /** What mounts that share nothing read. */
+    /** Measures mounts that share nothing. */
     void direct(String name, int count, Readers readers) throws Exception {
         List<MountProcess> direct = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
@@ -46,7 +46,7 @@ final class ShareRig {
         }
     }
 
-    /** A group with empty caches, but for what compiles its code: the warm-up shard. */
+    /** A group with empty caches, except for the warm-up shard, which compiles its code. */
     CacheGroup group(int count) throws Exception {
         CacheGroup group = CacheGroup.start(mounts, trust, count);
         warmUp(group.mounts());
@@ -72,7 +72,7 @@ final class ShareRig {
         add(name, served.sample(), served.traffic(), bytes);
     }
 
-    /** The same, with a rate and a cost of the bytes alone that other nodes sent. */
+    /** The same, with the rate and cost of only the bytes that other nodes sent. */
     void fromPeers(String name, CacheGroup group, long bytes, Sample.Work work) throws Exception {
         Served served = measure(name, group, group.mounts(), work);
         Measurement run = served.sample().measurement();

@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** All nodes read the same for the first time and at once, as a group, against the same mounts each for itself. */
+/** All nodes read the same for the first time, simultaneously: as a group, against the same mounts without one. */
 final class SharedReads implements Scenario<ShareRig> {
     private static final String DIRECT = ", without a group";
 

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
             "It makes certificates with openssl. docs/BENCHMARKS.md explains the rows."
         })
 final class SharingCommand implements Callable<Integer> {
-    /** Loopback addresses are numbered by nodes. */
+    /** Each node has its own loopback address. */
     private static final int MOST_NODES = 100;
 
     @Mixin
@@ -85,7 +85,7 @@ final class SharingCommand implements Callable<Integer> {
         List<Scenario<ShareRig>> scenarios = RunOptions.scenarios(only, SharingCommand::scenario);
         String heading;
         try (Resources resources = new Resources()) {
-            // The server's, and the cache of each node.
+            // For the server, and for the cache of each node.
             Scratch scratch = resources.add(run.place().openScratch((1 + nodes) * data.totalBytes()));
             S3Target server = servers.open(scratch, resources);
             heading = run.heading("share", Conditions.current(home, scratch.root()), server, describe(data));

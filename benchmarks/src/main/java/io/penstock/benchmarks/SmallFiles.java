@@ -15,7 +15,7 @@ final class SmallFiles implements Scenario<ReadRig> {
     private static final String BARE_DISK = "bare disk, small files";
     private static final String BARE_PAGE_CACHE = "bare page cache, small files";
 
-    /** Another order each round, the same in every run. */
+    /** A different order in each round, the same in every run. */
     private final Random random = new Random(1);
 
     @Override

@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.nio.file.Files;
 import java.util.List;
 
-/** Many small files, each made, written and closed, by 16 threads. */
+/** Many small files, each created, written and closed, by 16 threads. */
 final class SmallWrites implements Scenario<WriteRig> {
     private static final String SMALL = "write files of 100 KiB, 16 threads";
     private static final String RAW = "raw PUTs of 100 KiB × " + WriteRig.THREADS;

@@ -3,7 +3,7 @@ package io.penstock.benchmarks;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A checkpoint that the program does not wait for: closed once it is on NVMe, against a bare file and fdatasync. */
+/** A checkpoint that does not delay the program: closed once it is on NVMe, against a bare file and fdatasync. */
 final class StagedWrites implements Scenario<WriteRig> {
     private static final String STAGED = "write 1 file, until closed, write.close=staged";
     private static final String FSYNCED = "write 1 file, until fdatasync";
@@ -19,8 +19,8 @@ final class StagedWrites implements Scenario<WriteRig> {
     @Override
     public void round(WriteRig rig) throws Exception {
         long size = rig.sizes().file();
-        // One mount, and the bare disk before and after it: a disk that discards each deleted block is slow after the
-        // deletion of a cache, for longer than a benchmark can wait.
+        // One mount, and the bare disk before and after it. A disk that discards each deleted block is slow after a
+        // cache was deleted, for longer than a benchmark can wait.
         MountProcess mount = rig.mount("-o", "write.close=staged");
         rig.awaitObject("warm-up", size / 4);
         bare(rig, "before", size);

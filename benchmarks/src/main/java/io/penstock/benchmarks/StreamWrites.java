@@ -2,9 +2,9 @@ package io.penstock.benchmarks;
 
 import java.util.List;
 
-/** One file, and eight at once, written from front to back and closed, against the parts that this takes at least. */
+/** One file, and eight at the same time, written sequentially and closed, against the minimum parts for that. */
 final class StreamWrites implements Scenario<WriteRig> {
-    /** The numbers of parts that a mount sends at once by default, of one file and in all. */
+    /** The default numbers of parts that a mount sends concurrently, per file and in total. */
     static final int PER_FILE = 16;
 
     private static final int IN_ALL = 32;

@@ -7,9 +7,9 @@ import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The medians of a run's rounds, each figure's by itself.
+ * The medians of a run's rounds, separately for each figure.
  *
- * @param cpuSecondsPerGib of the serving process; empty where the kernel alone served
+ * @param cpuSecondsPerGib of the serving process; empty if only the kernel served
  * @param peakResidentMib likewise
  */
 record Summary(
@@ -42,7 +42,7 @@ record Summary(
         return Objects.requireNonNull(sample.cost());
     }
 
-    /** Empty of no items. */
+    /** Empty if there are no items. */
     static <T> OptionalDouble median(List<T> items, ToDoubleFunction<T> figure) {
         double[] sorted = items.stream().mapToDouble(figure).toArray();
         if (sorted.length == 0) {

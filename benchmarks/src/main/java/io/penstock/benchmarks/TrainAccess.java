@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
-/** A format of data sets, and the calls with which the program that trains reads one file. */
+/** A data set format, and the calls with which a training program reads one file. */
 enum TrainAccess {
     /**
-     * numpy.load of an archive without compression (numpy 2.1, Python 3.11, by strace): the zip's beginning, its end,
-     * its directory, its beginning once more, and then 258,048 and 4,096 bytes by turns: a numpy buffer of 256 KiB
-     * through Python's of 4 KiB.
+     * numpy.load of an uncompressed archive (numpy 2.1, Python 3.11, by strace): the zip's beginning, its end, its
+     * directory, its beginning again, and then alternately 258,048 and 4,096 bytes: a numpy buffer of 256 KiB through
+     * Python's of 4 KiB.
      */
     NPZ("npz") {
         @Override
@@ -31,7 +31,7 @@ enum TrainAccess {
         }
     },
 
-    /** Pillow's Image.open and load (Pillow 13.0, by strace): 4,096, 61,440, and then 65,536 bytes a call. */
+    /** Pillow's Image.open and load (Pillow 13.0, by strace): 4,096, 61,440, and then 65,536 bytes per call. */
     JPEG("jpeg") {
         @Override
         long read(Path file, ByteBuffer buffer) throws IOException {
@@ -48,7 +48,7 @@ enum TrainAccess {
     },
 
     /**
-     * tf.data's TFRecordDataset: 256 KiB a call, its default, as no configuration sets transfer_size (TensorFlow,
+     * tf.data's TFRecordDataset: 256 KiB per call, its default, as no configuration sets transfer_size (TensorFlow,
      * python/data/ops/readers.py). {@link TrainRecordLoader} reads such files record by record.
      */
     TFRECORD("tfrecord") {
@@ -70,7 +70,7 @@ enum TrainAccess {
     private static final int NUMPY_BUFFER = 256 << 10;
     private static final int PILLOW_BUFFER = 64 << 10;
 
-    /** Bytes of a zip's last record, and those from its directory of two entries to its end, as numpy writes it. */
+    /** Bytes of a zip's last record, and from its directory of two entries to its end, as written by numpy. */
     private static final int ZIP_END = 22;
 
     private static final int ZIP_DIRECTORY = 22 + 124;
@@ -84,7 +84,7 @@ enum TrainAccess {
         this.extension = extension;
     }
 
-    /** Without its dot. */
+    /** Without the dot. */
     String extension() {
         return extension;
     }
@@ -92,12 +92,12 @@ enum TrainAccess {
     /**
      * Reads a whole file.
      *
-     * @param buffer of {@link #BUFFER} bytes or more, for nobody else meanwhile
+     * @param buffer of {@link #BUFFER} bytes or more, used exclusively
      * @return its size
      */
     abstract long read(Path file, ByteBuffer buffer) throws IOException;
 
-    /** Reads so many bytes, or those up to the end if that comes first; at least one. */
+    /** Reads this many bytes, or fewer at the end of the file; at least one. */
     static int next(FileChannel channel, ByteBuffer buffer, int length) throws IOException {
         buffer.clear().limit(length);
         int read = channel.read(buffer);

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * PyTorch's DataLoader: each of its workers reads whole batches, file after file, one batch ahead of the accelerator;
- * the batches are taken in order. Worker w has the batches w, w + workers and so on.
+ * PyTorch's DataLoader: each worker reads whole batches, file after file, one batch ahead of the accelerator; the
+ * batches are taken in order. Worker w reads the batches w, w + workers and so on.
  */
 final class TrainBatchLoader implements TrainLoader {
     private final TrainAccess access;
@@ -17,9 +17,9 @@ final class TrainBatchLoader implements TrainLoader {
     private final TrainLanes lanes;
 
     /**
-     * Begins to read.
+     * Starts to read.
      *
-     * @param files one sample each, in their order; those beyond the last whole batch are left out
+     * @param files one sample each, in order; those after the last full batch are left out
      */
     TrainBatchLoader(TrainModel model, List<Path> files) {
         this.access = model.access();

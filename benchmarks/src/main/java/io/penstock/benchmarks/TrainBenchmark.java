@@ -9,13 +9,13 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** Trains on a folder, and finds how many accelerators it keeps busy. One thread. */
+/** Trains on a folder, and finds how many accelerators it can keep busy. One thread. */
 final class TrainBenchmark {
     private final TrainTarget target;
     private final Options options;
     private final TrainTable table;
 
-    /** Counts the epochs of this run, so that none is in the order of another. */
+    /** Counts the epochs of this run, so that each has a different order. */
     private int epoch;
 
     /** Where the data comes from. */
@@ -26,13 +26,13 @@ final class TrainBenchmark {
     }
 
     /**
-     * How it is measured.
+     * How to measure.
      *
-     * @param accelerators the only number that is tried; empty to find the greatest that is kept busy
+     * @param accelerators the only number to try; empty to find the greatest number that is kept busy
      * @param epochs of a run that is not cold
-     * @param seconds for which the accelerators compute in each epoch, if there is enough data
-     * @param excluded steps at the start that do not count; empty for what a loader reads ahead
-     * @param checkpointScale by which a checkpoint is smaller than the true one
+     * @param seconds of computing in each epoch, if there is enough data
+     * @param excluded steps at the start that do not count; empty for as many as a loader reads ahead
+     * @param checkpointScale how many times smaller than the real one a checkpoint is
      */
     record Options(
             Set<State> states,

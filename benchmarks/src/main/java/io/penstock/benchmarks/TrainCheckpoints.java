@@ -14,27 +14,27 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Writes checkpoints of llama3 8B, scaled down, one after another without a pause until it is closed, and keeps the last
- * whole one. As MLPerf Storage has it (mlcommons/storage, Submission_guidelines.md 2.2, configs llama3_8b.yaml; DLIO,
- * checkpointing/base_checkpointing.py): eight processes at once, each of which writes its eighth of the model, and then
- * of the optimizer's state, to a file of its own, and syncs it.
+ * Writes scaled-down checkpoints of llama3 8B, one after another without a pause until it is closed, and keeps the last
+ * complete one. As in MLPerf Storage (mlcommons/storage, Submission_guidelines.md 2.2, configs llama3_8b.yaml; DLIO,
+ * checkpointing/base_checkpointing.py): eight concurrent processes, each of which writes an eighth of the model, and
+ * then of the optimizer's state, to a separate file, and syncs it.
  */
 final class TrainCheckpoints implements AutoCloseable {
     static final int PROCESSES = 8;
 
     /**
-     * By the shapes in llama3_8b.yaml: two embeddings of 128,256 x 4,096, and 32 layers of attention (4,096 x 4,096 twice,
-     * and 4,096 x 1,024 twice for 8 of 32 heads), three matrices of 4,096 x 14,336 and two norms, and one more norm.
+     * From llama3_8b.yaml: two embeddings of 128,256 x 4,096, and 32 layers of attention (4,096 x 4,096 twice, and
+     * 4,096 x 1,024 twice for 8 of 32 heads), three matrices of 4,096 x 14,336 and two norms, and one more norm.
      */
     static final long PARAMETERS =
             2L * 128_256 * 4096 + 32L * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14_336 + 2 * 4096) + 4096;
 
-    /** fp16; and the optimizer's two moments and its copy of the parameters in fp32. */
+    /** The parameters in fp16; and in fp32 the optimizer's two moments and its copy of the parameters. */
     private static final int MODEL_BYTES = 2;
 
     private static final int OPTIMIZER_BYTES = 3 * 4;
 
-    /** torch.save writes one tensor a call: an eighth of a matrix of 4,096 x 14,336 in fp16 is the most frequent one. */
+    /** torch.save writes one tensor per call: most often an eighth of a matrix of 4,096 x 14,336 in fp16. */
     private static final int CALL = 4096 * 14_336 / PROCESSES * MODEL_BYTES;
 
     private final Path folder;
@@ -45,14 +45,14 @@ final class TrainCheckpoints implements AutoCloseable {
     private final Future<Void> writing;
     private volatile boolean closed;
 
-    /** Checkpoints. Only the writer counts; read after it has ended. */
+    /** Checkpoints begun. Only the writer changes it; read after it has ended. */
     private volatile int begun;
 
     /**
-     * Begins to write.
+     * Starts to write.
      *
-     * @param folder that exists
-     * @param scale the true size is divided by it
+     * @param folder an existing folder
+     * @param scale divides the real size
      */
     TrainCheckpoints(Path folder, int scale) {
         this.folder = folder;
@@ -73,7 +73,7 @@ final class TrainCheckpoints implements AutoCloseable {
         try (ExecutorService processes = Executors.newFixedThreadPool(PROCESSES)) {
             for (int number = 0; !closed; number++) {
                 Path checkpoint = checkpoint(number);
-                remove(number); // of a run that was killed
+                remove(number); // left by a run that was killed
                 Files.createDirectory(checkpoint);
                 begun = number + 1;
                 List<Future<Path>> running = new ArrayList<>();
@@ -133,21 +133,21 @@ final class TrainCheckpoints implements AutoCloseable {
         }
     }
 
-    /** Whether it writes no more: before it is closed, only after a failure. */
+    /** Whether it no longer writes: before it is closed, only after a failure. */
     boolean hasEnded() {
         return writing.isDone();
     }
 
-    /** What has been written by now, and how fast. */
+    /** The bytes written so far as a rate. */
     String describe() {
         double seconds = (System.nanoTime() - start) / 1e9;
         return ReportTable.significant(bytes.sum() / (double) (1 << 20) / seconds) + " MiB/s of checkpoints";
     }
 
     /**
-     * Breaks off the one that is being written, and removes all.
+     * Stops the checkpoint in progress, and removes all.
      *
-     * @throws IOException also if one could not be written: then what was measured beside it counts for nothing
+     * @throws IOException also if a checkpoint could not be written: then measurements made meanwhile are invalid
      */
     @Override
     public void close() throws IOException {

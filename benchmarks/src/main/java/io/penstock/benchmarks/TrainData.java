@@ -6,14 +6,14 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * The data set of a model, scaled down by the number of its files: the samples have their true sizes.
+ * The data set of a model, scaled down in the number of files: the samples have their real sizes.
  *
- * @param files how many
+ * @param files the number of files
  */
 record TrainData(TrainModel model, int files) {
     private static final int SEED = 10;
 
-    /** A normal distribution reaches below zero; a file has at least a zip's directory. */
+    /** A normal distribution extends below zero; a file has at least a zip's directory. */
     private static final long LEAST_SAMPLE = 4096;
 
     TrainData {
@@ -22,7 +22,7 @@ record TrainData(TrainModel model, int files) {
         }
     }
 
-    /** Where the files lie, below the folder of all data sets; DLIO expects the same. */
+    /** The folder of the files, below the folder of all data sets; as DLIO expects it. */
     String folder() {
         return model.name().toLowerCase(Locale.ROOT) + "/train/";
     }
@@ -31,7 +31,7 @@ record TrainData(TrainModel model, int files) {
         return name.endsWith("." + model.access().extension());
     }
 
-    /** The files as they are generated; a larger data set begins with the files of a smaller one. */
+    /** The files as generated; a larger data set begins with the files of a smaller one. */
     List<TrainFile> generated() {
         return IntStream.range(0, files)
                 .mapToObj(index -> new TrainFile(
@@ -51,7 +51,7 @@ record TrainData(TrainModel model, int files) {
         return samples.perFile() * Math.max(sample, LEAST_SAMPLE);
     }
 
-    /** Of the files as they are generated. */
+    /** Of the files as generated. */
     long totalBytes() {
         return generated().stream().mapToLong(TrainFile::size).sum();
     }

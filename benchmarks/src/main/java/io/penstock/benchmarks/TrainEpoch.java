@@ -17,14 +17,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One epoch of accelerators that train together. Each one takes a batch of its own loader, computes (it sleeps), and
+ * One epoch of accelerators that train together. Each takes a batch from its own loader, computes (it sleeps), and
  * waits for the others, as DLIO's processes do after each step. Used once.
  */
 final class TrainEpoch {
     private final TrainWorkload workload;
     private final TrainPlan plan;
 
-    // Written while all accelerators wait at the barrier, which publishes them.
+    // Written while all accelerators wait at the barrier, which publishes the values.
     private int steps;
     private long countedFrom;
     private long end;
@@ -36,11 +36,11 @@ final class TrainEpoch {
     }
 
     /**
-     * Ends early once the required utilisation is out of reach.
+     * Runs the epoch. Ends early once the required utilisation is out of reach.
      *
      * @param files of the whole data set, sorted
-     * @param epoch decides the order in which they are read
-     * @param client the process that serves the files, if it is known
+     * @param epoch determines the reading order
+     * @param client the process that serves the files, if known
      */
     TrainRun run(List<Path> files, int epoch, int accelerators, OptionalLong client) throws Exception {
         List<TrainLoader> loaders = new ArrayList<>();
@@ -104,7 +104,7 @@ final class TrainEpoch {
                 running.take().get();
             }
         } finally {
-            // After the failure of one, the others would wait for it.
+            // If one fails, the others would wait for it.
             executor.shutdownNow();
             executor.close();
         }
@@ -119,14 +119,14 @@ final class TrainEpoch {
                 try {
                     barrier.await();
                 } catch (BrokenBarrierException e) {
-                    return null; // Another one has failed, and tells why.
+                    return null; // Another one has failed, and reports the cause.
                 }
             }
             return null;
         };
     }
 
-    /** At the barrier, after each step. */
+    /** Runs at the barrier, after each step. */
     private void stepped() {
         end = System.nanoTime();
         steps++;

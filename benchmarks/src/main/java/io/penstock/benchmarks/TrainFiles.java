@@ -30,7 +30,7 @@ final class TrainFiles {
         }
     }
 
-    /** @throws BenchException if there are fewer than the data set has */
+    /** @throws BenchException if there are fewer files than in the data set */
     static List<Path> all(Path folder, TrainData data) throws IOException, BenchException {
         List<Path> files = list(folder, data);
         if (files.size() < data.files()) {

@@ -10,19 +10,19 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A folder of somebody else's: another client's mount, or a bare disk. Files that are missing are written into it; {@link
- * #close} removes them, and the folders that were made for them, but never a file that was there.
+ * A folder that belongs to somebody else: another client's mount, or a bare disk. Missing files are written to it.
+ * {@link #close} removes them and the folders created for them, but never a file that existed before.
  */
 final class TrainFolder implements TrainTarget, AutoCloseable {
     private final Path root;
     private final OptionalLong client;
     private final boolean keep;
 
-    /** In the order in which they were made. On a signal another thread closes. */
+    /** In the order of their creation. On a signal, another thread closes this. */
     @GuardedBy("this")
     private final List<Path> made = new ArrayList<>();
 
-    /** Made by this, with all that is in it; null before. */
+    /** Created by this, with all of its content; null before. */
     private volatile @Nullable Path checkpoints;
 
     /** @param keep whether the files stay */
@@ -105,7 +105,7 @@ final class TrainFolder implements TrainTarget, AutoCloseable {
 
     @Override
     public synchronized void close() throws IOException {
-        // On a signal, what was written beside is still there.
+        // On a signal, the checkpoints are still there.
         Path written = checkpoints;
         if (written != null) {
             Scratch.delete(written);

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that read ahead side by side, each by a limited number of items, and whose items are taken in turn: from the
- * first thread, the second one and so on. Thread-safe; items are taken by one thread.
+ * Threads that read ahead in parallel, each by a limited number of items. Items are taken in turn: from the first
+ * thread, the second one and so on. Thread-safe; one thread takes the items.
  */
 final class TrainLanes implements AutoCloseable {
     /** More than can ever be taken. */
@@ -22,21 +22,21 @@ final class TrainLanes implements AutoCloseable {
     private final LongAdder bytes = new LongAdder();
     private final ExecutorService threads;
 
-    /** Of the first reader that failed; written before its {@code ready} is released. */
+    /** The first reader's failure; written before its {@code ready} is released. */
     private volatile @Nullable IOException failure;
 
     private volatile boolean closed;
 
-    /** The next one to take from. Only for the thread that takes. */
+    /** The lane to take from next. Only for the thread that takes. */
     private int next;
 
-    /** What the thread of one lane does; it returns when it has read all. */
+    /** The work of one lane's thread; returns when it has read everything. */
     @FunctionalInterface
     interface Reader {
         void read(int lane, ByteBuffer buffer) throws IOException, InterruptedException;
     }
 
-    /** @param ahead items that each lane may have begun before they are taken */
+    /** @param ahead number of items that each lane may begin before they are taken */
     TrainLanes(int lanes, int ahead) {
         free = Stream.generate(() -> new Semaphore(ahead)).limit(lanes).toArray(Semaphore[]::new);
         ready = Stream.generate(() -> new Semaphore(0)).limit(lanes).toArray(Semaphore[]::new);
@@ -61,7 +61,7 @@ final class TrainLanes implements AutoCloseable {
         }
     }
 
-    /** Waits until the lane may begin an item; false when nobody will take it. */
+    /** Waits until the lane may begin an item. Returns false when no more will be taken. */
     boolean begin(int lane) throws InterruptedException {
         free[lane].acquire();
         return !closed;
@@ -71,7 +71,7 @@ final class TrainLanes implements AutoCloseable {
         ready[lane].release();
     }
 
-    /** Takes the next item, of the lane whose turn it is. */
+    /** Takes the next item, from the lane whose turn it is. */
     void take() throws IOException, InterruptedException {
         int lane = next;
         next = (lane + 1) % free.length;
@@ -95,7 +95,7 @@ final class TrainLanes implements AutoCloseable {
         return closed;
     }
 
-    /** Waits for the calls that are under way: an interrupted call would close its channel in the middle. */
+    /** Waits for calls in progress: an interrupt would close the channel of a call. */
     @Override
     public void close() {
         closed = true;

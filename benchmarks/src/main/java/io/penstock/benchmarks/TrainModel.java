@@ -1,8 +1,8 @@
 package io.penstock.benchmarks;
 
 /**
- * What the training programs of MLPerf Storage read, as its configurations have it (mlcommons/storage,
- * configs/dlio/workload). They differ by accelerator in the time of a step alone, see {@link TrainWorkload}.
+ * What the training programs of MLPerf Storage read, according to its configurations (mlcommons/storage,
+ * configs/dlio/workload). Accelerators differ only in the time of a step, see {@link TrainWorkload}.
  */
 enum TrainModel {
     /** unet3d_a100.yaml, unet3d_h100.yaml, unet3d_b200.yaml: AU 90 %. */
@@ -17,11 +17,11 @@ enum TrainModel {
     /** retinanet_b200.yaml: AU 85 %. */
     RETINANET(TrainAccess.JPEG, new Samples(1, 322_957, 0), new Loading(24, 8, Order.SHUFFLED, 0), 85, 8000);
 
-    /** Batches that tf.data holds ready: prefetch_size, of which no configuration says otherwise (DLIO, utils/config.py). */
+    /** Batches that tf.data keeps ready: prefetch_size, which no configuration changes (DLIO, utils/config.py). */
     static final int PREFETCHED_BATCHES = 2;
 
     /**
-     * Records that tf.data reads ahead in each of its files: kDefaultPerIteratorPrefetchFactor, and one (TensorFlow,
+     * Records that tf.data reads ahead in each of its files: kDefaultPerIteratorPrefetchFactor plus one (TensorFlow,
      * kernels/data/parallel_interleave_dataset_op.cc).
      */
     static final int PREFETCHED_RECORDS = 3;
@@ -50,7 +50,7 @@ enum TrainModel {
      * The data set.
      *
      * @param perFile num_samples_per_file
-     * @param bytes record_length_bytes, of one sample
+     * @param bytes record_length_bytes: bytes per sample
      * @param deviation record_length_bytes_stdev
      */
     record Samples(int perFile, long bytes, long deviation) {}
@@ -59,16 +59,16 @@ enum TrainModel {
      * One accelerator's loader.
      *
      * @param batch batch_size
-     * @param readers read_threads: processes of PyTorch's DataLoader, or files that tf.data reads at once
+     * @param readers read_threads: processes of PyTorch's DataLoader, or files that tf.data reads concurrently
      * @param order of the files
-     * @param shuffleBuffer shuffle_size: samples out of which tf.data draws the next one
+     * @param shuffleBuffer shuffle_size: samples from which tf.data draws the next one
      */
     record Loading(int batch, int readers, Order order, int shuffleBuffer) {}
 
     enum Order {
         SORTED,
 
-        /** Another order in each epoch, which follows from a seed. */
+        /** A different order in each epoch, derived from a seed. */
         SHUFFLED
     }
 
@@ -96,7 +96,7 @@ enum TrainModel {
     /** Batches that a loader has begun or holds when its accelerator takes one. */
     int batchesAhead() {
         if (access != TrainAccess.TFRECORD) {
-            // PyTorch: prefetch_factor is prefetch_size / read_threads, rounded up: one batch for each process.
+            // PyTorch: prefetch_factor is prefetch_size / read_threads, rounded up: one batch per process.
             return loading.readers();
         }
         int records = loading.readers() * PREFETCHED_RECORDS + loading.shuffleBuffer();

@@ -13,19 +13,19 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Penstock's own mounts, of objects that are uploaded by another client if they are not there. */
+/** Penstock's own mounts, of objects that another client uploads if they are missing. */
 final class TrainMount implements TrainTarget {
     private final FreshMounts mounts;
     private final ObjectStore store;
     private final String prefix;
 
-    /** Null until the first one. */
+    /** Null until the first mount. */
     private @Nullable MountProcess mount;
 
-    /** The data set that the mount's cache has all of; null if none. */
+    /** The data set that is completely in the mount's cache; null if none is. */
     private @Nullable TrainData cached;
 
-    /** @param prefix of the mounted folder; ends in a slash */
+    /** @param prefix of the mounted folder; ends with a slash */
     TrainMount(FreshMounts mounts, ObjectStore store, String prefix) {
         this.mounts = mounts;
         this.store = store;
@@ -100,7 +100,7 @@ final class TrainMount implements TrainTarget {
         return mount == null ? OptionalLong.empty() : OptionalLong.of(mount.pid());
     }
 
-    /** The objects stay, as those of the other benchmarks do: a server of this run's own goes with them. */
+    /** The objects stay, as in the other benchmarks. If this run started the server, they are removed with it. */
     @Override
     public void removeData(TrainData data) throws Exception {
         unmount();

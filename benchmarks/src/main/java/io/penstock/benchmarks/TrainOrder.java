@@ -7,7 +7,7 @@ import java.util.Random;
 
 /** The order in which an epoch reads the files, and each accelerator's share of them. */
 final class TrainOrder {
-    /** DLIO's default (utils/config.py); the epoch is added to it. */
+    /** DLIO's default (utils/config.py), to which the epoch is added. */
     private static final long SEED = 123;
 
     private TrainOrder() {}
@@ -20,13 +20,13 @@ final class TrainOrder {
         return ordered;
     }
 
-    /** One accelerator's files, one after another in the order: as DLIO's sampler for PyTorch shares them out. */
+    /** One accelerator's files, consecutive in the order, as assigned by DLIO's sampler for PyTorch. */
     static <T> List<T> block(List<T> ordered, int accelerator, int accelerators) {
         int each = ordered.size() / accelerators;
         return ordered.subList(accelerator * each, (accelerator + 1) * each);
     }
 
-    /** One accelerator's files, dealt out in turn: as tf.data's shard does. */
+    /** One accelerator's files, assigned in turn, as by tf.data's shard. */
     static <T> List<T> shard(List<T> ordered, int accelerator, int accelerators) {
         List<T> share = new ArrayList<>();
         for (int i = accelerator; i < ordered.size(); i += accelerators) {

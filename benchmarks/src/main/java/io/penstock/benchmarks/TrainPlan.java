@@ -5,17 +5,14 @@ import java.util.concurrent.TimeUnit;
 /**
  * The steps that each accelerator takes in one epoch.
  *
- * <p>A loader that is too slow is not noticed until the batches read ahead at the start are used up, which would flatter a
- * run of few steps: hence the first steps do not count. DLIO leaves out one, of 500 and more.
+ * <p>A loader that is too slow goes unnoticed until the batches read ahead at the start are used up. That would flatter
+ * a run of few steps, so the first steps do not count. DLIO excludes one, of 500 or more.
  *
  * @param excluded steps at the start that do not count
  * @param counted steps after them, at least one
  */
 record TrainPlan(int excluded, int counted) {
-    /**
-     * By then the accelerators have used up the batches that were read ahead at the start, and as many more, which were
-     * read while they did.
-     */
+    /** By then the accelerators have used up the batches read ahead at the start, and as many more read meanwhile. */
     private static final int ROUNDS_EXCLUDED = 2;
 
     TrainPlan {
@@ -29,25 +26,25 @@ record TrainPlan(int excluded, int counted) {
     }
 
     /**
-     * Steps that have to count before a utilisation can be trusted. A storage of nine tenths of the speed needed uses up
-     * what was read ahead, one batch, in ten steps.
+     * Steps that must count before a utilisation is reliable. With storage at nine tenths of the required speed, what
+     * was read ahead lasts ten steps per batch.
      */
     static int enough(TrainModel model) {
         return 10 * model.batchesAhead();
     }
 
-    /** The most accelerators for which the files have enough samples that some steps count. */
+    /** The most accelerators for which the files have enough samples to count some steps. */
     static int mostAccelerators(TrainModel model, int files, int excluded) {
         int most = (int) Math.min(files, steps(model, files, 1) / (excluded + model.batchesAhead()));
         while (most > 0 && steps(model, files, most) < excluded + model.batchesAhead()) {
-            most--; // what does not divide is left out
+            most--; // a remainder is left out
         }
         return most;
     }
 
     /**
      * @param accelerators at most {@link #mostAccelerators}
-     * @param seconds for which they are to compute, if there are enough samples
+     * @param seconds of computing, if there are enough samples
      */
     static TrainPlan of(TrainWorkload workload, int files, int accelerators, int excluded, int seconds) {
         TrainModel model = workload.model();
@@ -56,7 +53,7 @@ record TrainPlan(int excluded, int counted) {
         return new TrainPlan(excluded, (int) Math.min(wanted, steps(model, files, accelerators) - excluded));
     }
 
-    /** Steps of each accelerator for which there are samples. */
+    /** The number of steps per accelerator for which there are samples. */
     private static long steps(TrainModel model, int files, int accelerators) {
         long samples = model.access() == TrainAccess.TFRECORD
                 ? (long) files * model.samples().perFile() / accelerators

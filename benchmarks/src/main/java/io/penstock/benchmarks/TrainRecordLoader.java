@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * tf.data: as many files as there are readers are read at once, each from front to back by calls of 256 KiB, and one
- * record is taken from each in turn; another thread makes batches of them, up to two ahead of the accelerator. A file
- * that ends is followed by the next one; after the last file the first one follows, as DLIO repeats the data set.
+ * tf.data: as many files as there are readers are read concurrently, each sequentially in calls of 256 KiB, and one
+ * record is taken from each in turn. Another thread makes batches of them, up to two ahead of the accelerator. When a
+ * file ends, the next one follows; after the last file, the first one, as DLIO repeats the data set.
  */
 final class TrainRecordLoader implements TrainLoader {
     private final TrainModel model;
@@ -27,13 +27,13 @@ final class TrainRecordLoader implements TrainLoader {
     /** Written before {@code ready} is released. */
     private volatile @Nullable IOException failure;
 
-    /** Begins to read. */
+    /** Starts to read. */
     TrainRecordLoader(TrainModel model, List<Path> files) {
         this.model = model;
         this.lanes = new TrainLanes(Math.min(model.loading().readers(), files.size()), TrainModel.PREFETCHED_RECORDS);
         lanes.start((lane, buffer) -> {
             while (readFile(files.get(nextFile.getAndIncrement() % files.size()), lane, buffer)) {
-                // The next one follows.
+                // The next file follows.
             }
         });
         batcher.execute(this::makeBatches);

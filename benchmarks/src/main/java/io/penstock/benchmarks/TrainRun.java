@@ -3,14 +3,14 @@ package io.penstock.benchmarks;
 import java.util.OptionalDouble;
 
 /**
- * What so many accelerators at once did.
+ * The result of running this many accelerators.
  *
  * @param utilisation of the counted steps
- * @param bytes that were read, in all steps
- * @param samples that the accelerators took, in all steps
+ * @param bytes read in all steps
+ * @param samples that the accelerators took in all steps
  * @param nanos wall-clock time of all steps
- * @param readerCores processors that this process used meanwhile; what the kernel reads by itself counts here
- * @param clientCores processors that the client's process used meanwhile; empty if it is not known
+ * @param readerCores processors that this process used; includes reads by the kernel itself
+ * @param clientCores processors that the client's process used; empty if unknown
  */
 record TrainRun(
         int accelerators,
@@ -30,14 +30,14 @@ record TrainRun(
         return samples / (nanos / 1e9);
     }
 
-    /** Accelerators for one of the client's processors. */
+    /** Accelerators per processor of the client. */
     OptionalDouble perClientCore() {
         return clientCores.isPresent() && clientCores.getAsDouble() > 0
                 ? OptionalDouble.of(accelerators / clientCores.getAsDouble())
                 : OptionalDouble.empty();
     }
 
-    /** Two epochs of as many accelerators. */
+    /** Combines two epochs with the same number of accelerators. */
     TrainRun plus(TrainRun next) {
         OptionalDouble cores = clientCores.isPresent() && next.clientCores.isPresent()
                 ? OptionalDouble.of(mean(clientCores.getAsDouble(), next.clientCores.getAsDouble(), next))

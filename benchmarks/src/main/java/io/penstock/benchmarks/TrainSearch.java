@@ -3,17 +3,17 @@ package io.penstock.benchmarks;
 /**
  * The most accelerators that are kept busy.
  *
- * @param most the greatest number that was; 0 if one was too many
- * @param limited whether it is only the greatest number that could be tried
+ * @param most the greatest number that was kept busy; 0 if one was too many
+ * @param limited whether a greater number could not be tried
  */
 record TrainSearch(int most, boolean limited) {
-    /** Whether so many accelerators are kept busy. */
+    /** Whether this many accelerators are kept busy. */
     @FunctionalInterface
     interface Probe {
         boolean keeps(int accelerators) throws Exception;
     }
 
-    /** Doubles the number from 1 until there are too many, and then halves what is between. */
+    /** Doubles the number from 1 until there are too many, and then bisects the interval. */
     static TrainSearch find(int limit, Probe probe) throws Exception {
         int kept = 0;
         int next = 1;

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Lays out how many accelerators were kept busy. */
+/** Formats how many accelerators were kept busy. */
 final class TrainTable {
     private static final String HEAD = """
         | workload | data | accelerators kept | measured at | AU % | AU % required | steps | MiB/s | samples/s\
@@ -18,9 +18,9 @@ final class TrainTable {
      * One line.
      *
      * @param data where the data came from
-     * @param kept how many accelerators were kept busy; it may be that only one number was tried
-     * @param run of the most accelerators that were kept, or of the fewest that were tried if none were
-     * @param beside what else went on; empty if nothing did
+     * @param kept how many accelerators were kept busy; perhaps only one number was tried
+     * @param run of the most accelerators that were kept busy, or else of the fewest that were tried
+     * @param beside concurrent activity; empty if there was none
      */
     record Line(TrainWorkload workload, String data, TrainSearch kept, TrainRun run, String beside) {}
 

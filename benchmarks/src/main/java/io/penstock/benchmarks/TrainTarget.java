@@ -5,29 +5,29 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** The folder that is measured. One thread. */
+/** The measured folder. One thread. */
 interface TrainTarget {
-    /** Has the data there, or finds it there. */
+    /** Creates the data, or finds that it exists. */
     void provide(TrainData data) throws Exception;
 
-    /** Whether {@link #cold} can be had again and again. */
+    /** Whether {@link #cold} can be called repeatedly. */
     boolean hasCold();
 
-    /** Makes it forget all data that it has cached. */
+    /** Makes the target forget all cached data. */
     void cold() throws Exception;
 
-    /** Lets the kernel forget all data; what the client has on its disk stays there, and all of it is there. */
+    /** Makes the kernel forget all data; the client has all of it on its disk. */
     void warm(TrainData data) throws Exception;
 
-    /** The files of the data set, sorted; a program that trains lists them before it starts too. */
+    /** The files of the data set, sorted. A training program also lists them before it starts. */
     List<Path> files(TrainData data) throws IOException, BenchException;
 
-    /** A folder for what is written, which {@link #removeData} removes. */
+    /** A folder for written data, which {@link #removeData} removes. */
     Path checkpoints() throws IOException;
 
-    /** The process that serves the folder; empty if it is not known, or is the kernel. */
+    /** The process that serves the folder; empty if it is unknown or is the kernel. */
     OptionalLong client();
 
-    /** Removes what {@link #provide} has made. */
+    /** Removes what {@link #provide} has created. */
     void removeData(TrainData data) throws Exception;
 }

@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Training on one kind of accelerator; the names are those of MLPerf Storage's configurations (mlcommons/storage,
- * configs/dlio/workload/NAME.yaml), whose computation_time is the time of a step.
+ * Training on one kind of accelerator; named as in MLPerf Storage's configurations (mlcommons/storage,
+ * configs/dlio/workload/NAME.yaml). Their computation_time is the time of a step.
  */
 enum TrainWorkload {
     UNET3D_A100(TrainModel.UNET3D, 636_000),
@@ -31,12 +31,12 @@ enum TrainWorkload {
         return model;
     }
 
-    /** Nanoseconds for which an accelerator computes on one batch. */
+    /** Nanoseconds of computing per batch. */
     long stepNanos() {
         return stepMicros * 1000;
     }
 
-    /** As MLPerf writes it. */
+    /** The name in MLPerf's spelling. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -56,7 +56,7 @@ enum TrainWorkload {
                         + ", or a name without its accelerator"));
     }
 
-    /** One of each model, with its slowest accelerator. */
+    /** One per model, with its slowest accelerator. */
     static List<TrainWorkload> defaults() {
         return List.of(UNET3D_A100, RESNET50_A100, COSMOFLOW_A100, RETINANET_B200);
     }

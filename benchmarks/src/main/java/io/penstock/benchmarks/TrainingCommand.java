@@ -218,7 +218,7 @@ final class TrainingCommand implements Callable<Integer> {
                 workload.model(), files != null ? files : workload.model().defaultFiles());
     }
 
-    /** The server may have all data sets, the cache one; of checkpoints both have two, and one is staged. */
+    /** The server may store all data sets and the cache one; each stores two checkpoints, and one more is staged. */
     private long needed(List<TrainWorkload> chosen) {
         long all = chosen.stream()
                 .map(this::data)

@@ -29,10 +29,10 @@ final class TreeCommand implements Callable<Integer> {
     private static final int PER_FOLDER = 10_000;
     private static final int LARGE_FOLDER = 100_000;
 
-    /** Listings of the large folder, after which the server and this JVM's client are compiled. */
+    /** After this many listings of the large folder, the code of the server and of this JVM's client is compiled. */
     private static final int WARM_UPS = 10;
 
-    /** Bytes on the disk: the empty files, and a mount's log and cache, which holds no page. */
+    /** Bytes on disk: the empty files, and a mount's log and cache, which has no pages. */
     private static final long SPACE = 1L << 30;
 
     @Option(

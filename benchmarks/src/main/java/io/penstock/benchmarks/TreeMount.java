@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A mount with a log of its own.
+ * A mount with its own log.
  *
- * @param startedAt when its process was started, as {@link System#nanoTime} has it
+ * @param startedAt when its process was started, by {@link System#nanoTime}
  */
 record TreeMount(MountProcess process, Path log, long startedAt) {
     private static final long LISTING_MINUTES = 30;

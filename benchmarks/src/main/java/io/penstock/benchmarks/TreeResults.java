@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** All measurements of names, and the layout of their report. Confined to one thread. */
+/** All measurements of names, and the format of their report. Confined to one thread. */
 final class TreeResults {
     private static final double MIB = 1 << 20;
 
     private final Map<String, List<NamesSample>> steps = new LinkedHashMap<>();
     private final Consumer<String> progress;
 
-    /** @param progress gets a line for each step */
+    /** @param progress receives a line for each step */
     TreeResults(Consumer<String> progress) {
         this.progress = progress;
     }
@@ -36,7 +36,7 @@ final class TreeResults {
                         : "–"));
     }
 
-    /** The median rate of the row as a share of that of the ceiling. Empty if one of them was not measured. */
+    /** The median rate of the row as a fraction of the ceiling's. Empty if one of them was not measured. */
     OptionalDouble ratio(ReportRow row, ReportRow.Ceiling ceiling) {
         double of = ceiling.names().stream()
                 .filter(steps::containsKey)

@@ -10,10 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Shared by the scenarios of names: the server, mounts of its buckets, a local folder, and a place for results. One
- * thread.
- */
+/** Shared by the scenarios of names: the server, mounts of its buckets, a local folder, and the results. One thread. */
 final class TreeRig {
     private final Path penstock;
     private final ListServerProcess server;
@@ -24,14 +21,14 @@ final class TreeRig {
     private final TreeResults results;
     private final FreeMemory freeMemory;
 
-    /** Figures that no table holds, each by its name; the last round's stay. */
+    /** Figures for which there is no table, by name; the last round's remain. */
     private final Map<String, String> notes = new LinkedHashMap<>();
 
     /**
      * @param penstock the launcher
      * @param options of {@code penstock mount}, for all mounts
-     * @param concurrency listing requests in flight at once
-     * @param resources closes the mounts that are left at the end
+     * @param concurrency listing requests in flight
+     * @param resources closes any remaining mounts at the end
      */
     TreeRig(
             Path penstock,
@@ -68,7 +65,7 @@ final class TreeRig {
      * Returns when the mount serves requests.
      *
      * @param cache its cache folder, which an earlier mount of the bucket may have used
-     * @param further options
+     * @param further more options
      */
     TreeMount mount(String bucket, Path cache, String... further) throws Exception {
         freeMemory.fill();
@@ -98,17 +95,17 @@ final class TreeRig {
         results.add(name, new NamesSample(sample, requests() - before));
     }
 
-    /** Measures work without a server, whose processes do not count. */
+    /** Measures work without a server; its processes are not counted. */
     void measureLocal(String name, Sample.Work work) throws Exception {
         add(name, work.run(), 0);
     }
 
-    /** User and system time that the server has taken so far. */
+    /** User and system time of the server so far. */
     double serverCpuSeconds() throws IOException {
         return ProcessUsage.of(server.pid()).cpuTicks() / ProcessUsage.TICKS_PER_SECOND;
     }
 
-    /** How many requests the server has had. */
+    /** The number of requests to the server so far. */
     long requests() throws IOException, BenchException {
         return server.requests();
     }
@@ -118,7 +115,7 @@ final class TreeRig {
         results.add(name, new NamesSample(new Sample(measurement, null), requests));
     }
 
-    /** Runs a shell's command line, whose output is dropped; each of so many names counts as an operation. */
+    /** Runs a shell command line and discards its output; each of the names counts as an operation. */
     static Measurement shell(long names, String command, Path folder) throws IOException, InterruptedException {
         long start = System.nanoTime();
         Programs.run(List.of("bash", "-c", command + " >/dev/null", "bash", folder.toString()));
@@ -133,9 +130,7 @@ final class TreeRig {
         return notes;
     }
 
-    /**
-     * A folder on the disk with as many empty files, of the names that {@code objects} has. The first call makes it.
-     */
+    /** A folder on the disk with an empty file for each name in {@code objects}. The first call creates it. */
     Path localFolder(SyntheticObjects objects) throws IOException {
         Path folder = scratch.root().resolve("local");
         if (!Files.exists(folder)) {
@@ -154,7 +149,7 @@ final class TreeRig {
         return key.substring(key.lastIndexOf('/') + 1);
     }
 
-    /** How many pages a listing has. */
+    /** The number of pages of a listing. */
     static long pages(SyntheticObjects objects) {
         return Math.ceilDiv(objects.count(), ListRequest.MAX_KEYS);
     }

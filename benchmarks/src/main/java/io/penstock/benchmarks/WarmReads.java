@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files that the cache holds whole, against the same reads of bare files on the same disk. Through FUSE there are three
- * places that bytes can come from: the disk; Penstock's side of the mount (its memory, or its files in the kernel's page
- * cache) with the mount's own pages dropped; and the mount's pages in the kernel. Passed through, which is root's alone,
- * the kernel reads the cache's files by itself.
+ * Files that are completely in the cache, against the same reads of bare files on the same disk. Through FUSE, bytes
+ * can come from three places: the disk; Penstock's side of the mount (its memory, or its files in the kernel's page
+ * cache) after the mount's own pages are dropped; and the mount's pages in the kernel. With passthrough, which only
+ * root can use, the kernel reads the cache's files itself.
  */
 final class WarmReads implements Scenario<ReadRig> {
     private static final List<Integer> FILES = List.of(1, DataSet.SHARDS);
@@ -17,7 +17,7 @@ final class WarmReads implements Scenario<ReadRig> {
     private static final String THROUGH_FUSE = "warm";
     private static final String PASSED_THROUGH = "passed through,";
 
-    /** Of random reads: enough for tens of thousands, too little for most pages to be read twice. */
+    /** For random reads: enough for tens of thousands, too little for most pages to be read twice. */
     private final int randomSeconds;
 
     private final boolean passesThrough = KernelCaches.canBeDropped();
@@ -103,7 +103,7 @@ final class WarmReads implements Scenario<ReadRig> {
         }
     }
 
-    /** With all shards in its cache. */
+    /** A mount with all shards in its cache. */
     private static MountProcess mount(ReadRig rig, String option) throws Exception {
         MountProcess mount = rig.mount("-o", option);
         rig.fio().run(Fio.Shape.sequential(ReadRig.CALL), rig.data().wholeShards(mount.path(), DataSet.SHARDS));

@@ -9,13 +9,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.LongFunction;
 
-/** A bucket that is listed as a whole: building the tree, finding all files, and attributes of files that it knows. */
+/** A bucket listed as a whole: building the tree, finding all files, and attributes of known files. */
 final class WholeBucket implements Scenario<TreeRig> {
     static final String BUCKET = "whole";
 
     /**
-     * Options with which a mount lists the whole bucket in the background, with names valid for as long as a round
-     * takes.
+     * Options for a mount that lists the whole bucket in the background, with names valid for as long as a round takes.
      */
     private static final String[] PRELOADING = {"-o", "metadata.preload=on,metadata.ttl=1h"};
 
@@ -31,13 +30,13 @@ final class WholeBucket implements Scenario<TreeRig> {
     private final String listed;
     private final String rawListing;
 
-    /** Other names in each round, the same in every run. */
+    /** Different names in each round, the same in every run. */
     private final Random random = new Random(1);
 
     /**
      * @param objects of {@link #BUCKET}
-     * @param local of the local folder
-     * @param reference the server in C, where there is one
+     * @param local the objects of the local folder
+     * @param reference the server in C, if there is one
      */
     WholeBucket(
             SyntheticObjects objects,
@@ -123,7 +122,7 @@ final class WholeBucket implements Scenario<TreeRig> {
     }
 
     private void statKnown(TreeRig rig, TreeMount mount) throws Exception {
-        // So that the code of a process that has just started is compiled.
+        // Compiles the code of a new process.
         FileReads.attributes(files(objects.count(), number -> mount.path().resolve(objects.key(number))), 1);
         for (int threads : THREADS) {
             List<Path> files = files(objects.count(), number -> mount.path().resolve(objects.key(number)));
@@ -135,7 +134,7 @@ final class WholeBucket implements Scenario<TreeRig> {
         Path folder = rig.folder("reference");
         try (BridgeServer server = BridgeServer.ofReference(program, folder, 0)) {
             for (int threads : THREADS) {
-                // It has as many files as there are numbers.
+                // It has a file for every number.
                 List<Path> files = files(objects.count(), number -> folder.resolve(Long.toString(number)));
                 rig.measure(stat("that C looks up", threads), server.pid(), () -> FileReads.attributes(files, threads));
             }
@@ -150,7 +149,7 @@ final class WholeBucket implements Scenario<TreeRig> {
         }
     }
 
-    /** Different files; of a bucket of many, next to none that were taken before. */
+    /** Distinct random files; in a large bucket, hardly any was chosen before. */
     private List<Path> files(long count, LongFunction<Path> path) {
         return random.longs(0, count)
                 .distinct()

@@ -3,9 +3,9 @@ package io.penstock.benchmarks;
 import io.penstock.objectstore.StoredObject;
 import java.util.List;
 
-/** A folder of many small files that is removed by {@code rm -r}, and another that is renamed by {@code mv}. */
+/** A folder of many small files removed by {@code rm -r}, and another renamed by {@code mv}. */
 final class WholeFolders implements Scenario<NamesRig> {
-    /** Copies at once. */
+    /** Concurrent copies. */
     private static final int COPIES = 64;
 
     private static final String REMOVE = "rm -r of a folder";

@@ -3,11 +3,11 @@ package io.penstock.benchmarks;
 import java.util.List;
 
 /**
- * A file of weights that is loaded for the first time as programs load it: mapped and touched in order, as safetensors and
- * GGUF are, and by O_DIRECT reads with a deep queue; against the GETs that this takes at least.
+ * A file of weights loaded for the first time, as programs do: mapped and touched in order, like safetensors and GGUF,
+ * and with O_DIRECT reads in a deep queue; against the minimum GETs for that.
  */
 final class WholeModels implements Scenario<ReadRig> {
-    /** Bytes of a read of loaders that queue. */
+    /** Bytes per read of loaders that queue reads. */
     private static final int QUEUED = 16 << 20;
 
     private static final String MAPPED_ROW = "cold, mapped and touched in order, 1 file";

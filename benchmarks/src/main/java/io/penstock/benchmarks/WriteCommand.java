@@ -76,7 +76,7 @@ final class WriteCommand implements Callable<Integer> {
         List<Scenario<WriteRig>> scenarios = RunOptions.scenarios(only, WriteCommand::scenario);
         String heading;
         try (Resources resources = new Resources()) {
-            // Up to six large files are there at once: two with the server, two in the cache, two bare.
+            // Up to six large files exist at the same time: two on the server, two in the cache, two bare.
             Scratch scratch = resources.add(run.place().openScratch(6 * sizes.file()));
             Conditions machine = Conditions.current(home, scratch.root());
             S3Target server = servers.open(scratch, resources);

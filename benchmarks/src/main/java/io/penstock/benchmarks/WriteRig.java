@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 /** Shared by the write scenarios: mounts, the raw client, the bare disk, and a place for results. */
 final class WriteRig {
-    /** Bytes of a part: the default of {@code upload.part-size}. */
+    /** Bytes per part: the default of {@code upload.part-size}. */
     static final int PART = 8 << 20;
 
     /** Threads that write small files. */
@@ -32,15 +32,15 @@ final class WriteRig {
     private final Scratch scratch;
     private final Measurements results;
 
-    /** Keys that were there before. */
+    /** Keys that existed before. */
     private final Set<String> kept = new HashSet<>();
 
     /**
      * How much is written.
      *
-     * @param file bytes of a large file
-     * @param smallFiles how many, of {@link DataSet#SMALL_SIZE} each
-     * @param randomWrites how many, of 4 KiB each
+     * @param file bytes per large file
+     * @param smallFiles number of files of {@link DataSet#SMALL_SIZE} bytes
+     * @param randomWrites number of writes of 4 KiB
      */
     record Sizes(long file, int smallFiles, int randomWrites) {}
 
@@ -60,8 +60,8 @@ final class WriteRig {
     }
 
     /**
-     * Mounts with an empty cache, and has a file written through the mount, so that its code is compiled. Without options that
-     * is measured as the first write of a process.
+     * Mounts with an empty cache, and writes a file through the mount, so that its code is compiled. Without options,
+     * this is measured as the first write of a process.
      */
     MountProcess mount(String... options) throws Exception {
         MountProcess mount = mounts.mount(options);
@@ -97,18 +97,18 @@ final class WriteRig {
         Measurement run(RawPuts raw) throws Exception;
     }
 
-    /** Measures writes that the kernel alone serves. */
+    /** Measures writes that only the kernel serves. */
     void bare(String name, Sample.Work work) throws Exception {
         KernelCaches.sync();
         results.add(name, new Sample(work.run(), null));
     }
 
-    /** Adds a measurement that was made beside another. */
+    /** Adds a measurement made during another one. */
     void add(String name, Measurement measurement) {
         results.add(name, new Sample(measurement, null));
     }
 
-    /** A large object of the name is not removed if there is one already. */
+    /** Keeps a large object of this name if it exists already. */
     void keep(String name) throws Exception {
         String key = prefix + name;
         if (isThere(key, sizes.file())) {
@@ -116,7 +116,7 @@ final class WriteRig {
         }
     }
 
-    /** Has a large object of the name there. */
+    /** Creates a large object of this name. */
     void provide(String name) throws Exception {
         String key = prefix + name;
         if (!kept.contains(key)) {
@@ -143,12 +143,12 @@ final class WriteRig {
         }
     }
 
-    /** Where a file of this name lies beside the mount, on the same disk; {@link #removeAll} removes it. */
+    /** The path for a bare file of this name, on the same disk as the cache; {@link #removeAll} removes it. */
     Path bareFile(String name) throws Exception {
         return scratch.folder("bare").resolve(name);
     }
 
-    /** So many keys below the mounted prefix. */
+    /** This many keys below the mounted prefix. */
     List<String> keys(String name, int count) {
         return keys(prefix, name, count);
     }
@@ -163,7 +163,7 @@ final class WriteRig {
                 .toList();
     }
 
-    /** Removes every file and object written, so that the next round starts as this one did. */
+    /** Removes all written files and objects, so that the next round starts like this one. */
     void removeAll() throws Exception {
         scratch.emptyFolder("bare");
         raw.remove(RawListing.objects(store, prefix).stream()

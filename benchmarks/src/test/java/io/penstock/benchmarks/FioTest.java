@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FioTest {
-    /** What fio 3.33 writes, shortened to what is read and a little more. */
+    /** Output of fio 3.33, shortened to the parsed fields and a little more. */
     private static final String REPORT = """
         note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1
         {

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class GroupTrafficTest {
-    /** What penstock stats prints, shortened to what is read and a little more. */
+    /** Output of penstock stats, shortened to the parsed fields and a little more. */
     private static final String STATISTICS = """
         a warning of the JVM
         {"source":"s3://b/p","pid":7,"readahead":{"demandGets":3,"readaheadGets":4,"bytesFetched":700},

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A server of names in a process of its own, and the raw listing of what it has. */
+/** A name server in a separate process, and the raw listing of its objects. */
 class ListServerTest {
     @Test
     void rawListing_ofTheWholeBucket_takesARequestAPage() throws Exception {

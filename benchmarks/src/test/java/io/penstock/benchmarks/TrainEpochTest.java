@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One step counts, the last: an epoch would end early once counted steps have taken too long, as on a busy machine. */
+/** Only the last step counts. If more did and took too long, as on a busy machine, the epoch would end early. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class TrainEpochTest {
     @TempDir

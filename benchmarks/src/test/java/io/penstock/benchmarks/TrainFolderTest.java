@@ -90,7 +90,7 @@ class TrainFolderTest {
                 .hasMessageContaining("checkpoint");
     }
 
-    /** Closed at once, it might not have begun. */
+    /** If closed immediately, it might not have started. */
     private static void awaitFailure(TrainCheckpoints checkpoints) throws IOException {
         while (!checkpoints.hasEnded()) {
             Thread.onSpinWait();

@@ -11,7 +11,7 @@ class TrainPlanTest {
     void excludedBy_isTwiceWhatALoaderReadsAhead() {
         assertThat(TrainPlan.excludedBy(TrainModel.UNET3D)).isEqualTo(8);
         assertThat(TrainPlan.excludedBy(TrainModel.RETINANET)).isEqualTo(16);
-        // Two batches, the one that is made, and part of one in the files.
+        // Two batches, the one being made, and part of one in the files.
         assertThat(TrainPlan.excludedBy(TrainModel.RESNET50)).isEqualTo(8);
     }
 

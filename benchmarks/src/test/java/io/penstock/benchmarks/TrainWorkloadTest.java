@@ -37,7 +37,7 @@ class TrainWorkloadTest {
 
     @Test
     void checkpoint_isThatOf8BillionParameters() {
-        // 105 GB in MLPerf's table, which are GiB: 14 bytes for each of 8.03 billion.
+        // 105 GB in MLPerf's table, which are GiB: 14 bytes for each of 8.03 billion parameters.
         assertThat(TrainCheckpoints.PARAMETERS).isEqualTo(8_030_261_248L);
         assertThat(TrainCheckpoints.size(1) / (double) (1 << 30)).isCloseTo(104.7, within(0.1));
     }
