@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 
 /** The rules of docs/ARCHITECTURE.md that Maven's module graph cannot express. */
 class ArchitectureTest {
-    /** The modules' packages; a rule about a package that is not on the class path would hold for nothing. */
+    /** The modules' packages: a rule about a package that is not on the class path would check nothing. */
     private static final Set<String> MODULES = Set.of(
             "core",
             "objectstore",
@@ -57,7 +57,7 @@ class ArchitectureTest {
             "cli",
             "benchmarks");
 
-    /** More classes of one package that all reach each other can only be understood together. */
+    /** If more classes of one package all reach each other, they can only be understood together. */
     private static final int LARGEST_CYCLE = 5;
 
     private static final int LONGEST_UNEXPLAINED = 300;
@@ -149,7 +149,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /** Of the modules that a byte passes between the kernel, the disk and the store. */
+    /** In the modules through which bytes pass between the kernel, the disk and the store. */
     @Test
     void longClasses_sayWhyInTheirComment() throws IOException {
         List<String> silent = new ArrayList<>();
@@ -168,12 +168,12 @@ class ArchitectureTest {
         assertThat(silent).as("more than " + LONGEST_UNEXPLAINED + " lines").isEmpty();
     }
 
-    /** What stands before the body of the file's type. */
+    /** The text before the body of the file's type. */
     private static String comment(List<String> lines) {
         return lines.stream().takeWhile(line -> !line.startsWith("    ")).collect(Collectors.joining("\n"));
     }
 
-    /** Whatever their packages: a reader, a log line or a stack trace that names one class means one class. */
+    /** Regardless of packages: a name in a log line or a stack trace identifies one class. */
     @Test
     void topLevelClasses_ofMainCode_haveUniqueSimpleNames() throws IOException {
         Map<String, List<Path>> byName;
@@ -222,7 +222,7 @@ class ArchitectureTest {
                 .hasSizeLessThanOrEqualTo(LARGEST_CYCLE));
     }
 
-    /** content ← upload ← staging ← bytes ← the file; nothing back. */
+    /** content ← upload ← staging ← bytes ← the file; no other direction. */
     @Test
     void writeback_goesThroughItsRoomsOneWay() {
         String rooms = "io.penstock.writeback";
@@ -266,7 +266,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /** A file is at what its states say: FileState, and the sealed types of what it consists of (ADR 23). */
+    /** A file's state is in FileState and the sealed types of its parts (ADR 23). */
     @Test
     void writeback_hasNoFlagsButThese() {
         assertThat(CLASSES.stream()
@@ -292,7 +292,7 @@ class ArchitectureTest {
                         "Waiter.refused");
     }
 
-    /** Each hop of the walks in docs/ARCHITECTURE.md is a class, and has the method that is named with it. */
+    /** Each hop of the walks in docs/ARCHITECTURE.md is a class, and has the method named with it. */
     @Test
     void walks_nameClassesAndMethodsThatThereAre() throws IOException {
         String page = Files.readString(Path.of("..", "docs", "ARCHITECTURE.md"));
@@ -301,7 +301,7 @@ class ArchitectureTest {
                 .matcher(walks)
                 .results()
                 .map(match -> match.group(1) + (match.group(2) == null ? "" : "." + match.group(2)))
-                .filter(hop -> !hop.equals(ArchitectureTest.class.getSimpleName())) // named there, and no main code
+                .filter(hop -> !hop.equals(ArchitectureTest.class.getSimpleName())) // named there, but not main code
                 .toList();
         Set<String> there = CLASSES.stream()
                 .flatMap(type -> Stream.concat(
@@ -324,7 +324,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /** As docs/ARCHITECTURE.md has them: each uses only those before it, and none the commands. */
+    /** As in docs/ARCHITECTURE.md: each uses only those before it, and none uses the commands. */
     @Test
     void cli_goesThroughItsRoomsOneWay() {
         assertOneWay(
@@ -332,7 +332,7 @@ class ArchitectureTest {
                 "demo", "");
     }
 
-    /** kernel ← files ← names ← the calls; nothing back. */
+    /** kernel ← files ← names ← the calls; no other direction. */
     @Test
     void filesystem_goesThroughItsRoomsOneWay() {
         assertOneWay("filesystem", "kernel", "files", "names", "");
@@ -353,7 +353,7 @@ class ArchitectureTest {
                 "names.Writing");
     }
 
-    /** The pages on disk know none in memory. */
+    /** Pages on disk do not depend on pages in memory. */
     @Test
     void cache_goesThroughItsRoomsOneWay() {
         assertOneWay("cache", "disk", "");
@@ -364,7 +364,7 @@ class ArchitectureTest {
         assertOnlyFaceIsUsed("cache", "disk.CacheFolder", "disk.Pins", "disk.ReadShape", "disk.WholeFile");
     }
 
-    /** @param names all rooms of the module, each of which may use only those before it; the module's own package is "" */
+    /** @param names all rooms of the module, each of which may use only those before it; "" is the top package */
     private static void assertOneWay(String module, String... names) {
         String top = "io.penstock." + module;
         List<String> rooms = Stream.of(names)
@@ -385,7 +385,7 @@ class ArchitectureTest {
         }
     }
 
-    /** @param face the classes of the module's rooms that other modules may use, beside its own package */
+    /** @param face the classes in the module's rooms that other modules may use, in addition to its top package */
     private static void assertOnlyFaceIsUsed(String module, String... face) {
         String top = "io.penstock." + module;
         String allowed = Stream.of(face)
@@ -401,7 +401,7 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /** The top-level classes of its own package that it uses. */
+    /** The top-level classes of the same package that the class uses. */
     private static Stream<String> usedOfItsPackage(JavaClass type) {
         return type.getDirectDependenciesFromSelf().stream()
                 .map(Dependency::getTargetClass)
@@ -410,7 +410,7 @@ class ArchitectureTest {
                 .map(ArchitectureTest::topLevelName);
     }
 
-    /** The largest set of classes each of which reaches each other. */
+    /** The largest set of classes that all reach each other. */
     private static Set<String> largestCycle(Map<String, Set<String>> used) {
         Map<String, Set<String>> reached = new HashMap<>();
         used.keySet().forEach(type -> reached.put(type, reachedFrom(type, used)));

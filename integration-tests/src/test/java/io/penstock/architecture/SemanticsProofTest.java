@@ -20,22 +20,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The tests that docs/SEMANTICS.md names as proofs of its promises are there. */
+/** The tests that docs/SEMANTICS.md names as proofs of its promises exist. */
 class SemanticsProofTest {
     private static final Path ROOT = Path.of("..");
 
-    /** A class of tests, perhaps with the names of some; or further names of the class before it. A star is any part of a name. */
+    /** A test class, perhaps with test names, or further names of the class before it. A star is any part of a name. */
     private static final Pattern PROOF =
             Pattern.compile("`(?:([A-Z]\\w*(?:Test|IT|Contract))(?:\\.([\\w*]+))?|([a-z*][\\w*]*[_*][\\w*]*))`");
 
-    /** As the formatter writes it: a member of a top-level type begins after four blanks. */
+    /** In the formatter's layout: a member of a top-level type begins after four blanks. */
     private static final Pattern ANNOTATION = Pattern.compile(" {4}@(?:Test|ParameterizedTest|RepeatedTest)\\b.*");
 
     private static final Pattern METHOD = Pattern.compile(" {4}\\w[^(]*?(\\w+)\\(.*");
 
     private static final Pattern TYPE_NAME = Pattern.compile("\\b[A-Z]\\w*");
 
-    /** Each file of a type, by the type's name. */
+    /** Files that declare a type, by its name. */
     private final Map<String, List<Path>> files = sources();
 
     private record Proof(int line, String type, @Nullable String tests) {
@@ -117,7 +117,7 @@ class SemanticsProofTest {
         return tests(proof.type).stream().anyMatch(test -> name.matcher(test).matches());
     }
 
-    /** The names of a type's tests, inherited ones too. */
+    /** The names of a type's tests, including inherited ones. */
     private Set<String> tests(String type) throws IOException {
         Set<String> tests = new HashSet<>();
         Set<String> seen = new HashSet<>();
@@ -148,7 +148,7 @@ class SemanticsProofTest {
         }
     }
 
-    /** The types that the declaration names: those that it extends, and some more. */
+    /** The types named in the declaration: those that it extends, and some others. */
     private static List<String> supertypes(String type, String source) {
         return Pattern.compile("(?:class|interface) " + type + "\\b([^{]*)\\{")
                 .matcher(source)

@@ -1,4 +1,4 @@
-/** Rules that hold across modules and that Maven cannot check. */
+/** Rules across modules that Maven cannot check. */
 @NullMarked
 package io.penstock.architecture;
 

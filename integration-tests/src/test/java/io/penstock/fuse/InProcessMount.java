@@ -30,15 +30,15 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** A real mount of a bucket in memory, in this process. Whatever a test leaves mounted is detached at the end. */
+/** A real mount of a bucket in memory, in this process. Anything that a test leaves mounted is detached at the end. */
 final class InProcessMount implements AutoCloseable {
-    /** Names that the kernel is to know at most. */
+    /** The bound on names in the kernel's cache. */
     static final int MOST_NAMES = 5_000;
 
     static final String SOURCE = "s3://bucket/a, b";
     static final int THREADS = 4;
 
-    /** A binding's entry. */
+    /** A binding's entry point. */
     @FunctionalInterface
     interface Binding {
         Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException;
@@ -61,7 +61,7 @@ final class InProcessMount implements AutoCloseable {
         this(binding, folder, folder.resolve("cache"), Passthrough.VERIFIED);
     }
 
-    /** @param cacheFolder may be of an earlier mount: the bucket is empty, but the same bytes have the same ETag */
+    /** @param cacheFolder may be an earlier mount's: the bucket is empty, but the same bytes have the same ETag */
     InProcessMount(Binding binding, Path folder, Path cacheFolder, Passthrough passthrough)
             throws IOException, MountException, InterruptedException {
         assumeTrue(
@@ -86,14 +86,14 @@ final class InProcessMount implements AutoCloseable {
         }
     }
 
-    /** Mounts it a further time. The kernel sends each lookup, so that changes in the bucket show at once. */
+    /** Mounts it once more. The kernel sends each lookup, so changes in the bucket are visible immediately. */
     Mount mountAt(Binding binding, Path mountPoint) throws MountException, InterruptedException {
         return mountAt(binding, mountPoint, Duration.ZERO);
     }
 
     /** @param believed the time to live of the kernel's entries; not by the clock that {@link #put} advances */
     Mount mountAt(Binding binding, Path mountPoint, Duration believed) throws MountException, InterruptedException {
-        // Without a backing folder: a file can be handed to one of them only.
+        // Without a backing folder: a file can be passed to only one mount.
         return binding.mount(fileSystem, options(mountPoint, believed, null));
     }
 
@@ -121,7 +121,7 @@ final class InProcessMount implements AutoCloseable {
         clock.advance(TTL.plusSeconds(1));
     }
 
-    /** From now on the store fails as only a defect can. */
+    /** From now on the store fails in a way that only a defect can cause. */
     void breakStore() {
         store.broken = true;
         clock.advance(TTL.plusSeconds(1));
@@ -131,7 +131,7 @@ final class InProcessMount implements AutoCloseable {
         store.broken = false;
     }
 
-    /** Waits until the pages read are on the cache's disk, however slow it is: no more are sure to be stored. */
+    /** Waits until the pages read are on the cache's disk. Only half of the cache's memory is certain to be stored. */
     void awaitStored(long bytes) throws InterruptedException {
         assertThat(bytes).isLessThanOrEqualTo(CACHE_MEMORY / 2);
         while (cache.statistics().diskBytes() < bytes) {
@@ -170,7 +170,7 @@ final class InProcessMount implements AutoCloseable {
         store.close();
     }
 
-    /** Throws what no store may throw. */
+    /** Throws an exception that no store may throw. */
     private static final class Breakable extends ForwardingObjectStore {
         private volatile boolean broken;
 

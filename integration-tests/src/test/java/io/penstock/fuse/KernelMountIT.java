@@ -55,9 +55,9 @@ class KernelMountIT extends MountContract {
             bucket.put("dir" + i % 7 + "/file" + i, 1, 0);
         }
 
-        run("find", mountPoint.toString(), "-size", "+5k"); // needs the attributes of each
+        run("find", mountPoint.toString(), "-size", "+5k"); // needs the attributes of each file
         assertThat(bucket.fileSystem().inodesInUse())
-                .isGreaterThan(Math.min(files, InProcessMount.MOST_NAMES) / 2); // some may be forgotten already
+                .isGreaterThan(Math.min(files, InProcessMount.MOST_NAMES) / 2); // some may already be forgotten
 
         awaitAllForgotten();
     }
@@ -72,7 +72,7 @@ class KernelMountIT extends MountContract {
 
         run("find", mountPoint.toString(), "-size", "+5k");
 
-        // Each step over the bound has two steps forgotten.
+        // Each batch of names over the bound causes two batches to be forgotten.
         awaitTrue(() -> bucket.fileSystem().inodesInUse() < InProcessMount.MOST_NAMES + 4_000);
         assertThat(run("find", mountPoint.toString(), "-type", "f").lines()).hasSize(files);
     }
@@ -106,7 +106,7 @@ class KernelMountIT extends MountContract {
     private void awaitAllForgotten() throws Exception {
         awaitTrue(() -> {
             Files.writeString(DROP_CACHES, "2");
-            return bucket.fileSystem().inodesInUse() == 0; // FORGET comes when the kernel finds the time
+            return bucket.fileSystem().inodesInUse() == 0; // the kernel sends FORGET when it has time
         });
     }
 
@@ -192,7 +192,7 @@ class KernelMountIT extends MountContract {
         }
     }
 
-    /** A thread of its own notifies the kernel: the change shows after a moment. */
+    /** A separate thread notifies the kernel, so a change becomes visible after a moment. */
     private static void awaitTrue(Callable<Boolean> condition) throws Exception {
         long deadline = System.nanoTime()
                 + Duration.ofSeconds(TestTier.isAll() ? 120 : 20).toNanos();
@@ -239,14 +239,14 @@ class KernelMountIT extends MountContract {
         }
         assertThat(succeeded).hasPositiveValue();
         assertThat(failed).hasPositiveValue();
-        awaitTrue(() -> bucket.fileSystem().openHandles() == 0); // the kernel says so after close(2) has returned
+        awaitTrue(() -> bucket.fileSystem().openHandles() == 0); // the kernel sends RELEASE after close(2) has returned
         if (Files.isWritable(DROP_CACHES)) {
             awaitAllForgotten();
         }
         bucket.mount().unmount(Duration.ofSeconds(20));
         assertThat(bucket.mount().requests()).isGreaterThan(succeeded.get());
         assertThat(bucket.mount().unanswered()).isZero();
-        awaitTrue(() -> servingThreads() == 0); // the last thread reports its end before it ends
+        awaitTrue(() -> servingThreads() == 0); // the last thread reports its end shortly before it exits
     }
 
     private void useOne(TestData object, RandomGenerator random) throws IOException {

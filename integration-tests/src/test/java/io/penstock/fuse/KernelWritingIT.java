@@ -36,7 +36,7 @@ class KernelWritingIT extends WritingContract {
         assertThat(mounted().requests() - before).isLessThan(20);
     }
 
-    /** It is written past the kernel's pages, and mapped memory is these. */
+    /** Direct writes bypass the kernel's page cache, which mapped memory uses. */
     @Test
     void mmap_sharedOfAFileOpenedDirectly_readsAndWritesIt() throws Exception {
         assumeTrue(installed("python3"));
@@ -70,7 +70,7 @@ class KernelWritingIT extends WritingContract {
         System.arraycopy(text.getBytes(US_ASCII), 0, to, at, text.length());
     }
 
-    /** Files.copy and, since version 9, cp ask for copy_file_range(2), which libfuse 2 does not know. */
+    /** Files.copy and, since version 9, cp use copy_file_range(2), which libfuse 2 does not support. */
     @Test
     void copy_ofALargeFile_uploadsNoByte() throws Exception {
         byte[] bytes = new TestData("x", 64 * MIB, 0).bytes();

@@ -36,11 +36,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The behaviour of every binding, on real mounts. The mount is used as any program would use it, with java.nio and with
- * other processes. It is never mapped, since a page fault would stop the JVM that has to serve it.
+ * other processes. It is never mapped: a page fault would stop the JVM that has to serve it.
  */
 @Timeout(60)
 abstract class MountContract {
-    /** Longer than any call of these tests takes; reaching it is a failure. */
+    /** No call in these tests takes longer; reaching it is a failure. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final int MIB = 1 << 20;
@@ -256,8 +256,8 @@ abstract class MountContract {
 
         assertThat(Files.readAllBytes(bucket.path("object"))).isEqualTo(data.bytes());
 
-        // Reading it takes 256 requests of 128 KiB, or 32 of 1 MiB; opening, asking for attributes and closing a few;
-        // and a kernel that is short of memory may have given some pages up.
+        // Reading takes 256 requests of 128 KiB, or 32 of 1 MiB; opening, getting attributes and closing take a few;
+        // and a kernel that is short of memory may have dropped some pages.
         assertThat(bucket.mount().requests() - before).isLessThan(24);
     }
 
@@ -282,7 +282,7 @@ abstract class MountContract {
         }
 
         assertThat(bucket.mount().requests() - requests).isGreaterThanOrEqualTo(10_000);
-        // Callbacks on threads of libfuse's would each count as one; the JVM itself may start a few.
+        // Each callback on a thread of libfuse would count as one; the JVM itself may start a few.
         assertThat(threadsStarted() - threads).isLessThan(100);
     }
 
@@ -359,11 +359,11 @@ abstract class MountContract {
             mountReadUnmount();
         }
 
-        // The JVM opens a jar or a selector at any time; a leak of a mount would show once a round.
+        // The JVM opens a jar or a selector at any time; a leak of a mount would occur in each round.
         assertThat(openDescriptors()).isLessThan(descriptors + rounds / 2);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (servingThreads() > threads && System.nanoTime() < deadline) {
-            Thread.onSpinWait(); // the last thread reports its end before it ends
+            Thread.onSpinWait(); // the last thread reports its end shortly before it exits
         }
         assertThat(servingThreads())
                 .as("the first mount's last may have been counted")

@@ -27,15 +27,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Files of the cache that the kernel reads by itself, on real mounts. Skipped, with the reason, where it cannot. */
+/** Files of the cache that the kernel reads directly, on real mounts. Skipped, with the reason, where it cannot. */
 @Timeout(60)
 class PassthroughIT {
     private static final int MIB = 1 << 20;
 
-    /** Not whole pages: the file must end where the object does. */
+    /** Not a multiple of the page size: the file must end where the object does. */
     private static final long SIZE = 8 * MIB + 12_345;
 
-    /** What opening, asking for attributes and closing takes at most; reading SIZE takes 9 at least. */
+    /** The maximum for opening, getting attributes and closing; reading SIZE takes at least 9. */
     private static final int FEW_REQUESTS = 6;
 
     @TempDir
@@ -43,7 +43,7 @@ class PassthroughIT {
 
     private @Nullable InProcessMount mounted;
 
-    /** A mount that a test made for its cache folder. */
+    /** A mount that a test created for its cache folder. */
     private @Nullable Path cacheMount;
 
     @AfterEach
@@ -101,14 +101,14 @@ class PassthroughIT {
                 return;
             }
             assertThat(i).as("reads that were not passed through").isLessThan(1_000);
-            Thread.sleep(1); // the release of the open before, or the last page, was still under way
+            Thread.sleep(1); // the previous release, or the last page, was still in progress
         }
     }
 
     private static byte[] read(FileChannel file, long size) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(size));
         while (bytes.hasRemaining() && file.read(bytes, bytes.position()) > 0) {
-            // reads on
+            // continues
         }
         return bytes.array();
     }
@@ -131,7 +131,7 @@ class PassthroughIT {
         assertPassesThrough(bucket, data);
         CacheStatistics before = bucket.cacheStatistics();
 
-        // Another process: a page fault in this one would stop the JVM that has to serve it, if the kernel sends one.
+        // In another process: in this one a page fault could stop the JVM that has to serve it.
         String output = MountContract.run(mappedChecksum(bucket.path("object").toString()));
 
         assertThat(output.strip()).isEqualTo(checksum(data));
@@ -162,7 +162,7 @@ class PassthroughIT {
         return Stream.concat(
                         Stream.of(
                                 "env",
-                                "--unset=JDK_JAVA_OPTIONS", // java prints that it uses them
+                                "--unset=JDK_JAVA_OPTIONS", // java reports that it uses them
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
                                 "-cp",
@@ -201,7 +201,7 @@ class PassthroughIT {
                 Writer input = program.outputWriter()) {
             assertThat(output.readLine()).isEqualTo("mapped");
             awaitNoBackingFiles(bucket);
-            for (int i = 0; i < 5; i++) { // more often than the mapped object was
+            for (int i = 0; i < 5; i++) { // more often than the mapped object was read
                 readMoreThanFits(bucket);
             }
             input.write('\n');
@@ -214,7 +214,7 @@ class PassthroughIT {
 
     private static void readMoreThanFits(InProcessMount bucket) throws Exception {
         long before = bucket.cacheStatistics().evictedPages();
-        // Pages that come faster than the disk takes them are not stored: then it takes more of them.
+        // Pages that arrive faster than the disk writes them are not stored: then more are needed.
         for (int i = 0; i < 12 || bucket.cacheStatistics().evictedPages() == before; i++) {
             TestData other = bucket.put("other" + i, 16 * MIB, 0);
             assertThat(Files.readAllBytes(bucket.path("other" + i))).isEqualTo(other.bytes());
@@ -223,7 +223,7 @@ class PassthroughIT {
 
     private static void awaitNoBackingFiles(InProcessMount bucket) throws InterruptedException {
         while (bucket.fileSystem().backingFiles() > 0) {
-            Thread.sleep(1); // the kernel sends a release at any time
+            Thread.sleep(1); // the kernel may send a release at any time
         }
     }
 
@@ -319,7 +319,7 @@ class PassthroughIT {
         InProcessMount again = start(Passthrough.VERIFIED);
         TestData data = again.put("object", SIZE, 0);
 
-        assertPassesThrough(again, data); // compares each time that it is not yet
+        assertPassesThrough(again, data); // compares the bytes each time until it is passed through
 
         assertThat(again.cacheStatistics().corruptPages()).isOne();
         assertThat(again.cacheStatistics().filledPages()).isOne();
@@ -358,7 +358,7 @@ class PassthroughIT {
         assertThat(readDirect(bucket.path("object"), 1, 100)).doesNotContain("Invalid argument");
     }
 
-    /** One read through O_DIRECT: the checksum of its bytes, and the error if it is refused. */
+    /** One read with O_DIRECT: the checksum of its bytes, or the error. */
     private static String readDirect(Path file, int offset, int length) throws Exception {
         String dd = "dd if=\"$1\" iflag=direct,skip_bytes skip=$2 bs=$3 count=1 status=none | cksum";
         return MountContract.run("sh", "-c", dd, "sh", file.toString(), "" + offset, "" + length)
@@ -411,7 +411,7 @@ class PassthroughIT {
     private void onDisk(String... format) throws Exception {
         Path image = folder.resolve("image");
         try (FileChannel file = FileChannel.open(image, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            file.write(ByteBuffer.allocate(1), 400L * MIB); // xfs wants 300 MiB at least
+            file.write(ByteBuffer.allocate(1), 400L * MIB); // xfs needs at least 300 MiB
         }
         String command = String.join(" ", format) + " " + image;
         assumeTrue(run(command) == 0, () -> "no such file system here: " + command);

@@ -141,7 +141,7 @@ final class WritableBucket implements AutoCloseable {
         }
     }
 
-    /** Makes a file that Penstock knows of and the kernel does not: to the kernel it looks like one of another node. */
+    /** Creates a file that Penstock knows but the kernel does not: to the kernel it looks like another node's. */
     void makeUnseen(String name, String content) throws ErrnoException {
         CreatedFile made = fileSystem.create(FileSystem.ROOT, name, 0644, new Creator(0, 0), O_WRONLY);
         long handle = made.open().handle();
@@ -151,22 +151,22 @@ final class WritableBucket implements AutoCloseable {
         fileSystem.forget(made.attributes().inode(), 1);
     }
 
-    /** Requests of the kernel so far. */
+    /** The number of the kernel's requests so far. */
     long requests() {
         return mount.requests();
     }
 
-    /** The bytes that were sent to the store, and those that the store has copied. */
+    /** The bytes sent to the store, and those copied by the store. */
     WritebackStatistics statistics() {
         return writeback.statistics();
     }
 
-    /** Waits until every closed file is committed, and the listener has been told. */
+    /** Waits until every closed file is committed, and the listener has been notified. */
     void drain() throws InterruptedException {
         writeback.drain();
     }
 
-    /** Runs a shell script in the mount, and returns its output; a command that fails in it fails the test. */
+    /** Runs a shell script in the mount, and returns its output. If a command in it fails, the test fails. */
     String sh(String script) throws IOException, InterruptedException {
         Process shell = new ProcessBuilder("bash", "-euo", "pipefail", "-c", script)
                 .directory(mountPoint.toFile())

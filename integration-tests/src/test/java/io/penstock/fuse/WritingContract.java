@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Calls of programs to a writable mount, on every binding: with java.nio, and with the programs themselves where they
- * are installed.
+ * System calls of programs on a writable mount, on every binding: with java.nio, and with the programs themselves where
+ * they are installed.
  */
 @Timeout(120)
 abstract class WritingContract {
@@ -83,7 +83,7 @@ abstract class WritingContract {
         }
     }
 
-    /** It has taken the name for absent, and so has checked no permission: on ESTALE it looks again, and opens what it finds. */
+    /** The kernel considers the name absent, without a permission check. On ESTALE it looks again, and opens it. */
     @Test
     void openToCreate_existsUnknownToTheKernel_opensIt() throws Exception {
         b.sh("! test -e file && ! test -e other");
@@ -306,7 +306,7 @@ abstract class WritingContract {
         b.sh("cp -p file copy && tar cf - file | (mkdir tarred && tar xf - -C tarred) && cmp file tarred/file");
         b.sh("! chmod 600 file 2> chmod.err && grep -q 'Operation not permitted' chmod.err");
         b.sh("! chmod 700 tarred 2> /dev/null && mktemp -p . > /dev/null && mktemp -d -p . > /dev/null");
-        b.sh("! mkdir -m 700 made 2> /dev/null && test -d made"); // it compares the mode that it finds
+        b.sh("! mkdir -m 700 made 2> /dev/null && test -d made"); // it compares the resulting mode
     }
 
     static boolean installed(String program) {

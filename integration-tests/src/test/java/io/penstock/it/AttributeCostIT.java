@@ -18,14 +18,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What kept attributes cost in requests: a job that reads, and programs that copy files with their attributes. */
+/** The requests that kept attributes cost: for a job that reads, and for programs that copy files with attributes. */
 @Tag("long")
 final class AttributeCostIT {
     private static final int DIRECTORIES = 20;
     private static final int FILES = 1_000;
     private static final int COPIED = 200;
 
-    /** Reads each file once, in no order, by its name, as a training job does that has a list of its samples. */
+    /** Reads each file once by name, in random order, like a training job with a list of its samples. */
     private static final String EPOCH = """
         import os, random, sys
         from concurrent.futures import ThreadPoolExecutor
@@ -46,7 +46,7 @@ final class AttributeCostIT {
      *
      * @param gets of objects
      * @param heads of files, by key
-     * @param markers those of directories' own objects, by key
+     * @param markers those of directories' marker objects, by key
      */
     private record Epoch(long gets, Map<String, Long> heads, Map<String, Long> markers) {
         static Epoch of(List<S3Front.Request> requests) {
@@ -89,7 +89,7 @@ final class AttributeCostIT {
             Epoch keep = epoch(bucket, preload, "keep");
             System.out.printf("AttributeCostIT, preload %s: ignore %s; keep %s%n", preload, ignore, keep);
 
-            // A few files are requested twice in some runs, whatever is kept: by a reader and ahead of it.
+            // A few files are requested twice in some runs, with any setting: by a reader and by readahead.
             assertThat(ignore.gets).isBetween((long) FILES, FILES + FILES / 20L);
             assertThat(keep.gets).isBetween((long) FILES, FILES + FILES / 20L);
             assertThat(ignore.markers).isEmpty();
@@ -129,7 +129,7 @@ final class AttributeCostIT {
     }
 
     /**
-     * Requests that change files: none of directories' own objects, and of no probes.
+     * Requests that change files, without those of marker objects and probes.
      *
      * @param copies changes of metadata alone, and renames
      */
@@ -187,12 +187,12 @@ final class AttributeCostIT {
         }
     }
 
-    /** Counts until all that the script has written is in the bucket. */
+    /** Counts requests until everything that the script has written is in the bucket. */
     private static Cost cost(S3Front front, WrittenBucket bucket, String script, Path source) throws Exception {
         Path folder = bucket.folder("copies");
         front.drainRequests();
         sh(folder, script, source);
-        bucket.remountWithAnEmptyCache(); // what is staged is sent before that
+        bucket.remountWithAnEmptyCache(); // staged content is sent before that
         return Cost.of(front.drainRequests());
     }
 }

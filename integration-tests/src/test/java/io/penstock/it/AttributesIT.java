@@ -17,17 +17,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Modes, owners, times, links and other attributes that programs set: on a mount, on the next one, and on a local disk. */
+/** Modes, owners, times, links and other attributes set by programs: on a mount, the next one, and a local disk. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AttributesIT {
-    /** Prints what a program would see of a tree: of directories not their times, which every entry changes. */
+    /** Prints what a program would see of a tree, without the times of directories, which every entry changes. */
     private static final String SHOW = """
         show() {
             find . -mindepth 1 -type d -printf '%P %y %m\\n' -o -printf '%P %y %m %s %T@ %l\\n' | LC_ALL=C sort
         }
         """;
 
-    /** Makes a tree with a bit of everything. */
+    /** Creates a tree with a bit of everything. */
     private static final String TREE = """
         mkdir -p src/d/empty && mkdir -m 700 src/private
         umask 077; echo key > src/private/key; umask 022
@@ -58,7 +58,7 @@ class AttributesIT {
         bucket.close();
     }
 
-    /** What the script shows is the same in the mount as on disk, and what is shown at its end by the next mount, too. */
+    /** The script's output is the same in the mount as on disk, and its final part is the same in the next mount. */
     private void assertSame(String folder, String script) throws Exception {
         String onDisk = sh(bucket.onDisk(folder), SHOW + script + "show");
         assertThat(sh(bucket.folder(folder), SHOW + script + "show")).isEqualTo(onDisk);
@@ -109,7 +109,7 @@ class AttributesIT {
                 .isEqualTo(folder.resolve("env") + "\n");
     }
 
-    /** Its ETag stays, so that another node, which has it open, reads the same version on. */
+    /** Its ETag stays, so another node that has it open continues to read the same version. */
     @Test
     void chmod_ofAnObjectInParts_letsAnotherNodeReadOn() throws Exception {
         assumeThat(S3Server.shared().tellsParts()).isTrue();
@@ -157,7 +157,7 @@ class AttributesIT {
         return bytes.array();
     }
 
-    /** Another user, who is not root, is judged by the kept mode. */
+    /** For another user, who is not root, the kept mode decides. */
     @Test
     void open_byAnotherUser_isJudgedByTheMode() throws Exception {
         Path folder = bucket.folder("users");

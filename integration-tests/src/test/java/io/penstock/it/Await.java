@@ -11,12 +11,12 @@ final class Await {
 
     private Await() {}
 
-    /** Fails if it is not so within a minute. */
+    /** Fails if the condition is not fulfilled within a minute. */
     static void until(String what, Callable<Boolean> condition) throws Exception {
         until(what, LIMIT, Duration.ofMillis(20), condition);
     }
 
-    /** Fails if it is not so within this limit. */
+    /** Fails if the condition is not fulfilled within this limit. */
     static void until(String what, Duration limit, Duration pause, Callable<Boolean> condition) throws Exception {
         long deadline = System.nanoTime() + limit.toNanos();
         while (!condition.call()) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code penstock bench} of a bucket, a mount and a folder: what it says, and that nothing is left of it. */
+/** {@code penstock bench} of a bucket, a mount and a folder: its output, and that it leaves nothing behind. */
 @Timeout(300)
 final class BenchIT {
     private static final int END_SECONDS = 60;
@@ -72,7 +72,7 @@ final class BenchIT {
     }
 
     private List<String> command(List<String> arguments) {
-        // As a shell in the foreground starts programs: in the background SIGINT is ignored.
+        // As a shell starts programs in the foreground: in the background SIGINT is ignored.
         List<String> command = new ArrayList<>(List.of(
                 "env",
                 "--default-signal=INT",

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cache folder on a disk that fails: reads give the right bytes all the same. Needs root, to make such disks. */
+/** A cache folder on a failing disk: reads still give the right bytes. Needs root, to create such disks. */
 @Tag("alone")
 final class CacheDiskIT {
     private static final int MIB = 1 << 20;
@@ -88,7 +88,7 @@ final class CacheDiskIT {
                     Files.newInputStream(mount.path().resolve(objects.getFirst().name()))) {
                 TestBucket.verify(objects.getFirst(), in);
             }
-            // As ext4 does by itself after an I/O error: everything that writes fails with EROFS from here on.
+            // As ext4 does after an I/O error: from here on, all writes fail with EROFS.
             Program.shell(scratch, "mount -o remount,abort \"$1\"; touch \"$1\"/probe", disk);
             verifyAll(mount);
             Await.until(
@@ -97,7 +97,7 @@ final class CacheDiskIT {
         }
     }
 
-    /** As a device that does not answer any more: what writes to it hangs, and nothing fails. */
+    /** Like a device that no longer responds: writes hang, and nothing fails. */
     @Tag("long")
     @Timeout(300)
     @Test

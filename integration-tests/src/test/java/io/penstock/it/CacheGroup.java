@@ -22,18 +22,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Mounts of one bucket that share their caches, and the certificates of their group, made as docs/SHARING.md makes them. */
+/** Mounts of one bucket that share their caches, and their group's certificates, created as in docs/SHARING.md. */
 final class CacheGroup implements AutoCloseable {
-    /** Members are missed after seconds, and asked again after a minute: on a machine that is busy it may take longer. */
+    /** Lost members are noticed after seconds, and contacted again after a minute. A busy machine may take longer. */
     static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    /** What the store may have to send of each byte that all nodes read. */
+    /** The maximum of the store's bytes for each byte that all nodes read. */
     private static final double ONCE = 1.05;
 
-    /** The same of a file that is large beside all else that is under way. */
+    /** The same for a file that is large compared to everything else in progress. */
     private static final double ONCE_OF_A_LARGE_FILE = 1.02;
 
-    /** Bytes that have one owner, and that one request brings at most. */
+    /** Bytes that have one owner, and the maximum size of one request. */
     private static final long SLAB = 8 << 20;
 
     private final S3Server server;
@@ -41,14 +41,14 @@ final class CacheGroup implements AutoCloseable {
     private final Path scratch;
     private final Map<Integer, MountedBucket> nodes = new TreeMap<>();
 
-    /** @param server as the nodes see it */
+    /** @param server as seen by the nodes */
     CacheGroup(S3Server server, String bucket, Path scratch) {
         this.server = server;
         this.bucket = bucket;
         this.scratch = scratch;
     }
 
-    /** By their numbers. */
+    /** In the order of their numbers. */
     Collection<MountedBucket> nodes() {
         return nodes.values();
     }
@@ -76,9 +76,9 @@ final class CacheGroup implements AutoCloseable {
     }
 
     /**
-     * One that is valid for a day from then on: openssl signs for whole days from now on, and keytool from any moment on.
+     * A certificate valid for a day from a given time: openssl signs for whole days from now, keytool from any moment.
      *
-     * @param from as keytool takes it, relative to now: {@code -10d}, {@code -1d+60S}
+     * @param from in keytool's form, relative to now: {@code -10d}, {@code -1d+60S}
      */
     void certificateOfADay(String authority, String node, String from) {
         request(node);
@@ -120,7 +120,7 @@ final class CacheGroup implements AutoCloseable {
     // ---- nodes
 
     /**
-     * Mounts the bucket, in the same folder again when the node is started again.
+     * Mounts the bucket, in the same folder again when the node is restarted.
      *
      * @param launch how it is started
      * @param peers as {@code --share-peers}
@@ -178,14 +178,14 @@ final class CacheGroup implements AutoCloseable {
         return nodes().stream().mapToLong(node -> statistic(node, field)).sum();
     }
 
-    /** What all nodes say of the group. */
+    /** Each node's status of the group. */
     String groups() {
         return nodes().stream()
                 .map(node -> penstock(node, "share status").orThrow())
                 .collect(Collectors.joining("\n"));
     }
 
-    /** But for what nodes have asked the store for instead of others, which miss deadlines on a busy machine. */
+    /** Allows for requests to the store because an owner missed a deadline on a busy machine. */
     void assertFetchedOnce(List<TestData> data) {
         String groups = groups();
         assertThat(sum("bytesFetched"))
@@ -194,7 +194,7 @@ final class CacheGroup implements AutoCloseable {
                 .isLessThan(nodes.size() * size(data));
     }
 
-    /** The same of one file, and of the bytes that the store has sent. */
+    /** The same for one file, and for the bytes that the store has sent. */
     void assertSentOnce(RepeatedData file, long sent) {
         String groups = groups();
         assertThat(sent)
@@ -204,7 +204,7 @@ final class CacheGroup implements AutoCloseable {
                 .isLessThan(nodes.size() * file.size());
     }
 
-    /** The same of files of a slab at most, and of the GETs that the store has had. */
+    /** The same for files of at most a slab, and for the GETs that the store has received. */
     void assertAskedOnce(List<TestData> files, int gets) {
         String groups = groups();
         assertThat((long) gets)
@@ -213,7 +213,7 @@ final class CacheGroup implements AutoCloseable {
                 .isLessThan((long) nodes.size() * files.size());
     }
 
-    /** How often all nodes have asked the store for what another one owns. */
+    /** How often nodes have asked the store for bytes that another node owns. */
     private static long fellBack(String groups) {
         return Pattern.compile("fell back: +([0-9,]+)")
                 .matcher(groups)
@@ -237,14 +237,14 @@ final class CacheGroup implements AutoCloseable {
         return null;
     }
 
-    /** One for each node. */
+    /** One reader for each node. */
     List<Callable<Void>> readers(List<TestData> data) {
         List<Callable<Void>> readers = new ArrayList<>();
         nodes().forEach(node -> readers.add(() -> verify(node, data)));
         return readers;
     }
 
-    /** All at once; fails if any does. */
+    /** Runs all at the same time; fails if any of them fails. */
     static void atOnce(List<Callable<Void>> readers) throws Exception {
         try (ExecutorService threads = Executors.newCachedThreadPool()) {
             for (Future<Void> reader : threads.invokeAll(readers)) {

@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that writes files of its own, one after the other, until its mount dies, and knows at any time which of them
+ * A program that writes its own files, one after the other, until its mount dies. It knows at any time which of them
  * must have which content after a crash. For one thread at a time.
  */
 final class CrashWriter {
@@ -39,15 +39,15 @@ final class CrashWriter {
         this.random = random;
     }
 
-    /** The known states of one file. Contents are null where there is no file. */
+    /** The known states of one file. A null content means that there is no file. */
     private static final class Expected {
         /** The content after the last fsync, close, rename or removal that returned. */
         private byte @Nullable [] durable;
 
-        /** The content that a call in flight would make, which may have succeeded. */
+        /** The content that a call in flight would produce, which may have succeeded. */
         private final List<byte @Nullable []> possible = new ArrayList<>();
 
-        /** The content with later writes in place: each byte may be there or not. */
+        /** The content with later writes applied: each of their bytes may be present or not. */
         private byte @Nullable [] written;
 
         private boolean isRight(byte @Nullable [] actual) {
@@ -99,7 +99,7 @@ final class CrashWriter {
         return acknowledged;
     }
 
-    /** Writes until a call fails, which it may only do because the mount is gone. */
+    /** Writes until a call fails, which is only allowed because the mount is gone. */
     IOException writeUntilKilled(Path mountPoint) {
         while (true) {
             try {
@@ -215,7 +215,7 @@ final class CrashWriter {
         }
     }
 
-    /** Some changes, each of them written as they are in the end, so that each byte has one new value at most. */
+    /** Some changes, each written in its final form, so that each byte has at most one new value. */
     private byte[] change(FileChannel channel, byte[] before, Expected expected) throws IOException {
         byte[] after = before.clone();
         int changes = random.nextInt(1, 6);
@@ -271,7 +271,7 @@ final class CrashWriter {
     }
 
     /**
-     * Compares the files with the states that they may have, and takes a state that it finds for durable from now on.
+     * Compares the files with their possible states, and considers the state found durable from now on.
      *
      * @param folder any folder that has the files
      */

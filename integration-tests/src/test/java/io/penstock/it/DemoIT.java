@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo, as a user calls it. */
+/** The demo, as a user runs it. */
 final class DemoIT {
     private static final int END_SECONDS = 60;
 
@@ -23,7 +23,7 @@ final class DemoIT {
     private Path scratch;
 
     private List<String> demo(String... options) {
-        // As a shell in the foreground starts programs: in the background SIGINT is ignored.
+        // As a shell starts programs in the foreground: in the background SIGINT is ignored.
         List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", "TMPDIR=" + scratch));
         command.addAll(MountedBucket.penstock());
         command.add("demo");

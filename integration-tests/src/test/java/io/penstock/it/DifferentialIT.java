@@ -16,14 +16,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Random system calls on a mount and on a local disk, compared one by one, errors included; then the next mount's view of
- * what they left. {@code -Dpenstock.seed=S} takes the sequence of that seed, {@code -Dpenstock.sequences=N} takes N others.
+ * Random system calls on a mount and on a local disk, compared one by one, including errors; then the next mount's view
+ * of the result. {@code -Dpenstock.seed=S} uses that seed's sequence, {@code -Dpenstock.sequences=N} N others.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialIT {
     private static final int STEPS = 250;
 
-    /** Of the largest of a file's sizes: calls that change it take their time. */
+    /** Of files of the largest size: calls that change one take time. */
     private static final long UPLOADS_A_SECOND = 10;
 
     private static final int SEQUENCES = TestTier.choose("penstock.sequences", 3, 60);
@@ -35,7 +35,7 @@ class DifferentialIT {
     private Path program;
     private Path sizesProgram;
 
-    /** Of files whose size changes. */
+    /** Files whose size changes. */
     enum Sizes {
         PAGES(TestTier.choose(200, 3_000), 12_000),
         MANY_PAGES(TestTier.choose(60, 300), 1_300_000);
@@ -76,7 +76,7 @@ class DifferentialIT {
         }
     }
 
-    /** The calls that docs/SEMANTICS.md lists as refused, and the rarer ones that it lists as working. */
+    /** The calls that docs/SEMANTICS.md lists as refused, and the rarer ones that it lists as supported. */
     @Test
     void rareCalls_doWhatTheDocumentationSays() throws Exception {
         assertThat(WrittenBucket.sh(
@@ -87,7 +87,7 @@ class DifferentialIT {
                 .isEmpty();
     }
 
-    /** Whatever makes a file smaller or larger, readers never see bytes that it did not have, such as zeros of no hole. */
+    /** When a file's size changes, readers never see bytes that it did not have, such as zeros outside a hole. */
     @ParameterizedTest
     @EnumSource
     void readers_ofAFileThatIsCutAndGrows_seeWhatTheySeeOnALocalDisk(Sizes sizes) throws Exception {

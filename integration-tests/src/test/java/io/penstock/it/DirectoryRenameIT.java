@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs rename directories on a mount, the mount is killed meanwhile, and the server asks for fewer requests. */
+/** Programs rename directories, also when the mount is killed meanwhile, or the server asks for fewer requests. */
 final class DirectoryRenameIT {
     private static final int FILES = TestTier.choose(100, 10_000);
     /** Copies that run at the same time. */
@@ -30,7 +30,7 @@ final class DirectoryRenameIT {
 
     private static final int KILLS = TestTier.choose("penstock.crash.rounds", 2, 4);
 
-    /** What one request of S3 may name. */
+    /** The maximum number of keys in one request of S3. */
     private static final int DELETED_AT_ONCE = 1_000;
 
     private static final S3Server SERVER = S3Server.shared();
@@ -131,7 +131,7 @@ final class DirectoryRenameIT {
                 mv.waitFor();
                 mount.killAndLeave();
                 front.treat(_ -> S3Front.Treatment.PASS);
-                front.awaitEndOfConnections(); // otherwise a copy might come after the next mount has undone all
+                front.awaitEndOfConnections(); // otherwise a copy might arrive after the next mount's undo
             }
             boolean isHalf = !bucket.keys("a/").isEmpty() && !bucket.keys("b/").isEmpty();
             interrupted += isHalf ? 1 : 0;
@@ -153,7 +153,7 @@ final class DirectoryRenameIT {
         assertThat(outcomes).containsExactly(Outcome.values());
     }
 
-    /** Copies whose responses were lost by the kill stay, as they may be another client's. */
+    /** Copies whose responses were lost by the kill stay, because they may be another client's. */
     private static void removeLeft(MountedBucket mount, String name, Set<String> left) throws Exception {
         if (!left.isEmpty()) {
             assertThat(left).hasSizeLessThanOrEqualTo(MOST_LEFT);
@@ -167,7 +167,7 @@ final class DirectoryRenameIT {
         FINISHED
     }
 
-    /** At any request before all are copied. */
+    /** At any request before all objects are copied. */
     private static Function<MountedBucket, Function<S3Front.Request, S3Front.Treatment>> killingWhileItCopies(
             RandomGenerator random) {
         int killedAt = random.nextInt(FILES);
@@ -180,7 +180,7 @@ final class DirectoryRenameIT {
         };
     }
 
-    /** At the first DeleteObjects, the second, or any later one, which the server does not get in full. */
+    /** At the first DeleteObjects, the second, or any later one, of which the server gets only a part. */
     private static Function<MountedBucket, Function<S3Front.Request, S3Front.Treatment>> killingWhileItDeletes(
             RandomGenerator random) {
         int killedAt = random.nextInt(Math.ceilDiv(FILES, DELETED_AT_ONCE));
@@ -194,7 +194,7 @@ final class DirectoryRenameIT {
         };
     }
 
-    /** Whether it deletes many objects: a probe of what the server can do deletes one. */
+    /** Whether it deletes many objects: a probe of the server's features deletes one. */
     private static boolean isBatch(S3Front.Request request) {
         return request.method().equals("POST") && request.target().contains("?delete") && request.length() > 1000;
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code penstock doctor} beside real servers, disks and mounts in which something is wrong. */
+/** {@code penstock doctor} with real servers, disks and mounts that have a problem. */
 @Timeout(300)
 final class DoctorIT {
     private static final int MIB = 1 << 20;
@@ -271,7 +271,7 @@ final class DoctorIT {
                     int _ = client.getInputStream().read(new byte[16 << 10]);
                     client.getOutputStream().write(REFUSAL.getBytes(ISO_8859_1));
                 } catch (IOException e) {
-                    // The client has gone, or the test is over.
+                    // The client has closed its connection, or the test is over.
                 }
             }
         }

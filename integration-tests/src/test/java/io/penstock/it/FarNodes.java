@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Has bytes between nodes take a while: a Toxiproxy beside their switches, on the {@link NodeNetwork#detour}. */
+/** Delays bytes between nodes: a Toxiproxy next to their switches, on the {@link NodeNetwork#detour}. */
 final class FarNodes implements AutoCloseable {
     private static final int CONTROL = 8474;
 
     private final Process process;
 
     /**
-     * @param millis that bytes take each way
+     * @param millis the delay of bytes in each direction
      * @param scratch for its log
      */
     FarNodes(int nodes, int millis, Path toxiproxy, Path scratch) throws Exception {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Mounting by mount(8) and a line in /etc/fstab, as an administrator does it. Needs root; puts fstab back. */
+/** Mounting with mount(8) and a line in /etc/fstab, like an administrator. Needs root; restores fstab. */
 @Tag("alone")
 final class FstabIT {
     private static final S3Server SERVER = S3Server.shared();
@@ -72,7 +72,7 @@ final class FstabIT {
         bucket.close();
     }
 
-    /** mount(8) started the process that serves, and umount(8) does not wait for it: it still writes its cache. */
+    /** mount(8) started the serving process, and umount(8) does not wait for it: it still writes its cache. */
     private void awaitEndOfMount() throws Exception {
         for (ProcessHandle process : ProcessHandle.allProcesses().toList()) {
             if (commandLine(process).contains(mountPoint.toString())) {

@@ -18,18 +18,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A mount whose Java heap is used up ends and gives the reason, and the next mount goes on with the staged content. */
+/** A mount that runs out of Java heap ends and gives the reason. The next mount continues with the staged content. */
 @Tag("long")
 final class HeapUsedUpIT {
     private static final S3Server SERVER = S3Server.shared();
 
-    /** Little more than a mount takes by itself. */
+    /** Little more than a mount needs. */
     private static final Map<String, String> SMALL_HEAP = Map.of("PENSTOCK_JAVA_OPTS", "-Xms24m -Xmn4m -Xmx24m");
 
     /** Some thousand fit. */
     private static final int MOST_FILES = 100_000;
 
-    /** A minute of collecting garbage before it ends, and the time that fills the heap. */
+    /** A minute of garbage collections before it ends, and the time to fill the heap. */
     private static final long END_SECONDS = 150;
 
     private static final long UPLOADED_SECONDS = 120;
@@ -52,7 +52,7 @@ final class HeapUsedUpIT {
                 assertThat(mount.process().waitFor(END_SECONDS, SECONDS))
                         .as(mount.log())
                         .isTrue();
-                assertThat(mount.process().exitValue()).isEqualTo(3); // ExitOnOutOfMemoryError's
+                assertThat(mount.process().exitValue()).isEqualTo(3); // the status of ExitOnOutOfMemoryError
                 assertThat(mount.log()).contains("The Java heap is used up");
             }
             assertThat(staged).isNotEmpty();

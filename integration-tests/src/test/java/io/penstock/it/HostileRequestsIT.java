@@ -81,7 +81,7 @@ final class HostileRequestsIT {
         return channel;
     }
 
-    /** Empty if the mount has ended the connection without one. */
+    /** Empty if the mount closed the connection without an answer. */
     private String answerTo(String line) throws IOException {
         try (SocketChannel channel = connect()) {
             ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(UTF_8));
@@ -89,7 +89,7 @@ final class HostileRequestsIT {
                 channel.write(bytes);
             }
             return new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
-        } catch (IOException e) { // it does not read what is too long
+        } catch (IOException e) { // it does not read lines that are too long
             return "";
         }
     }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** {@code penstock index export}, as a user runs it: every object of the bucket is in the file as another client lists it. */
+/** {@code penstock index export}, as a user runs it: the file has every object, as another client lists it. */
 @Timeout(240)
 @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = "nothing is mounted")
 final class IndexIT {
@@ -60,7 +60,7 @@ final class IndexIT {
 
     @AfterEach
     void deleteBucket() {
-        // One by one: XML, of which a request to delete many is made, has no characters for some.
+        // One by one: requests to delete many are XML, which cannot represent some characters.
         bucket.objects().stream()
                 .map(object -> object.version().key())
                 .filter(ODD_KEYS::contains)

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Copies of Penstock: removed or replaced under the mounts that run from them, not by {@code penstock install}, or not whole. */
+/** Copies of Penstock that are incomplete, or that change under mounts, though not by {@code penstock install}. */
 final class InstallationIT {
     private static final int MIB = 1 << 20;
 
@@ -30,7 +30,7 @@ final class InstallationIT {
             .mapToObj(i -> TestData.of("data/%d.bin".formatted(i), 1_000_000L << i))
             .toList();
 
-    /** What happens to the folder in $1, and the one in $2 has other files of the same names. */
+    /** What happens to the folder $1; the folder $2 has other files of the same names. */
     enum Change {
         REMOVED("rm -rf \"$1\""),
         REPLACED("rm -rf \"$1\" && cp -r \"$2\" \"$1\"");
@@ -53,7 +53,7 @@ final class InstallationIT {
         bucket.close();
     }
 
-    /** What runs of this build, its start cache too, as {@code penstock install} copies it. */
+    /** The running files of this build, including its start cache, as {@code penstock install} copies them. */
     private static Path copyBuild(Path made) {
         WrittenBucket.sh(Path.of(MountedBucket.penstock().getFirst()).resolveSibling(".."), """
             mkdir -p "$1/cli/target/penstock"
@@ -63,7 +63,7 @@ final class InstallationIT {
         return made;
     }
 
-    /** Files of these names with another content. */
+    /** Files of the same names with other content. */
     private static Path another(Path home, Path made) {
         WrittenBucket.sh(home, """
             find bin cli -type d -exec mkdir -p "$1/{}" \\;

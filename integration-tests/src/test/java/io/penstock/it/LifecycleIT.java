@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The state that a mount leaves when it ends, well or badly, and how the next mount handles it. */
+/** The state that a mount leaves when it ends, normally or not, and how the next mount handles it. */
 final class LifecycleIT {
     private static final int MIB = 1 << 20;
     private static final S3Server SERVER = S3Server.shared();
@@ -230,7 +230,7 @@ final class LifecycleIT {
         }
     }
 
-    /** A command that looked something up there would wait as long as the mount is stopped. */
+    /** A command that looked up a name there would wait as long as the mount is stopped. */
     @Tag("long")
     @Test
     @Timeout(300)
@@ -358,7 +358,7 @@ final class LifecycleIT {
         }
     }
 
-    /** Reads at random until the mount dies; every byte that it gives before must be right. */
+    /** Reads at random until the mount dies; every byte returned before must be right. */
     private void readUntilItEnds(MountedBucket mount, Random random) {
         while (true) {
             TestData data = objects.get(random.nextInt(objects.size()));

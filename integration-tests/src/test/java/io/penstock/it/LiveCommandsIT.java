@@ -25,17 +25,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every command about a mount, while 16 threads read it, also while its store is away. */
+/** Every command about a mount, while 16 threads read from it, and also while its store is away. */
 @Timeout(600)
 final class LiveCommandsIT {
     private static final int READERS = 16;
 
-    /** Between two files of a reader, so that the machine has time for the commands: milliseconds. */
+    /** The pause between two files of a reader, which leaves the machine time for the commands: milliseconds. */
     private static final int PAUSE_MILLIS = 50;
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
-    /** Not of the files that are read. */
+    /** Not one of the files that are read. */
     private static final TestData SPARE = TestData.of("spare", 3L << 20);
 
     @TempDir
@@ -47,7 +47,7 @@ final class LiveCommandsIT {
             .mapToObj(i -> TestData.of("set/" + i, 300_000L + i))
             .toList();
 
-    /** How a store is away. */
+    /** The ways in which a store is away. */
     enum Away {
         REFUSING,
         SILENT;
@@ -61,10 +61,10 @@ final class LiveCommandsIT {
     }
 
     /**
-     * A command and what it does.
+     * A command and its effect.
      *
-     * @param exits the exit codes that it may have
-     * @param says what its output contains
+     * @param exits the possible exit codes
+     * @param says a part of its output
      */
     private record Case(List<Integer> exits, String says, List<String> command) {
         static Case of(int exit, String says, String... command) {
@@ -92,7 +92,7 @@ final class LiveCommandsIT {
         return Program.run(scratch, LIMIT, command);
     }
 
-    /** All commands but mount, umount and those that wait for a person. */
+    /** All commands except mount, umount and those that wait for a person. */
     private List<Case> cases(String point) {
         return List.of(
                 Case.of(0, "cache", "stats", point, "--once"),
@@ -126,7 +126,7 @@ final class LiveCommandsIT {
         assertThat(mount.process().isAlive()).isTrue();
     }
 
-    /** Runs it on a mount whose files are all cached, beside readers. */
+    /** Runs the commands on a mount whose files are all cached, while readers run. */
     private void besideReaders(Function<MountedBucket, List<Case>> commands, Treatment treatment) throws Exception {
         AtomicBoolean done = new AtomicBoolean();
         try (MountedBucket mount = MountedBucket.mount(
@@ -158,7 +158,7 @@ final class LiveCommandsIT {
         }
     }
 
-    /** Each file at least once. */
+    /** Reads each file at least once. */
     private int readUntil(AtomicBoolean done, MountedBucket mount, int first) throws Exception {
         int read = 0;
         for (int i = first; read < objects.size() || !done.get(); i++) {
@@ -184,7 +184,7 @@ final class LiveCommandsIT {
         besideReaders(mount -> cases(mount.path().toString()), away.treatment());
     }
 
-    /** It asks the store itself, with the credentials of this process, and says what it finds. */
+    /** It asks the store itself, with the credentials of this process, and reports the result. */
     @Tag("long")
     @ParameterizedTest
     @EnumSource
@@ -195,7 +195,7 @@ final class LiveCommandsIT {
                 away.treatment());
     }
 
-    /** What is not known is asked for until the deadline of requests, and then refused. */
+    /** Unknown names are requested until the deadline of requests, and then refused. */
     @Tag("long")
     @ParameterizedTest
     @EnumSource

@@ -179,7 +179,7 @@ final class LiveSettingsIT {
         }
     }
 
-    /** The kernel's calls are counted, not its requests to the store. */
+    /** Counts the kernel's calls, not the mount's requests to the store. */
     @Test
     void set_anotherTtl_reachesTheKernel() throws Exception {
         try (MountedBucket mount =
@@ -187,11 +187,11 @@ final class LiveSettingsIT {
             assertThat(lookups(mount)).as("nothing may be believed").isPositive();
 
             penstock("set", mount.path().toString(), "metadata.ttl=10m");
-            long _ = lookups(mount); // the first time it is asked
+            long _ = lookups(mount); // the kernel's first lookup with the new time to live
             assertThat(lookups(mount)).as("all is believed").isZero();
 
             penstock("set", mount.path().toString(), "metadata.ttl=0s");
-            // What it was told before holds for as long as it was told: another file.
+            // Another file: the kernel's earlier entries stay valid for their time to live.
             long _ = lookups(mount, "large/1");
             assertThat(lookups(mount, "large/1"))
                     .as("nothing may be believed again")
@@ -203,7 +203,7 @@ final class LiveSettingsIT {
         return lookups(mount, "large/0");
     }
 
-    /** The kernel's calls about names and attributes while a file is looked at ten times. */
+    /** The number of the kernel's calls about names and attributes while a file is examined ten times. */
     private long lookups(MountedBucket mount, String file) throws Exception {
         long before = lookupsAndGetattrs(mount);
         Path path = mount.path().resolve(file);

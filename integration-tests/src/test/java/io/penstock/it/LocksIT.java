@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Lock files and mail, by two processes at once: on one mount, and on two mounts of one bucket where the store honours the
- * conditions that they need. Never do two hold a lock, and no message is lost, cut or there twice.
+ * Lock files and mail, used by two processes at the same time: on one mount, and on two mounts of one bucket where the
+ * store honours the conditions. A lock never has two holders, and no message is lost, truncated or duplicated.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class LocksIT {
@@ -24,7 +24,7 @@ final class LocksIT {
     private static final int TURNS = TestTier.choose(5, 10);
     private static final int MESSAGES = TestTier.choose(15, 100);
 
-    /** Names that another node has removed are seen to be free soon. */
+    /** A name that another node removed soon becomes free. */
     private static final String[] OPTIONS = {"-o", "metadata.ttl=500ms,metadata.negative-ttl=0"};
 
     @TempDir
@@ -43,7 +43,7 @@ final class LocksIT {
         boolean isExclusiveOn(TestBucket bucket) {
             return switch (this) {
                 case EXCL -> bucket.honoursConditionsOnPuts();
-                // S3Proxy, on which an object of that name is a folder, answers two at once that they have made it.
+                // S3Proxy, where an object of that name is a folder, tells two concurrent clients that they created it.
                 case DIRECTORY ->
                     bucket.honoursConditionsOnPuts()
                             && !S3Server.shared().name().startsWith("S3Proxy");
@@ -74,7 +74,7 @@ final class LocksIT {
                 .isEmpty();
     }
 
-    /** The folder of this name in both mounts. */
+    /** The folder of this name in the other mount. */
     private Path inTheOther(Path folder) throws Exception {
         Path same = other.path().resolve(bucket.mount().path().relativize(folder));
         Await.until(same + " is known", () -> Files.isDirectory(same));
@@ -117,7 +117,7 @@ final class LocksIT {
         bucket.assertStored("mail");
     }
 
-    /** Names of messages differ: no condition is needed. */
+    /** Names of messages differ, so no condition is needed. */
     @Test
     void maildir_ofTwoMounts_hasEachMessageOnce() throws Exception {
         Path folder = bucket.folder("mails");

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a mount tells monitoring systems, the access log and a flight recording of it, while programs read. */
+/** The output of a mount for monitoring systems, its access log and a flight recording, while programs read. */
 @Timeout(180)
 final class MetricsIT {
     private static final int READERS = 16;
@@ -60,7 +60,7 @@ final class MetricsIT {
         bucket.close();
     }
 
-    /** Of a host of the loopback network at which nothing else listens that could take the port meanwhile. */
+    /** On a host of the loopback network where nothing else listens that could take the port meanwhile. */
     private static String freeAddress() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.2"))) {
             return "127.0.0.2:" + socket.getLocalPort();
@@ -100,7 +100,7 @@ final class MetricsIT {
         return Program.run(scratch, line).orThrow();
     }
 
-    /** Reads at random, some times and until it is told to end, with pauses for the machine's other work. @return how many reads there were */
+    /** Reads at random, a few times and until told to end, with pauses. Returns the number of reads. */
     private int readUntil(AtomicBoolean isEnough, Path folder, Random random) throws IOException, InterruptedException {
         int reads = 0;
         while (reads < 20 || !isEnough.get()) {
@@ -233,7 +233,7 @@ final class MetricsIT {
         }
     }
 
-    /** By Prometheus' own parser, in Python. */
+    /** With Prometheus' own parser, in Python. */
     @Tag("long")
     @Test
     void scrape_byThePrometheusParser_isValid() throws Exception {

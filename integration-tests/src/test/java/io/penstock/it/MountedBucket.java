@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A bucket mounted by a process of its own, as a user's command would: {@link #close} unmounts and ends it, whatever
- * state a test left it in.
+ * A bucket mounted by a separate process, as by a user's command. {@link #close} unmounts and ends it, in any state
+ * that a test left it in.
  */
 final class MountedBucket implements AutoCloseable {
     /** The binding of all mounts, {@code kernel} or {@code jnr}: the build runs all tests once with each. */
@@ -25,18 +25,18 @@ final class MountedBucket implements AutoCloseable {
     private static final int READY_SECONDS = 90;
     private static final int LOGGED_SECONDS = 60;
 
-    /** What service managers give, too: the mount detaches itself, writes its cache and uploads until it gives up. */
+    /** The same as service managers allow: the mount detaches, writes its cache, and uploads until it gives up. */
     private static final int END_SECONDS = 90;
 
     static {
-        // Mounts start and read as users' do, and no test waits for it.
+        // Mounts start and read like users' mounts, and no test waits for the training.
         Program.run(Path.of("/"), List.of(line(PENSTOCK).getFirst(), "train"));
     }
 
     private final Path mountPoint;
     private final Path log;
 
-    /** Where this mount's log begins: that of an earlier one may be in the same file. */
+    /** The beginning of this mount's log: an earlier mount's may be in the same file. */
     private final int logBegins;
 
     private final Process process;
@@ -49,8 +49,8 @@ final class MountedBucket implements AutoCloseable {
     }
 
     /**
-     * Mounts {@code bucket} under {@code scratch}, with its cache folder there too. Returns when the mount serves
-     * requests, those of penstock's commands too.
+     * Mounts {@code bucket} under {@code scratch}, which also has its cache folder. Returns when the mount serves
+     * requests, including those of penstock's commands.
      *
      * @param options further options of {@code penstock mount}
      */
@@ -61,14 +61,14 @@ final class MountedBucket implements AutoCloseable {
     /**
      * How the process is started.
      *
-     * @param by the beginning of the command line: a program that becomes the one behind it
+     * @param by the beginning of the command line: a program that becomes the one after it
      * @param environment further variables
      * @param penstock the program
      */
     record Launch(List<String> by, Map<String, String> environment, Path penstock) {
         static final Launch PLAIN = new Launch(List.of(), Map.of());
 
-        /** Of this build's program. */
+        /** With this build's program. */
         Launch(List<String> by, Map<String, String> environment) {
             this(by, environment, PENSTOCK);
         }
@@ -99,7 +99,7 @@ final class MountedBucket implements AutoCloseable {
         }
         Path log = scratch.resolve("mount.log");
         List<String> command = new ArrayList<>(launch.by());
-        // As a shell in the foreground starts programs: in the background SIGINT is ignored, and under nohup SIGHUP.
+        // As a shell starts programs in the foreground: in the background SIGINT is ignored, and under nohup SIGHUP.
         command.addAll(List.of("env", "--default-signal=HUP,INT,QUIT"));
         command.addAll(line(launch.penstock()));
         command.addAll(List.of("mount", bucket, mountPoint.toString(), "--foreground"));
@@ -121,7 +121,7 @@ final class MountedBucket implements AutoCloseable {
         return new MountedBucket(mountPoint, log, logBegins, builder.start());
     }
 
-    /** This build's {@code penstock}, as a user calls it; it becomes the process that serves. */
+    /** This build's {@code penstock}, as a user calls it; it becomes the serving process. */
     static List<String> penstock() {
         return line(PENSTOCK);
     }
@@ -168,7 +168,7 @@ final class MountedBucket implements AutoCloseable {
         }
     }
 
-    /** Waits until the mount has logged that, and fails if it does not within a minute. */
+    /** Waits until the mount has logged the text, and fails if it does not within a minute. */
     void awaitLog(String text) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + SECONDS.toNanos(LOGGED_SECONDS);
         while (!hasLogged(text)) {
@@ -177,7 +177,7 @@ final class MountedBucket implements AutoCloseable {
         }
     }
 
-    /** kill -9: the mount point is left dead, as a crash would leave it, and then detached. */
+    /** kill -9: the mount point is left dead, as after a crash, and then detached. */
     void kill() throws IOException {
         killAndLeave();
         Program.shell(Path.of("/"), "umount -l \"$1\" || fusermount3 -u -z \"$1\"", mountPoint)
@@ -190,13 +190,13 @@ final class MountedBucket implements AutoCloseable {
         assertThat(awaitEnd()).isTrue();
     }
 
-    /** SIGTERM, and waits for the end: the process must unmount by itself. */
+    /** Sends SIGTERM, and waits for the end: the process must unmount without help. */
     void terminate() throws IOException {
         process.destroy();
         assertThat(awaitEnd()).as(log()).isTrue();
     }
 
-    /** Whether the process ends within the time that it may take. */
+    /** Whether the process ends within the allowed time. */
     boolean awaitEnd() {
         try {
             return process.waitFor(END_SECONDS, SECONDS);

@@ -9,27 +9,27 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Machines of a network on this one: each node has a network namespace with a link to the store and another to the other nodes. The
- * switches that join them are in a namespace too, so that the machine itself gets no more than one link, with an address of
- * those that are set aside for such tests (RFC 2544). All names hold the number of this process.
+ * Machines of a network on this one. Each node has a network namespace with a link to the store and another to the
+ * other nodes. The switches that join them are in another namespace, so the machine itself gets only one link, with an
+ * address reserved for such tests (RFC 2544). All names contain the number of this process.
  */
 final class NodeNetwork implements AutoCloseable {
-    /** Of the bytes between nodes. */
+    /** The port for bytes between nodes. */
     static final int PORT = 7420;
 
     private static final Path ROOT = Path.of("/");
     private static final long PID = ProcessHandle.current().pid();
     private static final String NAME = "pst" + PID;
 
-    /** The machine's own address is .1, that of a node .1 and its number. */
+    /** The machine's address is .1, that of a node .1 and its number. */
     private static final String STORE = "198.18.%d.".formatted(PID % 256);
 
     static final String PEERS = "198.19.255.1";
 
-    /** As {@link #PEERS}, of the machine with the switches. */
+    /** Like {@link #PEERS}, for the machine with the switches. */
     static final String DETOUR = "198.19.255.2";
 
-    /** Where this machine reaches that one. */
+    /** The address at which this machine reaches that one. */
     static final String SWITCHES = STORE + 2;
 
     private final int nodes;
@@ -37,9 +37,9 @@ final class NodeNetwork implements AutoCloseable {
 
     /** How a link is cut. */
     enum Cut {
-        /** The link is down: whoever sends is told so in some seconds. */
+        /** The link is down: senders get an error after a few seconds. */
         LINK_DOWN,
-        /** The switch loses everything, and nobody is told. */
+        /** The switch loses everything, without an error. */
         SILENT
     }
 
@@ -55,7 +55,7 @@ final class NodeNetwork implements AutoCloseable {
         }
     }
 
-    /** Why there can be none here; null if there can. */
+    /** The reason why there cannot be such a network here; null if there can. */
     static @Nullable String obstacle() {
         Program.Result tried =
                 run("type -P ip tc nsenter >/dev/null || { echo 'iproute2 and util-linux are needed'; exit 1; };"
@@ -89,7 +89,7 @@ final class NodeNetwork implements AutoCloseable {
             """, STORE, PEERS, nodes).orThrow();
     }
 
-    /** @param arguments $2 and so on; $1 is the name of the switches, and the beginning of those of the nodes */
+    /** @param arguments $2 and so on; $1 is the name of the switches, and the beginning of the nodes' names */
     private static Program.Result run(String script, Object... arguments) {
         Object[] all = new Object[arguments.length + 1];
         all[0] = NAME;
@@ -97,12 +97,12 @@ final class NodeNetwork implements AutoCloseable {
         return Program.shell(ROOT, "PATH=$PATH:/usr/sbin:/sbin\n" + script, all);
     }
 
-    /** The store as the nodes see it. */
+    /** The store as seen by the nodes. */
     S3Server server() {
         return store.tapped();
     }
 
-    /** What the nodes request of it. */
+    /** The nodes' requests to the store. */
     WireTap store() {
         return store;
     }
@@ -112,17 +112,17 @@ final class NodeNetwork implements AutoCloseable {
         return new MountedBucket.Launch(List.of("nsenter", "--net=/run/netns/" + NAME + "-" + node), environment);
     }
 
-    /** Where the other nodes reach it. */
+    /** The address at which the other nodes reach it. */
     static String address(int node) {
         return PEERS + node + ":" + PORT;
     }
 
-    /** Where this machine reaches it. */
+    /** The address at which this machine reaches it. */
     static String addressOfTheStoresNetwork(int node, int port) {
         return STORE + "1" + node + ":" + port;
     }
 
-    /** Parts a node from the others; it still has the store. */
+    /** Separates a node from the others; it can still reach the store. */
     void cut(int node, Cut how) {
         run("ip -n $1 link set peers$2 " + (how == Cut.SILENT ? "nomaster" : "down"), node)
                 .orThrow();
@@ -133,9 +133,9 @@ final class NodeNetwork implements AutoCloseable {
     }
 
     /**
-     * Has a node send slowly to the others, 1 Mbit/s, and late and with losses where the kernel can do that.
+     * Makes a node send slowly to the others, 1 Mbit/s, and late and with losses where the kernel supports that.
      *
-     * @return whether it can
+     * @return whether it does
      */
     boolean slow(int node) {
         boolean netem = run("tc -n $1-$2 qdisc replace dev peers root netem delay 300ms 100ms loss 2% rate 1mbit", node)
@@ -153,7 +153,7 @@ final class NodeNetwork implements AutoCloseable {
     }
 
     /**
-     * Changes a byte in each fifth large packet of bytes that a node sends to others; no checksum of the network tells.
+     * Changes a byte in every fifth large packet that a node sends to others; no checksum of the network shows it.
      *
      * @return false if there is no program for it
      */
@@ -171,7 +171,7 @@ final class NodeNetwork implements AutoCloseable {
     }
 
     /**
-     * Has each node lose two of a hundred packets of TCP that others send it: all connections between nodes lose some both ways.
+     * Makes each node lose two of a hundred TCP packets that others send it: connections lose some in both directions.
      *
      * @return false if there is no program for it
      */
@@ -210,9 +210,9 @@ final class NodeNetwork implements AutoCloseable {
     }
 
     /**
-     * Has each packet between nodes take 20 ms.
+     * Makes each packet between nodes take 20 ms.
      *
-     * @return whether the kernel can do that
+     * @return whether the kernel supports that
      */
     boolean delay() {
         return run(
@@ -224,7 +224,7 @@ final class NodeNetwork implements AutoCloseable {
     }
 
     /**
-     * Has connections between nodes that begin from now on go to the same ports of {@link #DETOUR}.
+     * Redirects connections between nodes that begin from now on to the same ports of {@link #DETOUR}.
      *
      * @return false if there is no program for it
      */
@@ -249,7 +249,7 @@ final class NodeNetwork implements AutoCloseable {
             """, SWITCHES, nodes, PEERS, DETOUR, PORT).exit() == 0;
     }
 
-    /** The connections that nodes have made by {@link #detour}. */
+    /** The number of the nodes' connections through {@link #detour}. */
     long detoured() {
         return counted("detour");
     }
@@ -263,7 +263,7 @@ final class NodeNetwork implements AutoCloseable {
         run("ip link del $1; for node in $(seq $2); do ip netns del $1-$node; done; ip netns del $1", nodes);
     }
 
-    /** Programs on the nodes must have been ended. */
+    /** Programs on the nodes must have ended. */
     @Override
     public void close() throws IOException {
         store.close();

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * This build's program once more, with another version in the names that nodes give to what they say to each other: what an
- * update leaves on some nodes. Nothing else of it differs.
+ * A copy of this build's program with another version in the names of the nodes' protocols: the state of some nodes
+ * after an update. It is otherwise the same.
  */
 final class OtherVersion {
     /** The beginning of the path of a request for bytes. */
@@ -29,7 +29,7 @@ final class OtherVersion {
     /**
      * @param folder does not exist yet
      * @param version of one digit
-     * @param names what is of that version
+     * @param names the names that get this version
      * @return its {@code penstock}
      */
     static Path make(Path folder, int version, List<String> names) throws IOException {
@@ -43,7 +43,7 @@ final class OtherVersion {
             ls "$1"/$lib/penstock-share-*.jar
             """, folder).orThrow();
         replace(Path.of(jar.strip()), version, names);
-        // It does not learn to start faster, which would take longer than its start.
+        // Without training for a faster start, which would take longer than its start.
         Program.shell(build, """
             set -e
             cd cli/target/penstock

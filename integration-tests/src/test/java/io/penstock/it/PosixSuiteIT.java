@@ -25,32 +25,32 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * pjdfstest, which judges file systems by what POSIX says of their calls: on a mount every case passes that passes on a
- * local file system, but for a list of exceptions, each with its reason. A case that is skipped has not passed.
+ * pjdfstest, which checks a file system's calls against POSIX. On a mount every case passes that passes on a local file
+ * system, except those in a list, each with its reason. A skipped case has not passed.
  */
 class PosixSuiteIT {
     private static final Duration LIMIT = Duration.ofMinutes(8);
     private static final String EXCEPTIONS = "pjdfstest-exceptions.txt";
 
-    /** Before a case that only may fail. */
+    /** Before a case that may fail, but need not. */
     private static final String MAY_FAIL = "may-fail ";
 
-    /** So many cases pass on a mount at the least, skipped ones not counted. */
+    /** The minimum number of cases that pass on a mount, without skipped ones. */
     private static final int LEAST_PASSED = 280;
 
-    /** A report of fewer is none. */
+    /** A report with fewer cases is invalid. */
     private static final int ALL_CASES = 390;
 
-    /** Fails through libfuse 2 if the kernel asks for a removed file's attributes, as docs/SEMANTICS.md says. */
+    /** Fails through libfuse 2 if the kernel asks for a removed file's attributes, see docs/SEMANTICS.md. */
     private static final String NEEDS_A_NAME = "unlink::open_file_not_freed";
 
-    /** Through libfuse 2 a fresh link does not show two links, as docs/SEMANTICS.md says. */
+    /** Through libfuse 2 a new link does not show two links, see docs/SEMANTICS.md. */
     private static final List<String> KINDS = List.of("regular", "fifo", "block", "char", "socket");
 
     /** A line of its report: {@code chmod::errno::regular    FAILED}. */
     private static final Pattern VERDICT = Pattern.compile("(?m)^(\\w+(?:::\\w+)+) +(ok|FAILED|skipped)$");
 
-    /** The users that it becomes, and the time after which a file system may show another time. */
+    /** The users that it becomes, and the resolution of a file system's times. */
     private static final String CONFIGURATION = """
         [settings]
         naptime = 0.1
@@ -68,7 +68,7 @@ class PosixSuiteIT {
         assumeTrue("root".equals(System.getProperty("user.name")), "pjdfstest becomes other users: only root may");
         Path configuration = Files.writeString(scratch.resolve("pjdfstest.toml"), CONFIGURATION);
         Path disk = Files.createDirectory(scratch.resolve("reference"));
-        // At the same time: both mostly wait for clocks to go on.
+        // At the same time: both mostly wait for clocks to advance.
         CompletableFuture<Set<String>> running =
                 CompletableFuture.supplyAsync(() -> passed(program.get(), configuration, disk));
         Set<String> onMount;

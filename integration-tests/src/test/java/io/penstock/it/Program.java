@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Programs run to their end, never longer than a limit: a mount that hangs fails its test and not the build. */
+/** Programs that run to their end, never longer than a limit: a mount that hangs fails its test and not the build. */
 final class Program {
     private static final Duration LIMIT = Duration.ofMinutes(4);
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs of a developer's day do, print and leave on a mount what they do on a disk. */
+/** A developer's everyday programs do, print and leave the same on a mount as on a disk. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ProgramsIT {
     private static final int FILES = 20_000;
@@ -52,7 +52,7 @@ final class ProgramsIT {
         assumeTrue(Program.shell(scratch, "type -P \"$1\"", program).exit() == 0, "there is no " + program);
     }
 
-    /** With a backup, in place, and by a rename. A backup that is a link would be a copy here: links are. */
+    /** With a backup, in place, and by a rename. A backup that is a link would be a copy here, like all links. */
     @Test
     void editors_save_asOnDisk() throws Exception {
         String script = """
@@ -152,7 +152,7 @@ final class ProgramsIT {
             """);
     }
 
-    /** While a program saves by a rename, readers see one version as a whole at any moment, and never none. */
+    /** While a program saves by a rename, readers see one complete version at any moment, and never none. */
     @Test
     @Tag("long")
     void rename_overAFileThatOthersRead_showsOneOrTheOther() throws Exception {
@@ -199,7 +199,7 @@ final class ProgramsIT {
         }
     }
 
-    /** At least what each file has, so that a tree's sum says something. */
+    /** At least the size of each file, so that a tree's sum is meaningful. */
     @Test
     void du_ofATree_countsItsFiles() throws Exception {
         Path folder = bucket.folder("du");
@@ -235,7 +235,7 @@ final class ProgramsIT {
         bucket.assertSameAsOnDisk("names", "python3 -c \"$1\"", script);
     }
 
-    /** The temporary file has its final size first, is written in order, and renamed before it is closed. */
+    /** The temporary file gets its final size first, is written in order, and is renamed before it is closed. */
     @Test
     void file_savedAsSafetensorsSaves_isUploadedOnce() throws Exception {
         String script = """
@@ -254,7 +254,7 @@ final class ProgramsIT {
         try (S3Front front = new S3Front(S3Server.shared());
                 WrittenBucket fronted =
                         new WrittenBucket(front.fronted(), Files.createDirectory(scratch.resolve("fronted")))) {
-            fronted.folder("saved"); // with the mount's first requests
+            fronted.folder("saved"); // sends the mount's first requests
             front.drainRequests();
             fronted.assertSameAsOnDisk("saved", "python3 -c \"$1\" && ls -A", script);
 
@@ -267,7 +267,7 @@ final class ProgramsIT {
                             && List.of("PUT", "POST", "DELETE").contains(request.method()))
                     .noneMatch(request -> request.target().contains("/model")
                             && request.method().equals("PUT")
-                            && request.length() == 0); // as copies are
+                            && request.length() == 0); // like copies
         }
     }
 
@@ -304,7 +304,7 @@ final class ProgramsIT {
     @Tag("long")
     void venvAndPip_installIntoAMount_runsFromIt() throws Exception {
         Path wheels = scratch.resolve("wheels");
-        // To the local disk first: what fails there is the network's fault, or the machine's.
+        // On the local disk first: failures there are caused by the network or the machine.
         Program.Result got = result(scratch, """
             python3 -m venv local
             local/bin/pip download -q --disable-pip-version-check -d "$1" requests numpy==2.1.3
@@ -399,7 +399,7 @@ final class ProgramsIT {
                 .isEmpty();
     }
 
-    /** Says some lines only: all 20,000 in one message are too much for the reports. */
+    /** Reports only some lines: all 20,000 in one message are too much for the reports. */
     private static void assertShows(Path folder, String tree, Path expected) {
         assertThat(run(folder, SHOW + "show \"$1\" | diff - \"$2\" | head", Path.of(tree), expected))
                 .isEmpty();
@@ -409,7 +409,7 @@ final class ProgramsIT {
         return result(folder, script, arguments).orThrow();
     }
 
-    /** Of what may take long. */
+    /** For scripts that may take long. */
     private static Program.Result result(Path folder, String script, Path... arguments) {
         List<String> command = new ArrayList<>(List.of("bash", "-c", "set -euo pipefail\n" + script, "bash"));
         for (Path argument : arguments) {

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Python's programs for data write a data set and read it: on the local disk, on a mount, and from the next mount, whose
- * cache is empty. What they read has the same sums each time. Prints a table of what the mounts requested for it, and of the
- * time that it took, as a multiple of the time on the local disk.
+ * Python's data programs write a data set and read it: on the local disk, on a mount, and from the next mount, whose
+ * cache is empty. The data read has the same sums each time. Prints a table of the mounts' requests, and of the times
+ * as a multiple of the time on the local disk.
  */
 @Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -88,7 +88,7 @@ final class PythonDataIT {
         }
 
         private Run run(String command, Path folder) throws Exception {
-            // Outside of the folder, nothing of a run stays for the next.
+            // No run leaves anything outside the folder for the next one.
             List<String> line = List.of(
                     "env",
                     "HOME=" + Files.createDirectories(scratch.resolve("home")),
@@ -102,11 +102,11 @@ final class PythonDataIT {
     }
 
     /**
-     * What a program has printed.
+     * The output of a program.
      *
-     * @param sums of what it has read
-     * @param used bytes; of a program whose runs write different bytes this may differ, too
-     * @param seconds that it took
+     * @param sums of the data read
+     * @param used bytes; may differ for a program whose runs write different bytes
+     * @param seconds the time taken
      */
     private record Run(String sums, String used, double seconds) {
         static Run of(String printed) {
@@ -118,7 +118,7 @@ final class PythonDataIT {
                     Double.parseDouble(printed.substring(end + SECONDS.length()).strip()));
         }
 
-        /** How many times as long as another. */
+        /** The time as a multiple of another run's. */
         double of(Run other) {
             return seconds / other.seconds;
         }

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32;
 
-/** A virtual environment of programs at fixed versions on the local disk, made once and kept for later runs. */
+/** A virtual environment of programs at fixed versions on the local disk, created once and kept for later runs. */
 enum PythonEnvironment {
     DATA("data", 3L << 30),
 
     METRICS("metrics", 200L << 20),
 
-    /** PyPI's torch for Linux on x86-64 needs the libraries of CUDA, also where no device is: 6 GB installed. */
+    /** PyPI's torch for Linux on x86-64 needs the CUDA libraries, even without a device: 6 GB installed. */
     TORCH("torch", 16L << 30);
 
     private static final Duration INSTALLATION = Duration.ofMinutes(20);
@@ -27,13 +27,13 @@ enum PythonEnvironment {
     private final String list;
     private final long space;
 
-    /** @param space so much of the disk has to be free before it is made */
+    /** @param space disk space that must be free before it is created */
     PythonEnvironment(String list, long space) {
         this.list = list;
         this.space = space;
     }
 
-    /** Its interpreter. The test is skipped where the environment cannot be made. */
+    /** Its interpreter. The test is skipped if the environment cannot be created. */
     Path interpreter() throws Exception {
         Path folder = folder();
         if (!Files.exists(folder.resolve(COMPLETE))) {
@@ -42,7 +42,7 @@ enum PythonEnvironment {
         return folder.resolve("bin/python");
     }
 
-    /** Another list of programs, or another Python, is another environment. */
+    /** A different list of programs, or a different Python, gives a different environment. */
     private Path folder() throws Exception {
         String python = run("python3", "-VV").orThrow();
         CRC32 sum = new CRC32();
@@ -89,7 +89,7 @@ enum PythonEnvironment {
         abort(said);
     }
 
-    /** A file beside the programs. */
+    /** A file next to the programs. */
     static Path resource(String name) throws URISyntaxException {
         return Path.of(Objects.requireNonNull(PythonEnvironment.class.getResource("python/" + name), name)
                 .toURI());

@@ -31,19 +31,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs read through a mount the bytes that were stored, whatever the program, the size and the access pattern. */
+/** Programs read the stored bytes through a mount, with any program, size and access pattern. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ReadIT {
     private static final int MIB = 1 << 20;
     private static final boolean FULL = TestTier.isAll();
     private static final long[] SIZES = {0, 1, 4095, MIB - 1, MIB, MIB + 1, 100L * MIB};
 
-    /** The period is no power of two, so that an offset that lost its upper bits would show. */
+    /** The period is not a power of two, so an offset that lost its upper bits would give wrong bytes. */
     private static final RepeatedData HUGE = new RepeatedData("sizes/5GiB.bin", 5L << 30, 63 << 20);
 
     private static final boolean HAS_HUGE = FULL || !MountedBucket.BINDING.equals("jnr");
 
-    /** More than a listing of S3 has on two pages, or on one for the second binding. */
+    /** More than two pages of a listing of S3, or one for the second binding. */
     private static final int MANY = FULL ? 10_000 : HAS_HUGE ? 2_100 : 1_100;
 
     private static final List<String> NAMES =
@@ -119,7 +119,7 @@ final class ReadIT {
                 .startsWith(HexFormat.of().formatHex(stored.digest()));
     }
 
-    /** Its offsets need more than 32 bits. All of it is read where everything is run. */
+    /** Its offsets need more than 32 bits. All of it is read where the full tests run. */
     @Test
     void read_ofAnObjectOf5GiB_givesTheStoredBytes() throws Exception {
         assumeTrue(HAS_HUGE, "the first binding reads it");

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code penstock recover} for the files that mounts under {@code scratch} have left, run as a user would. */
+/** {@code penstock recover} for files left by mounts under {@code scratch}, as a user would run it. */
 record Recover(S3Server server, String source, Path scratch) {
-    /** The list, which must have files that wait. */
+    /** The list, which must have waiting files. */
     String waiting(String... arguments) {
         Program.Result list = run(arguments);
         assertThat(list.exit()).as(list.out()).isEqualTo(3);

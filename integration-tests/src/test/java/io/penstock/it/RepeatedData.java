@@ -3,11 +3,11 @@ package io.penstock.it;
 import io.penstock.testing.TestData;
 
 /**
- * Content that is one part again and again, so that a server makes a large object of it by copying.
+ * Content that repeats one part, so that a server can create a large object by copying.
  *
  * @param name of the object
  * @param size in bytes
- * @param period bytes after which it is the same again
+ * @param period number of bytes after which the content repeats
  */
 record RepeatedData(String name, long size, int period) {
     /** The part that is repeated. */

@@ -10,7 +10,7 @@ import java.util.Objects;
 final class Resources {
     private Resources() {}
 
-    /** Copies the one of this name there, for an interpreter to read. */
+    /** Copies the program of this name to the folder, for an interpreter to read. */
     static Path copy(String name, Path folder) throws IOException {
         Path copy = folder.resolve(name);
         try (InputStream in = Objects.requireNonNull(Resources.class.getResourceAsStream(name))) {

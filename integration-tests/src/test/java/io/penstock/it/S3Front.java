@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A proxy between a mount and its server that makes the network and the server misbehave request by request. It records
- * the requests, slows uploads down, responds in the server's place, cuts connections and drops responses. It needs no
- * program beside the server. Safe for use by any number of threads.
+ * the requests, slows uploads down, responds in place of the server, cuts connections and drops responses. It needs no
+ * program other than the server. Safe for use by any number of threads.
  */
 final class S3Front implements AutoCloseable {
     private static final String END_OF_HEADERS = "\r\n\r\n";
@@ -57,10 +57,10 @@ final class S3Front implements AutoCloseable {
     sealed interface Treatment {
         Treatment PASS = new Pass();
 
-        /** The server carries the request out, but its response is lost: the connection ends instead. */
+        /** The server executes the request, but its response is lost: the connection ends instead. */
         Treatment LOSE_ANSWER = new LoseAnswer();
 
-        /** The connection ends in the midst of the body. */
+        /** The connection ends in the middle of the body. */
         Treatment CUT = new Cut();
 
         /** The request does not reach the server, and is never answered. */
@@ -88,7 +88,7 @@ final class S3Front implements AutoCloseable {
             return method.equals("PUT") && length > 0;
         }
 
-        /** Whether it reads an object or a part of it, and lists nothing. */
+        /** Whether it reads an object or a part of it, and is not a listing. */
         boolean isRead() {
             return method.equals("GET") && !target.contains("?");
         }
@@ -131,7 +131,7 @@ final class S3Front implements AutoCloseable {
         return new S3Server(server.name(), here, server.accessKey(), server.secretKey());
     }
 
-    /** Asked of each request once its head is there. */
+    /** Called for each request once its head has arrived. */
     void treat(Function<Request, Treatment> how) {
         rule = how;
     }
@@ -140,13 +140,13 @@ final class S3Front implements AutoCloseable {
         rule = request -> Treatment.PASS;
     }
 
-    /** From now on all requests together send no more than this; 0 is no limit. */
+    /** From now on all requests together send no more than this; 0 means no limit. */
     synchronized void limit(long bytesPerSecondSent) {
         bytesPerSecond = bytesPerSecondSent;
         freeAt = System.nanoTime();
     }
 
-    /** The requests since the last call, passed on or handled otherwise. */
+    /** The requests since the last call, passed on or not. */
     List<Request> drainRequests() {
         List<Request> drained = new ArrayList<>();
         for (Request next = requests.poll(); next != null; next = requests.poll()) {
@@ -155,14 +155,14 @@ final class S3Front implements AutoCloseable {
         return drained;
     }
 
-    /** The bytes of the server's responses since the last call, their heads included. */
+    /** The bytes of the server's responses since the last call, including their heads. */
     long drainBytes() {
         return sentByServer.sumThenReset();
     }
 
     /**
-     * Waits until the server has responded to all requests of clients that have ended: the effect of a running request
-     * may show. MinIO lists a key that is being made or deleted as a folder for some milliseconds.
+     * Waits until the server has responded to all requests of clients that have ended: a running request may still take
+     * effect. MinIO lists a key that is being created or deleted as a folder for some milliseconds.
      */
     void awaitEndOfConnections() throws InterruptedException {
         while (!sockets.isEmpty()) {
@@ -263,7 +263,7 @@ final class S3Front implements AutoCloseable {
                     }
                     case Treatment.Answer answer -> {
                         if (!head.toLowerCase(Locale.ROOT).contains("\r\nexpect: 100-continue")) {
-                            forward(in, OutputStream.nullOutputStream(), length); // it would not listen before
+                            forward(in, OutputStream.nullOutputStream(), length); // it would not read it earlier
                         }
                         client.getOutputStream().write(print(answer));
                         return;
@@ -338,7 +338,7 @@ final class S3Front implements AutoCloseable {
                 .getBytes(ISO_8859_1);
     }
 
-    /** Null at the connection's end, however the client has ended it. */
+    /** Null at the connection's end, in whatever way the client ended it. */
     private static @Nullable String readHead(InputStream in) {
         ByteArrayOutputStream head = new ByteArrayOutputStream();
         int matched = 0;

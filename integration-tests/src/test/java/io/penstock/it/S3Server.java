@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.testcontainers.containers.MinIOContainer;
 
 /**
- * The S3 server that the tests run against, the same tests on each: a MinIO in a container where there is a Docker
- * engine, else a {@code minio} binary, else S3Proxy in this process. One for all tests of a run, ended with the JVM.
+ * The S3 server for the tests, which are the same for each: MinIO in a container if there is a Docker engine, else a
+ * {@code minio} binary, else S3Proxy in this process. One for all tests of a run; it ends with the JVM.
  */
 record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
     private static final String USER = "penstock";
@@ -42,12 +42,12 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         return Shared.INSTANCE;
     }
 
-    /** Whether it obeys a bucket's policy. */
+    /** Whether it applies a bucket's policy. */
     boolean hasPolicies() {
         return name.startsWith("MinIO");
     }
 
-    /** Whether it tells the sizes of an object's parts. */
+    /** Whether it reports the sizes of an object's parts. */
     boolean tellsParts() {
         return name.startsWith("MinIO");
     }
@@ -106,7 +106,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
                     .redirectOutput(log.toFile());
             builder.environment().put("MINIO_ROOT_USER", USER);
             builder.environment().put("MINIO_ROOT_PASSWORD", PASSWORD);
-            builder.environment().put("MINIO_BROWSER", "off"); // which would take another port
+            builder.environment().put("MINIO_BROWSER", "off"); // it would take another port
             Process process = builder.start();
             atExit(() -> {
                 process.destroy();
@@ -143,7 +143,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         }
     }
 
-    /** False if it ends instead. */
+    /** Returns false if the process ends instead. */
     private static boolean awaitServing(URI endpoint, Process process) throws InterruptedException {
         long deadline = System.nanoTime() + START.toNanos();
         while (process.isAlive() && System.nanoTime() < deadline) {
@@ -160,7 +160,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         return false;
     }
 
-    /** A last action that may fail: its failure is printed. */
+    /** A final action that may fail: its failure is printed. */
     private interface Closing {
         void run() throws Exception;
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Three nodes on loopback addresses, each a mount of the same bucket with a certificate of its own, share their caches. */
+/** Three nodes on loopback addresses, each a mount of the same bucket with its own certificate, share their caches. */
 @Timeout(300)
 final class ShareIT {
     private static final long MIB = 1 << 20;
@@ -67,7 +67,7 @@ final class ShareIT {
         bucket.close();
     }
 
-    /** A port, with the one above it free, too. */
+    /** A port such that the next one is also free. */
     private static int freePorts(String address) throws Exception {
         while (true) {
             try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getByName(address));
@@ -209,7 +209,7 @@ final class ShareIT {
         assertThat(members(group.node(1))).isEqualTo(NODES);
     }
 
-    /** Two nodes of this version, and one with another one in these names. */
+    /** Two nodes of this version, and one with another version in these names. */
     private void startGroupWithAnotherVersion(int version, String... names) throws Exception {
         start(1, "group", list());
         start(2, "group", list());
@@ -243,7 +243,7 @@ final class ShareIT {
         assertThat(group.groups()).doesNotContain("foreign");
     }
 
-    /** Of the bytes' protocol alone, so that the group takes it for one of its own. */
+    /** In the protocol for bytes alone, so the group accepts the node as a member. */
     @Tag("long")
     @ParameterizedTest
     @ValueSource(ints = {0, 2})

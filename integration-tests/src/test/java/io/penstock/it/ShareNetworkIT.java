@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Three nodes with networks of their own, when a network or one of them is in a bad state: all reads are right, none fails, and
+ * Three nodes with their own networks, when a network or a node is in a bad state: all reads are right, none fails, and
  * none takes long.
  */
 @Tag("long")
@@ -62,10 +62,10 @@ final class ShareNetworkIT {
     /** Port of a node's metrics. */
     private static final int METRICS = 9400;
 
-    /** Twice a node's cache; the period is no power of two, so that bytes of another place would show. */
+    /** Twice a node's cache; the period is not a power of two, so bytes of another place would be detected. */
     private static final RepeatedData GIANT = new RepeatedData("4GiB.bin", 4L << 30, 63 << 20);
 
-    /** A deadline, far above what is expected of a machine that is busy. */
+    /** A deadline, far above the expectation for a busy machine. */
     private static final Duration LONGEST_READ = Duration.ofSeconds(30);
 
     private static final S3Server SERVER = S3Server.shared();
@@ -104,7 +104,7 @@ final class ShareNetworkIT {
         group.authority("group");
     }
 
-    /** With a line for bin/test. */
+    /** Prints a line for bin/test. */
     private static void skip(String why) {
         System.out.println("test: " + why);
         assumeTrue(false, why);
@@ -134,7 +134,7 @@ final class ShareNetworkIT {
         return start(number, Map.of(), options);
     }
 
-    /** With a certificate, unless the options say that none is wanted. */
+    /** With a certificate, unless the options exclude it. */
     private MountedBucket start(int number, Map<String, String> environment, String... options) throws Exception {
         List<String> all = new ArrayList<>(List.of(options));
         if (!all.contains("--share-insecure") && !all.contains("--share-tls-ca")) {
@@ -159,7 +159,7 @@ final class ShareNetworkIT {
         awaitOneGroup();
     }
 
-    /** Seconds that it took. */
+    /** Returns the seconds that it took. */
     private double awaitOneGroup() throws Exception {
         long begun = System.nanoTime();
         for (MountedBucket node : group.nodes()) {
@@ -216,7 +216,7 @@ final class ShareNetworkIT {
         atOnce(readers);
     }
 
-    /** Waits for the other readers after each two slabs. */
+    /** Waits for the other readers after every two slabs. */
     private Void readInStep(MountedBucket node, RepeatedData file, CyclicBarrier step) throws Exception {
         byte[] buffer = new byte[16 << 20];
         try (InputStream in = new TimedStream(Files.newInputStream(node.path().resolve(file.name())))) {
@@ -233,7 +233,7 @@ final class ShareNetworkIT {
         return null;
     }
 
-    /** After whatever has happened to the third node: it is one of the group, and gives and takes what nobody has read yet. */
+    /** After any fault of the third node: it is a member again, and sends and receives bytes not read before. */
     private void assertShares(TestData unread) throws Exception {
         say("one group again after " + awaitOneGroup() + " s");
         MountedBucket node = group.node(3);
@@ -252,7 +252,7 @@ final class ShareNetworkIT {
         });
     }
 
-    /** A node that has failed is asked again after some time, a minute at most. */
+    /** A failed node is contacted again after some time, at most a minute. */
     private static void eventually(String what, Callable<Boolean> condition) throws Exception {
         Await.until(what, CacheGroup.PATIENCE, Duration.ofMillis(500), condition);
     }
@@ -386,7 +386,7 @@ final class ShareNetworkIT {
     @Test
     void aNodeJoinsWhileOthersRead_andServesSoon() throws Exception {
         bucket.put(huge);
-        start(1, "--metadata-ttl", "0s", "--metadata-negative-ttl", "0s"); // sees at once what is new
+        start(1, "--metadata-ttl", "0s", "--metadata-negative-ttl", "0s"); // sees new names immediately
         start(2);
         awaitOneGroup();
         AtomicBoolean serves = new AtomicBoolean();
@@ -396,7 +396,7 @@ final class ShareNetworkIT {
             long mounted = System.nanoTime();
             for (int round = 0; !serves.get(); round++) {
                 assertThat(seconds(mounted)).as("seconds until it serves").isLessThan(60);
-                List<TestData> fresh = files("fresh-" + round, 12); // it owns a third
+                List<TestData> fresh = files("fresh-" + round, 12); // the new node owns a third
                 bucket.putAll(fresh);
                 read(group.node(1), fresh);
                 serves.set(hasServed(metrics));
@@ -407,7 +407,7 @@ final class ShareNetworkIT {
         read(group.node(3), List.of(large));
     }
 
-    /** A command that asks would take longer on a machine that is busy than what it is to measure. */
+    /** A command would take longer on a busy machine than the time to be measured. */
     private static boolean hasServed(String metrics) throws IOException {
         try (InputStream in =
                 URI.create("http://" + metrics + "/metrics").toURL().openStream()) {
@@ -423,7 +423,7 @@ final class ShareNetworkIT {
     @Test
     void anOwnersDiskReturnsWrongBytes_nobodyElseReadsThem_whileItRunsAndLater() throws Exception {
         bucket.put(huge);
-        startGroup("--memory", "64MiB"); // less than each owns of the file
+        startGroup("--memory", "64MiB"); // less than each node owns of the file
         MountedBucket owner = group.node(2);
         eventually("the owner has stored its part", () -> {
             readAnew(group.node(1), huge);
@@ -453,7 +453,7 @@ final class ShareNetworkIT {
         say("damaged pages found after a restart: " + statistic(group.node(2), "corruptPages"));
     }
 
-    /** Reads what is not in the node's cache, whatever it has read before. */
+    /** Reads a file that is not in the node's cache, even if it was read before. */
     private void readAnew(MountedBucket node, TestData file) throws Exception {
         CacheGroup.penstock(node, "evict", file.name()).orThrow();
         read(node, List.of(file));
@@ -522,7 +522,7 @@ final class ShareNetworkIT {
 
         allRead(large, second);
 
-        assertThat(group.groups()).doesNotContain("forbidden"); // it signs by the store's clock
+        assertThat(group.groups()).doesNotContain("forbidden"); // it signs with the store's clock
     }
 
     @Test

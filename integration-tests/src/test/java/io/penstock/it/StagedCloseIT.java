@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code write.close: staged}: programs go on while the store is unreachable, and their files are uploaded later. */
+/** {@code write.close: staged}: programs continue while the store is unreachable; their files are uploaded later. */
 final class StagedCloseIT {
     private static final int MIB = 1 << 20;
     private static final long DEADLINE_SECONDS = 60;
@@ -47,7 +47,7 @@ final class StagedCloseIT {
                 wire.server(), scratch, "-o", "write.close=staged,metadata.ttl=10m,s3.connect-timeout=1s");
         bucket.bucket().put("d/old", "old ".repeat(30_000).getBytes(StandardCharsets.UTF_8));
         folder = bucket.mount().path().resolve("d");
-        // From here on the present names are known, and cached.
+        // From here on the present names are known and cached.
         assertThat(sh(folder, "ls && cat old | wc -c")).isEqualTo("old\n120000\n");
     }
 
@@ -89,7 +89,7 @@ final class StagedCloseIT {
         assertNothingIsUploaded();
         awaitMounts(bucket.mount().path().toString(), "4 files, 9MiB");
         wire.proxy().enable();
-        // Changed once more, most likely before the first upload.
+        // Changed again, most likely before the first upload.
         sh(folder, "echo again >> 'of 1' && truncate -s 5M 'of 9437201'");
         bucket.assertStored("d");
         assertThat(bucket.bucket().get("d/of 9437201")).hasSize(5 * MIB);
@@ -164,7 +164,7 @@ final class StagedCloseIT {
         return Program.run(scratch, command);
     }
 
-    /** Until penstock mounts shows a line of this process with both. */
+    /** Waits until penstock mounts shows a line of this process with both. */
     private void awaitMounts(String where, String left) throws Exception {
         List<String> command = new ArrayList<>(MountedBucket.penstock());
         command.add("mounts");

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A mount with a small heap whose ports strangers reach. */
+/** A mount with a small heap, whose ports strangers can reach. */
 @Timeout(300)
 final class StrangersIT {
     private static final S3Server SERVER = S3Server.shared();
     private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Map<String, String> SMALL_HEAP = Map.of("PENSTOCK_JAVA_OPTS", "-Xmx96m");
 
-    /** JGroups' cookie and version, and an address that a node claims to have. */
+    /** JGroups' cookie and version, and an address that a node claims. */
     private static final byte[] HELLO = ByteBuffer.allocate(15)
             .put("bela".getBytes(ISO_8859_1))
             .putShort((short) 10_567)
@@ -120,7 +120,7 @@ final class StrangersIT {
         }
     }
 
-    /** Three in a row. */
+    /** The first of three consecutive free ports. */
     private static int freePorts() {
         while (true) {
             try (ServerSocket first = new ServerSocket(0);

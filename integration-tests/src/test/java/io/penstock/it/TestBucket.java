@@ -34,7 +34,7 @@ import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** A bucket of its own, filled by a client other than the one under test, and removed when closed. */
+/** A separate bucket, filled by a client other than the one under test, and removed when closed. */
 final class TestBucket implements AutoCloseable {
     private static final long PART = 64L << 20;
     private static final int CONCURRENCY = 4;
@@ -42,7 +42,7 @@ final class TestBucket implements AutoCloseable {
     private static final int PRECONDITION_FAILED = 412;
     private static final int DELETE_TRIES = 50;
 
-    /** What one request of S3 may name. */
+    /** The maximum number of keys in one request of S3. */
     private static final int DELETED_AT_ONCE = 1_000;
 
     private static final long DELETE_PAUSE_NANOS = 100_000_000;
@@ -72,7 +72,7 @@ final class TestBucket implements AutoCloseable {
         s3.putObject(request -> request.bucket(name).key(key), RequestBody.fromBytes(content));
     }
 
-    /** An object of these bytes under the data's name, as large as it may be. */
+    /** Stores an object of these bytes under the data's name, of any size. */
     TestData put(TestData data) throws Exception {
         if (data.size() <= PART) {
             put(data.name(), data.bytes());
@@ -82,7 +82,7 @@ final class TestBucket implements AutoCloseable {
         return data;
     }
 
-    /** Many small objects, several at once. */
+    /** Stores many small objects, several at the same time. */
     void putAll(List<TestData> all) throws Exception {
         List<Callable<Void>> puts = new ArrayList<>();
         for (TestData data : all) {
@@ -118,7 +118,7 @@ final class TestBucket implements AutoCloseable {
                 request.bucket(name).key(data.name()).uploadId(id).multipartUpload(upload -> upload.parts(parts)));
     }
 
-    /** The part is sent once; the server makes the object of it. */
+    /** The part is sent once; the server builds the object from it. */
     void put(RepeatedData data) throws Exception {
         TestData part = put(data.part());
         String id = s3.createMultipartUpload(request -> request.bucket(name).key(data.name()))
@@ -160,7 +160,7 @@ final class TestBucket implements AutoCloseable {
         return s3.getObjectAsBytes(request -> request.bucket(name).key(key)).asByteArray();
     }
 
-    /** The same if it is there: MinIO lists objects a moment before they can be read. */
+    /** The content if the object exists: MinIO lists objects a moment before they can be read. */
     Optional<byte[]> find(String key) {
         try {
             return Optional.of(get(key));
@@ -175,8 +175,8 @@ final class TestBucket implements AutoCloseable {
     }
 
     /**
-     * The same for keys with this prefix. MinIO lists all uploads only of one whole key, or of the whole bucket, where
-     * it may go on listing some that have ended.
+     * The same for keys with this prefix. MinIO lists all uploads only for one whole key, or for the whole bucket,
+     * where it may continue to list some that have ended.
      */
     Map<String, String> unfinishedUploads(String prefix) {
         return listed(prefix).stream()
@@ -193,11 +193,11 @@ final class TestBucket implements AutoCloseable {
         try {
             abort(key, uploadId);
         } catch (NoSuchUploadException e) {
-            return; // as far as it is concerned, all is well
+            return; // it has ended, which is fine
         }
     }
 
-    /** How many parts the upload has; empty if there is no such upload. */
+    /** The number of the upload's parts; empty if there is no such upload. */
     OptionalInt parts(String key, String uploadId) {
         try {
             return OptionalInt.of(
@@ -219,7 +219,7 @@ final class TestBucket implements AutoCloseable {
         s3.abortMultipartUpload(request -> request.bucket(name).key(key).uploadId(uploadId));
     }
 
-    /** Of all objects below the prefix, also keys that XML has no characters for. */
+    /** Keys of all objects below the prefix, including keys that XML cannot represent. */
     List<String> keys(String prefix) {
         return s3
                 .listObjectsV2Paginator(
@@ -230,9 +230,7 @@ final class TestBucket implements AutoCloseable {
                 .toList();
     }
 
-    /**
-     * All objects as they are listed, with times in whole seconds, also objects whose keys XML has no characters for.
-     */
+    /** All objects as they are listed, with times in whole seconds, including those whose keys XML cannot represent. */
     List<StoredObject> objects() {
         return s3
                 .listObjectsV2Paginator(request -> request.bucket(name).encodingType(EncodingType.URL))
@@ -248,12 +246,12 @@ final class TestBucket implements AutoCloseable {
                 .toList();
     }
 
-    /** Lets everybody read and write, with or without credentials; on servers that have policies. */
+    /** Lets everybody read and write, with or without credentials, on servers that have policies. */
     void open() {
         allow("s3:*");
     }
 
-    /** Lets everybody do this, and nobody without credentials anything else. */
+    /** Allows everybody this action, and nobody without credentials any other. */
     void allow(String action) {
         String arns = "[\"arn:aws:s3:::%1$s\", \"arn:aws:s3:::%1$s/*\"]".formatted(name);
         s3.putBucketPolicy(request -> request.bucket(name).policy("""
@@ -262,19 +260,19 @@ final class TestBucket implements AutoCloseable {
             """.formatted(action, arns)));
     }
 
-    /** Withdraws what {@link #open} and {@link #allow} have granted. */
+    /** Withdraws the permissions of {@link #open} and {@link #allow}. */
     void shut() {
         s3.deleteBucketPolicy(request -> request.bucket(name));
     }
 
-    /** Whether the server makes an object only if nothing has its key. */
+    /** Whether the server can create an object only if its key does not exist. */
     boolean honoursConditionsOnPuts() {
         put("probe", new byte[0]);
         return isRefused(() -> s3.putObject(
                 request -> request.bucket(name).key("probe").ifNoneMatch("*"), RequestBody.fromBytes(new byte[0])));
     }
 
-    /** The same of copies. */
+    /** The same for copies. */
     boolean honoursConditionsOnCopies() {
         put("probe", new byte[0]);
         put("probe copied", new byte[0]);
@@ -295,7 +293,7 @@ final class TestBucket implements AutoCloseable {
     }
 
     private void deleteKeys(List<String> all) {
-        // XML, in which one request names many, has no characters for these.
+        // Requests for many are XML, which cannot represent these keys.
         all.stream().filter(TestBucket::hasControlCharacter).forEach(this::delete);
         List<String> keys =
                 all.stream().filter(key -> !hasControlCharacter(key)).toList();
@@ -325,7 +323,7 @@ final class TestBucket implements AutoCloseable {
     }
 
     /**
-     * Requests of a killed mount may arrive in between: MinIO then says that the bucket is not empty.
+     * Requests of a killed mount may arrive meanwhile: MinIO then reports that the bucket is not empty.
      *
      * @param last whether that is an error
      */

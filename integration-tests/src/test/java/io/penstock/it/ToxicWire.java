@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A network between mount and server that misbehaves as a test says: a Toxiproxy process, ended by {@link #close}. */
+/** A network between mount and server that a test makes misbehave: a Toxiproxy process, ended by {@link #close}. */
 final class ToxicWire implements AutoCloseable {
     private static final long START_NANOS = 30_000_000_000L;
 
@@ -25,7 +25,7 @@ final class ToxicWire implements AutoCloseable {
         this.behind = behind;
     }
 
-    /** Empty where there is no Toxiproxy: bin/test gets one where there is Go. */
+    /** Empty if there is no Toxiproxy: bin/test gets one where Go is installed. */
     static Optional<Path> binary() {
         Path ours = Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "toxiproxy-server");
         return Stream.concat(
@@ -78,7 +78,7 @@ final class ToxicWire implements AutoCloseable {
         }
     }
 
-    /** The server as it is seen through this. */
+    /** The server as seen through this. */
     S3Server server() {
         return behind;
     }
@@ -87,7 +87,7 @@ final class ToxicWire implements AutoCloseable {
         return proxy;
     }
 
-    /** Takes all faults away. */
+    /** Removes all faults. */
     void heal() throws IOException {
         for (Toxic toxic : proxy.toxics().getAll()) {
             toxic.remove();

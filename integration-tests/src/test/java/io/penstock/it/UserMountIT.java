@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Mounts without root's rights: by an ordinary user, through fusermount3, and over a device that a privileged parent has
- * opened and mounted. Needs root, to become that user.
+ * Mounts without root's privileges: by an ordinary user, through fusermount3, and on a device that a privileged parent
+ * has opened and mounted. Needs root, to become that user.
  */
 @Timeout(120)
 @Tag("alone")
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class UserMountIT {
     private static final S3Server SERVER = S3Server.shared();
 
-    /** The user nobody, who may read the build's files in any folder but has no other right. */
+    /** The user nobody, who may read the build's files in any folder but has no other privilege. */
     private static final String AS_USER = "setpriv --reuid=65534 --regid=65534 --clear-groups"
             + " --inh-caps=+dac_read_search --ambient-caps=+dac_read_search --";
 
@@ -54,7 +54,7 @@ final class UserMountIT {
         bucket = new TestBucket(SERVER);
         bucket.put(TestData.of("hello.bin", 4321));
         mountPoint = Files.createDirectory(scratch.resolve("mnt"));
-        // In containers the device is often root's alone; elsewhere udev opens it to all.
+        // In containers only root may use the device in many cases; elsewhere udev opens it to all.
         Program.shell(scratch, "stat -c %a /dev/fuse >device-mode; chmod 666 /dev/fuse")
                 .orThrow();
         Program.shell(scratch, "chown -R 65534:65534 . && chmod 755 .").orThrow();

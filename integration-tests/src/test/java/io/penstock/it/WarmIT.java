@@ -22,16 +22,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Data is brought in ahead of the job, and kept: penstock warm, unpin, evict and cache status. */
+/** Data is fetched ahead of the job, and kept: penstock warm, unpin, evict and cache status. */
 final class WarmIT {
     private static final long MIB = 1 << 20;
     private static final int SMALL = 60;
     private static final int LARGE = 4;
 
-    /** A small file takes one, a large one two. */
+    /** A small file takes one GET, a large one two. */
     private static final int GETS = SMALL + 2 * LARGE;
 
-    /** Names stay known however long commands take: by default for a minute. */
+    /** Names stay known no matter how long commands take: the default is a minute. */
     private static final String KNOWN = "metadata.ttl=10m";
 
     private static final S3Server SERVER = S3Server.shared();
@@ -88,20 +88,20 @@ final class WarmIT {
     }
 
     /**
-     * The most GETs that the mount sends for so many fetches. A GET that the server is slow with is sent once more: two to
-     * begin with, and three for a hundred responses, those to GETs that were sent again included.
+     * The maximum number of GETs that the mount sends for this many fetches. A GET with a slow response is sent again:
+     * two at first, and three for a hundred responses, including responses to repeated GETs.
      */
     private static int withSlowOnesAgain(int fetches) {
         return fetches + (200 + 3 * fetches) / (100 - 3);
     }
 
-    /** The mount's fetches. One whose response is slow may be several GETs. */
+    /** The mount's fetches. One with a slow response may be several GETs. */
     private static long fetches(MountedBucket mount) {
         String json = penstock(mount, "stats", "--once", "--json").orThrow();
         return number(json, "demandGets") + number(json, "readaheadGets");
     }
 
-    /** Of a path: bytes on NVMe in percent. */
+    /** The share of a path's bytes on NVMe, in percent. */
     private static int onNvme(MountedBucket mount, String path) {
         String json = penstock(mount, "cache status", path, "--json").orThrow();
         return (int) (100 * number(json, "nvme") / number(json, "bytes"));
@@ -204,7 +204,7 @@ final class WarmIT {
                 .toList();
         bucket.putAll(others);
         try (MountedBucket mount = mount("--cache-size", "64MiB")) {
-            penstock(mount, "warm", "set", "set/large/?.tar", "--pin").orThrow(); // the latter counts once
+            penstock(mount, "warm", "set", "set/large/?.tar", "--pin").orThrow(); // the overlap counts once
             verify(mount, others);
             assertThat(onNvme(mount, "set")).isEqualTo(100);
             assertThat(penstock(mount, "evict", "set/small").exit()).isOne();
@@ -257,7 +257,7 @@ final class WarmIT {
         try (MountedBucket mount = mount()) {
             String end = penstock(mount, "warm", "set/large/0.tar", "--bandwidth", "3MiB", "--json")
                     .orThrow();
-            assertThat(number(end, "seconds")).isGreaterThanOrEqualTo(1); // 9 MiB, of which some go ahead
+            assertThat(number(end, "seconds")).isGreaterThanOrEqualTo(1); // 9 MiB, the first of them without delay
             assertThat(onNvme(mount, "set/large/0.tar")).isEqualTo(100);
         }
     }

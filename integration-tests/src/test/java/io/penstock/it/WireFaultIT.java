@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A network that misbehaves between mount and server: the right bytes or an error in time, never wrong ones. */
+/** A misbehaving network between mount and server gives the right bytes or an error in time, never wrong bytes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class WireFaultIT {
     private static final int MIB = 1 << 20;

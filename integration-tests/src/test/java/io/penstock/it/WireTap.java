@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A proxy between a mount and its server that records the requests, and counts what the server sends: a mount's traffic, seen
- * from outside. It understands requests without a body only, which are all that a reading mount sends.
+ * A proxy between a mount and its server that records the requests, and counts the bytes that the server sends: a
+ * mount's traffic, seen from outside. It understands only requests without a body; a reading mount sends no others.
  */
 final class WireTap implements AutoCloseable {
     private static final String END_OF_HEADERS = "\r\n\r\n";
@@ -54,7 +54,7 @@ final class WireTap implements AutoCloseable {
         return gets;
     }
 
-    /** The bytes of responses, their heads too, since the last call. */
+    /** The bytes of responses, including their heads, since the last call. */
     long drainSentBytes() {
         return sent.sumThenReset();
     }
@@ -90,7 +90,7 @@ final class WireTap implements AutoCloseable {
                 out.write(buffer, 0, n);
             }
         } catch (IOException closed) {
-            // Either side hung up: the other side is closed too.
+            // One side closed its connection: the other side is also closed.
         }
     }
 

@@ -36,7 +36,7 @@ final class WriteCallsIT {
         }
     }
 
-    /** Runs Python there; a failed assertion or any exception fails the test. */
+    /** Runs Python in the folder; a failed assertion or any exception fails the test. */
     private static String python(Path dir, String script, Object... arguments) {
         Object[] all = new Object[arguments.length + 1];
         all[0] = "import errno, mmap, os, sys\n" + script;
@@ -135,7 +135,7 @@ final class WriteCallsIT {
         bucket.assertHolds("exclusive", "f", bytes("mine"));
     }
 
-    /** As flock(1) makes its file. */
+    /** As flock(1) creates its file. */
     @Test
     void openCreatingToBeReadOnly_lockFile_opensAgainAndCanBeWritten() throws Exception {
         python(bucket.folder("lock"), """
@@ -184,7 +184,7 @@ final class WriteCallsIT {
         bucket.assertHolds("truncating", "f", bytes("again"));
     }
 
-    /** The kernel may itself read a file that nobody wrote when it was opened: that handle keeps its version. */
+    /** The kernel may read a file directly if it was not being written when opened: that handle keeps its version. */
     @Test
     void write_whatOthersHaveOpen_isReadByAllButPassedThroughHandles() throws Exception {
         python(bucket.folder("open"), """
@@ -207,7 +207,7 @@ final class WriteCallsIT {
         bucket.assertHolds("open", "f", bytes("NEW" + "old".repeat(999_999)));
     }
 
-    /** The written bytes are in the journal when the call returns; WriteCrashIT shows that by a kill. */
+    /** The written bytes are in the journal when the call returns; WriteCrashIT proves that by a kill. */
     @Test
     void openSynchronous_eachWrite_isReadAtOnceByOthers() throws Exception {
         python(bucket.folder("synchronous"), """
@@ -292,7 +292,7 @@ final class WriteCallsIT {
         bucket.assertHolds("fallocate", expected);
     }
 
-    /** libfuse 2 hands no lseek on: all is data there. */
+    /** libfuse 2 does not pass on lseek: everything is data there. */
     @Test
     void lseek_forDataAndHoles_knowsWhatIsNotCommitted() throws Exception {
         python(bucket.folder("seek"), """

@@ -31,29 +31,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Programs write through a mount to a slow store, and the mount is killed at random moments, again and again on the
- * same cache folder. All content that an fsync, a close, a rename or a removal has promised is there each time: through
- * the mount, and after the uploads have ended from the bucket alone.
+ * Programs write through a mount to a slow store, and the mount is killed at random moments, repeatedly with the same
+ * cache folder. All content promised by an fsync, a close, a rename or a removal is there each time: through the mount,
+ * and, once the uploads have ended, in the bucket alone.
  *
- * <p>It is killed 6 times, with {@code penstock.test.full} 50 times, and N times with {@code
- * -Dpenstock.crash.rounds=N}. The times follow from {@code -Dpenstock.seed=S}, which each run prints, as far as threads
- * and servers let them. Most of the test is the same with either binding, and starting mounts takes time: where the
- * second binding runs it, it has a fifth of the rounds, the first the others.
+ * <p>It is killed 6 times, 50 times with {@code penstock.test.full}, and N times with
+ * {@code -Dpenstock.crash.rounds=N}. The times follow from {@code -Dpenstock.seed=S}, which each run prints, as far as
+ * threads and servers allow. Most of the test is the same with either binding, and starting mounts takes time: if the
+ * second binding runs it, it has a fifth of the rounds, and the first the others.
  */
 final class WriteCrashIT {
     private static final int WRITERS = 3;
 
-    /** Of which some find an upload to go on with; of a few, by chance none does. */
+    /** Enough rounds that some resume an upload; with only a few, by chance none might. */
     private static final int MANY_ROUNDS = 20;
 
     private static final int ROUNDS_AN_EPOCH = 10;
 
     private static final Duration ROUND_LIMIT = Duration.ofMinutes(1);
 
-    /** Slower than programs write, on a loaded machine too: a round finds something that is staged and not uploaded. */
+    /** Slower than programs write, even on a loaded machine: a round finds content that is staged but not uploaded. */
     private static final long BYTES_PER_SECOND = 8 << 20;
 
-    /** How long a round waits for that, and for the commit at which it is to end, before it ends without. */
+    /** How long a round waits for that, and for the commit at which it should end, before it ends without. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final S3Server SERVER = S3Server.shared();
@@ -104,7 +104,7 @@ final class WriteCrashIT {
         }
         System.out.println("%d rounds, %d with something staged, %d while a commit was under way; uploads resumed: %d"
                 .formatted(rounds, roundsWithStaging, roundsCompleting, uploadsResumed));
-        // Most have something staged; how many is chance, and a slow machine's.
+        // Most have staged content; how many depends on chance and on the machine.
         assertThat(roundsWithStaging).isGreaterThan(rounds / 4);
         if (rounds >= MANY_ROUNDS) {
             assertThat(uploadsResumed).isPositive();
@@ -127,7 +127,7 @@ final class WriteCrashIT {
     }
 
     private MountedBucket mount(boolean staged) throws Exception {
-        // Few uploads at a time, so that some parts are up while others are not.
+        // Few uploads at a time, so that some parts are uploaded while others are not.
         return MountedBucket.mount(
                 front.fronted(),
                 bucket.name(),
@@ -152,7 +152,7 @@ final class WriteCrashIT {
                 roundsCompleting++;
             }
             mount.killAndLeave();
-            front.awaitEndOfConnections(); // otherwise a PUT might come after the next mount's deletion
+            front.awaitEndOfConnections(); // otherwise a PUT might arrive after the next mount's deletion
             for (Future<IOException> end : ends) {
                 end.get();
             }
@@ -163,7 +163,7 @@ final class WriteCrashIT {
         }
     }
 
-    /** After so many commits, the store makes the following ones, but their responses are lost. */
+    /** After this many commits, the store executes the next ones, but their responses are lost. */
     private Semaphore loseCommits(int after) {
         Semaphore lost = new Semaphore(0);
         Semaphore passing = new Semaphore(after);
@@ -187,13 +187,13 @@ final class WriteCrashIT {
         }
     }
 
-    /** Its end, after the lines that give the reason of a failure. */
+    /** The end of the log, after the lines that give the reason of a failure. */
     private static String end(String log) {
         return log.lines().filter(line -> line.contains(" ERROR ")).collect(Collectors.joining("\n")) + "\n...\n"
                 + log.substring(Math.max(0, log.length() - 4_000));
     }
 
-    /** The time until the kill counts from here, however slowly the machine brings the writers so far. */
+    /** The time until the kill counts from here, no matter how long the writers take so far. */
     private void awaitStaged() throws Exception {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!hasStaged() && System.nanoTime() < deadline) {
@@ -207,7 +207,7 @@ final class WriteCrashIT {
         }
     }
 
-    /** Whether uploads of earlier rounds were completed without sending all of their parts again. */
+    /** Counts uploads of earlier rounds that were completed without sending all of their parts again. */
     private void noteResumed() {
         Map<String, Set<String>> now = new HashMap<>();
         for (S3Front.Request request : front.drainRequests()) {
@@ -262,7 +262,7 @@ final class WriteCrashIT {
     }
 
     /**
-     * Except uploads whose ids were not in the journal yet when the mount was killed, and those of probes: no journal
+     * Except uploads whose ids were not yet in the journal when the mount was killed, and those of probes: no journal
      * names them.
      */
     private void assertNoUploadIsLeft() {

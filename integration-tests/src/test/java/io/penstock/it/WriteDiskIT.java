@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A staging folder on a disk that is full or fails: writing goes on. Needs root, to make such disks. */
+/** A staging folder on a full or failing disk: writing continues. Needs root, to create such disks. */
 @Timeout(240)
 final class WriteDiskIT {
     private static final int MIB = 1 << 20;
@@ -58,7 +58,7 @@ final class WriteDiskIT {
     }
 
     /**
-     * Writes the data with an fsync after each {@code syncEvery} bytes, and reads it back, through the mount and from
+     * Writes the data with an fsync after every {@code syncEvery} bytes, and reads it back, through the mount and from
      * the bucket.
      */
     private void writeAndVerify(MountedBucket mount, TestData data, int syncEvery) throws Exception {
@@ -110,7 +110,7 @@ final class WriteDiskIT {
             try (FileChannel channel = FileChannel.open(mount.path().resolve(across.name()), CREATE, WRITE)) {
                 write(channel, across, 0, 20L * MIB);
                 channel.force(true);
-                // As ext4 does by itself after an I/O error: everything that writes fails with EROFS from here on.
+                // As ext4 does after an I/O error: from here on, all writes fail with EROFS.
                 Program.shell(scratch, "mount -o remount,abort \"$1\"; touch \"$1\"/probe", disk);
                 write(channel, across, 20L * MIB, across.size());
                 channel.force(true);

@@ -34,15 +34,15 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server and a network that misbehave while files are written. Writes wait for a fault that ends; close and fsync
- * report in time one that does not; no written byte is lost.
+ * A server and a network that misbehave while files are written. Writes wait for temporary faults to end; close and
+ * fsync report permanent ones in time; no written byte is lost.
  */
 @Timeout(240)
 final class WriteFaultIT {
     private static final int MIB = 1 << 20;
     private static final S3Server SERVER = S3Server.shared();
 
-    /** Where the wire is silent: elsewhere a loaded server may take its time. */
+    /** For tests with a silent wire: in others a loaded server may be slow. */
     private static final String TIMEOUTS = ",s3.connect-timeout=1s,s3.read-timeout=2s";
 
     @TempDir
@@ -87,7 +87,7 @@ final class WriteFaultIT {
         data.verify(0, ByteBuffer.wrap(bucket.get(data.name())));
     }
 
-    /** The first of these requests are treated so. */
+    /** Treats the first of these requests this way. */
     private AtomicInteger treatFirst(int count, Predicate<S3Front.Request> which, Treatment how) {
         AtomicInteger left = new AtomicInteger(count);
         front.treat(request ->
@@ -159,7 +159,7 @@ final class WriteFaultIT {
         written.forEach(this::assertStored);
     }
 
-    /** A shell redirects with dup2(2), which drops the error of the close that it implies. */
+    /** A shell redirects with dup2(2), which drops the error of the implied close. */
     @Test
     @DisabledIfSystemProperty(
             named = "penstock.test.binding",
@@ -201,7 +201,7 @@ final class WriteFaultIT {
         }
     }
 
-    /** The children of a program with a small open log, and the program's end, while the store does not answer. */
+    /** Child processes of a program with a small open log, and the program's end, while the store does not respond. */
     @Test
     @DisabledIfSystemProperty(
             named = "penstock.test.binding",

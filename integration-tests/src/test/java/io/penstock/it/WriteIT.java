@@ -17,7 +17,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs write the same files through a mount as they would write to a disk, and these stay. */
+/** Programs write the same files through a mount as to a disk, and the files stay. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class WriteIT {
     private static final int MIB = 1 << 20;
@@ -94,7 +94,7 @@ final class WriteIT {
             """, source);
     }
 
-    /** Larger than one request copies. */
+    /** Larger than one request can copy. */
     @Tag("long")
     @Test
     void mv_ofALargeFile_isCopiedByTheStoreInParts() throws Exception {
@@ -152,7 +152,7 @@ final class WriteIT {
             """);
     }
 
-    /** A shell and its children close their shared descriptors while other processes write on. */
+    /** A shell and its children close their shared descriptors while other processes continue to write. */
     @Test
     void descriptors_duplicatedAndInherited_areWrittenToTheLast() throws Exception {
         bucket.assertSameAsOnDisk("descriptors", """
@@ -188,7 +188,7 @@ final class WriteIT {
             """);
     }
 
-    /** The children's closes would commit what is there so far, each time anew. */
+    /** Each child's close would commit the content so far again. */
     @Test
     @DisabledIfSystemProperty(
             named = "penstock.test.binding",
@@ -355,7 +355,7 @@ final class WriteIT {
     }
 
     /**
-     * A zip file written with seeks back into its written part, beside the old file, which it replaces once it is
+     * A zip file written with seeks back into its written part, next to the old file, which it replaces once it is
      * durable.
      */
     @Tag("long")

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Content that cannot be uploaded by itself, and the command that resolves it; the uploads that are aborted, and those
- * that are not.
+ * Content that cannot be uploaded automatically, and the command that resolves it; which uploads are aborted, and which
+ * are not.
  */
 @Timeout(240)
 final class WriteRecoverIT {
@@ -81,7 +81,7 @@ final class WriteRecoverIT {
         }
     }
 
-    /** Leaves "mine" behind for each key, where another client has put "theirs" before the commit. */
+    /** Leaves "mine" staged for each key, where another client has stored "theirs" before the commit. */
     private void makeConflicts(String... keys) throws Exception {
         try (MountedBucket mount = mount()) {
             for (String key : keys) {
@@ -128,7 +128,7 @@ final class WriteRecoverIT {
         assertThat(stored("d/one")).isEqualTo("mine");
         assertThat(stored("d/two")).isEqualTo("theirs");
 
-        makeConflicts("d/two"); // once more
+        makeConflicts("d/two"); // again
         Program.Result last = recover("--commit");
         assertThat(last.exit()).isEqualTo(1);
         assertThat(last.out())
@@ -142,7 +142,7 @@ final class WriteRecoverIT {
         assertThat(staged()).isEmpty();
     }
 
-    /** A script that drains a node must not take them for uploaded. */
+    /** A script that drains a node must not consider them uploaded. */
     @Test
     @DisabledIfSystemProperty(named = "penstock.test.binding", matches = "jnr", disabledReason = ONCE)
     void umount_filesOfAnEarlierMountWait_saysSo() throws Exception {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Programs that write at random and check their reads: fsx, every kind of change of one file in turn, and fio. The
- * memory for written bytes is as small as it may be, so that most of them are staged, and read back from there.
+ * memory for written bytes is the minimum, so that most of them are staged and read back from disk.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WriteStressIT {
@@ -54,9 +54,9 @@ class WriteStressIT {
         }
     }
 
-    /** What fsx does. */
+    /** The changes that fsx makes. */
     enum Exercise {
-        /** Mostly within one block, with and without mmap, committed now and then. */
+        /** Mostly within one block, with and without mmap, and sometimes committed. */
         SMALL(256 << 10, 64 << 10, TestTier.choose(10_000, 200_000), 0.1),
 
         /** Several blocks and parts, of which most are staged. */
@@ -74,7 +74,7 @@ class WriteStressIT {
             this.closes = closes;
         }
 
-        /** Without msync after each mapped write, which would be an fsync each, and so test the disk. */
+        /** Without msync after each mapped write: each would be an fsync, and so test the disk. */
         private String configuration() {
             return """
                 flen = %d
@@ -155,7 +155,7 @@ class WriteStressIT {
         fio(folder, how + " --verify_only").orThrow();
     }
 
-    /** Bytes that are read back before the file is closed are not committed yet. */
+    /** Bytes that are read back before the file is closed have not been committed. */
     private Program.Result fio(String folder, String how) throws Exception {
         List<String> command = new ArrayList<>(List.of("fio", "--name=write", "--rw=randwrite", "--size=16m"));
         command.add("--filename=" + bucket.folder(folder).resolve("file"));

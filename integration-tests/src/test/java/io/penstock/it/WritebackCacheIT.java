@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The differences where the kernel collects written bytes: only the kernel knows a file's size, and the bytes that it
- * has not sent.
+ * The differences if the kernel collects written bytes: only the kernel knows a file's size, and the bytes that it has
+ * not sent.
  */
 @Timeout(240)
 final class WritebackCacheIT {
@@ -117,7 +117,7 @@ final class WritebackCacheIT {
                 for (int i = 0; i < 100; i++) {
                     channel.write(ByteBuffer.wrap(new TestData("block", BLOCK, i).bytes()), 10L * i * BLOCK);
                 }
-                // When cp looks for holes, it must not take unsent bytes for one.
+                // When cp looks for holes, unsent bytes must not look like one.
                 WrittenBucket.sh(mount.path(), "cp --sparse=always --reflink=never file copy && cmp file copy");
                 WrittenBucket.sh(mount.path(), "cp --reflink=auto file again && cmp file again");
             }
@@ -146,7 +146,7 @@ final class WritebackCacheIT {
         assertThat(bucket.get("file")).isEqualTo(content);
     }
 
-    /** The kernel may have sent by then what was written after the fsync; it need not. */
+    /** The kernel may or may not have sent the bytes written after the fsync by then. */
     @Test
     void rename_ofWhatIsBeingWritten_movesWhatWasSyncedAndTheRestFollows() throws Exception {
         put("file", "0123456789");
@@ -167,7 +167,7 @@ final class WritebackCacheIT {
         }
     }
 
-    /** After it the kernel sends the time of the last write once more, with no handle: fuse_update_ctime in fs/fuse/dir.c. */
+    /** Then the kernel sends the last write's time again, without a handle: fuse_update_ctime in fs/fuse/dir.c. */
     @Test
     void rename_ofAClosedFile_copiesItOnce() throws Exception {
         put("theirs", "0123456789");

@@ -17,9 +17,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A mount that tests write through, each in a folder of its own. The written files are compared with the expected ones
- * three times: as the mount shows them, as the bucket has them, and, after all tests of a class, as another mount with
- * an empty cache folder shows them.
+ * A mount that tests write through, each in its own folder. The written files are compared with the expected ones three
+ * times: in the mount, in the bucket, and, after all tests of a class, in another mount with an empty cache folder.
  */
 final class WrittenBucket implements AutoCloseable {
     /** Empty files and deletions reach the bucket shortly after close(2); a staged close may take longer. */
@@ -42,7 +41,7 @@ final class WrittenBucket implements AutoCloseable {
         this(S3Server.shared(), scratch, options);
     }
 
-    /** @param server the server that the mount is given */
+    /** @param server the mount's server */
     WrittenBucket(S3Server server, Path scratch, String... options) throws Exception {
         this.server = server;
         this.scratch = scratch;
@@ -74,29 +73,29 @@ final class WrittenBucket implements AutoCloseable {
         return Files.createDirectories(disk.resolve(name));
     }
 
-    /** Runs a shell script there, and returns its output; a command that fails in it fails the test. */
+    /** Runs a shell script in the folder, and returns its output. If a command in it fails, the test fails. */
     static String sh(Path dir, String script, Object... arguments) {
         return Program.shell(dir, "set -euo pipefail\n" + script, arguments).orThrow();
     }
 
-    /** A script does, prints and leaves the same in the mount as on disk. */
+    /** A script has the same effects and output in the mount as on disk. */
     void assertSameAsOnDisk(String folder, String script, Object... arguments) throws Exception {
         String onDisk = sh(onDisk(folder), script, arguments);
         assertThat(sh(folder(folder), script, arguments)).isEqualTo(onDisk);
         assertHolds(folder, onDisk(folder));
     }
 
-    /** The folder holds the same as one on disk does. */
+    /** The folder has the same content as one on disk. */
     void assertHolds(String folder, Path reference) throws Exception {
         assertHolds(folder, snapshot(reference));
     }
 
-    /** The folder holds one file. */
+    /** The folder has exactly one file. */
     void assertHolds(String folder, String file, byte[] content) throws Exception {
         assertHolds(folder, Map.of(file, digest(content)));
     }
 
-    /** The bucket has the same files in the folder as the mount shows. */
+    /** The bucket has the same files in the folder as the mount. */
     void assertStored(String folder) throws Exception {
         assertHolds(folder, snapshot(folder(folder)));
     }
@@ -117,7 +116,7 @@ final class WrittenBucket implements AutoCloseable {
         assertThat(stored(folder)).as("as the bucket has it").isEqualTo(files);
     }
 
-    /** Objects below the folder but for the markers of directories. */
+    /** Objects below the folder except markers of directories. */
     private Map<String, String> stored(String folder) {
         Map<String, String> stored = new TreeMap<>();
         for (String key : bucket.keys(folder + "/")) {
@@ -150,7 +149,7 @@ final class WrittenBucket implements AutoCloseable {
         mount = MountedBucket.mount(server, bucket.name(), scratch, options);
     }
 
-    /** The state of each path below the folder: a directory, or a file of this size and sum. */
+    /** The state of each path below the folder: a directory, or a file with its size and sum. */
     private static Map<String, String> snapshot(Path folder) throws IOException {
         List<Path> all;
         try (Stream<Path> paths = Files.walk(folder)) {
@@ -163,7 +162,7 @@ final class WrittenBucket implements AutoCloseable {
         return content;
     }
 
-    /** A symbolic link's is that of its object, which is empty. */
+    /** A symbolic link's state is that of its object, which is empty. */
     private static String state(Path path) throws IOException {
         if (Files.isSymbolicLink(path)) {
             return digest(new byte[0]);

@@ -1,4 +1,4 @@
-/** Real mounts of real buckets, each served by a process of its own, driven by the programs that users run. */
+/** Real mounts of real buckets, each served by a separate process, used by the programs that users run. */
 @NullMarked
 package io.penstock.it;
 
