@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
 public final class KeptFile {
     private static final int CHUNK = 1 << 20;
 
-    /** The reason of a version that {@link #commit} leaves alone. Journals have it: another text would not be known. */
+    /** The reason of a version that {@link #commit} refuses. */
     private static final String OLDER =
             "a later version of it was written, and --commit uploads only that; --export copies this one, too";
 
     private final WrittenFile file;
     private final Recovery.Found found;
-    private @Nullable String reason;
+    private boolean older;
 
     KeptFile(WrittenFile file, Recovery.Found found) {
         this.file = file;
         this.found = found;
-        this.reason = found.state().keptFor();
+        this.older = found.state().isOlder();
     }
 
     WrittenFile file() {
@@ -55,9 +55,9 @@ public final class KeptFile {
         return file.modified();
     }
 
-    /** Why it could not be committed; null if it has not come to that yet. */
+    /** Why it could not be committed; null if that was not tried yet. */
     public @Nullable String reason() {
-        return reason;
+        return older ? OLDER : found.state().keptFor();
     }
 
     /** The file that holds the written data, at its offsets. */
@@ -65,21 +65,20 @@ public final class KeptFile {
         return found.staged().where();
     }
 
-    /** A later version of the file waits, too. */
+    /** A later version of the file waits too. */
     void setOlder() {
-        reason = OLDER;
+        older = true;
     }
 
     boolean isOlder() {
-        return OLDER.equals(reason);
+        return older;
     }
 
-    /** Has later runs know, when the later version is in the bucket, that this one is older. */
+    /** Lets later runs know that this version is older once the later one is in the bucket. */
     void recordOlder() throws IOException {
-        boolean isRecorded = OLDER.equals(found.state().keptFor());
-        if (isOlder()
-                && !isRecorded
-                && !new FileJournal(found.staged(), found::opened).amend(new JournalRecord.Kept(OLDER))) {
+        if (older
+                && !found.state().isOlder()
+                && !new FileJournal(found.staged(), found::opened).amend(new JournalRecord.Older())) {
             throw new IOException("the journal of " + where() + " cannot be written");
         }
     }

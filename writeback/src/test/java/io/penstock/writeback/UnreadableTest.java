@@ -226,7 +226,7 @@ final class UnreadableTest {
         String journal = name(files, StagedFile.JOURNAL);
         byte[] ours = content(files, journal);
         try (DataFile file = files.open(journal)) {
-            file.write(7, ByteBuffer.wrap(new byte[] {2}));
+            file.write(7, ByteBuffer.wrap(new byte[] {(byte) (ours[7] + 1)}));
         }
         try (TestMount older = new TestMount(store, files, TestConfig.withMemory(4))) {
             assertThat(older.writeback.unreadable()).singleElement().satisfies(file -> {

@@ -15,7 +15,7 @@ public final class Journal implements AutoCloseable {
      * program gets here by some 100,000 fsyncs of a file that it keeps open.
      */
     private static final RecordLog.Format<JournalRecord> FORMAT = new RecordLog.Format<>(
-            0x50454e53_4a4e4c_01L, // "PENSJNL", version 1
+            0x50454e53_4a4e4c_02L, // "PENSJNL", version 2
             true,
             64L << 20,
             JournalRecord::encode,

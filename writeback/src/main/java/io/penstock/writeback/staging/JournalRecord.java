@@ -11,7 +11,6 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -19,8 +18,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record of a journal. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. The
- * type 3 is that of the log's own marks; 4 and 10 had no operations.
+ * A record of a journal. Encoded as a type byte and the fields in order, big-endian, strings as modified UTF-8. Type 3
+ * marks the log's own records.
  */
 public sealed interface JournalRecord {
     /**
@@ -87,17 +86,21 @@ public sealed interface JournalRecord {
      */
     record Sent(OperationId operation, long size) implements JournalRecord {}
 
-    /** It cannot be committed by itself. */
+    /** It cannot be committed automatically. */
     record Kept(String reason) implements JournalRecord {}
+
+    /** A later version of the file waits too, or was committed: this one is never committed. */
+    record Older() implements JournalRecord {}
 
     default void encode(DataOutputStream to) throws IOException {
         switch (this) {
             case Opened(String namespace, String key, ObjectVersion base, ObjectVersion replaced, boolean renamed) -> {
-                to.writeByte(renamed ? 13 : 1);
+                to.writeByte(1);
                 to.writeUTF(namespace);
                 to.writeUTF(key);
                 encode(base, to);
                 encode(replaced, to);
+                to.writeBoolean(renamed);
             }
             case Written(
                     long size,
@@ -107,19 +110,17 @@ public sealed interface JournalRecord {
                     List<ByteRange> zeroed,
                     List<ByteRange> data,
                     SortedMap<String, String> kept) -> {
-                to.writeByte(kept.isEmpty() ? 2 : 12);
+                to.writeByte(2);
                 to.writeLong(size);
                 to.writeLong(baseEnd);
                 to.writeLong(cut);
                 encode(modified, to);
                 encode(zeroed, to);
                 encode(data, to);
-                if (!kept.isEmpty()) {
-                    encode(kept, to);
-                }
+                encode(kept, to);
             }
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
-                to.writeByte(14);
+                to.writeByte(4);
                 to.writeUTF(upload.key());
                 to.writeUTF(upload.id());
                 to.writeUTF(upload.operation().text());
@@ -145,13 +146,14 @@ public sealed interface JournalRecord {
             }
             case Dropped() -> to.writeByte(8);
             case Withdrawn() -> to.writeByte(9);
+            case Older() -> to.writeByte(12);
             case Sent(OperationId operation, long size) -> {
-                to.writeByte(15);
+                to.writeByte(11);
                 to.writeUTF(operation.text());
                 to.writeLong(size);
             }
             case InData(int generation) -> {
-                to.writeByte(11);
+                to.writeByte(10);
                 to.writeInt(generation);
             }
         }
@@ -161,9 +163,10 @@ public sealed interface JournalRecord {
     static JournalRecord decode(DataInputStream from) throws IOException {
         int type = from.readByte();
         return switch (type) {
-            case 1, 13 ->
-                new Opened(from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from), type == 13);
-            case 2, 12 ->
+            case 1 ->
+                new Opened(
+                        from.readUTF(), from.readUTF(), decodeVersion(from), decodeVersion(from), from.readBoolean());
+            case 2 ->
                 new Written(
                         from.readLong(),
                         from.readLong(),
@@ -171,8 +174,8 @@ public sealed interface JournalRecord {
                         decodeInstant(from),
                         decodeRanges(from),
                         decodeRanges(from),
-                        type == 2 ? Collections.emptySortedMap() : decodeHeaders(from));
-            case 14 ->
+                        decodeHeaders(from));
+            case 4 ->
                 new UploadCreated(
                         new MultipartUpload(from.readUTF(), from.readUTF(), new OperationId(from.readUTF())),
                         new PartLayout(from.readLong(), from.readInt(), from.readLong(), from.readInt()));
@@ -182,8 +185,9 @@ public sealed interface JournalRecord {
             case 7 -> new Kept(from.readUTF());
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
-            case 11 -> new InData(from.readInt());
-            case 15 -> new Sent(new OperationId(from.readUTF()), from.readLong());
+            case 10 -> new InData(from.readInt());
+            case 11 -> new Sent(new OperationId(from.readUTF()), from.readLong());
+            case 12 -> new Older();
             default -> throw new IOException("no such record: " + type);
         };
     }

@@ -52,6 +52,7 @@ public final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Withdrawn withdrawn;
 
     private @Nullable Kept kept;
+    private boolean older;
 
     @Override
     public void accept(JournalRecord record) {
@@ -74,6 +75,7 @@ public final class JournalState implements Consumer<JournalRecord> {
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadEnded(String id) -> end(id);
             case Kept entry -> kept = entry;
+            case JournalRecord.Older() -> older = true;
             case Withdrawn entry -> withdrawn = entry;
             case JournalRecord.Sent entry -> sentSince.add(entry);
             case Dropped() -> written = null;
@@ -108,6 +110,9 @@ public final class JournalState implements Consumer<JournalRecord> {
         }
         if (kept != null) {
             records.add(kept);
+        }
+        if (older) {
+            records.add(new JournalRecord.Older());
         }
         return records;
     }
@@ -177,7 +182,12 @@ public final class JournalState implements Consumer<JournalRecord> {
         return withdrawn != null;
     }
 
-    /** Why it cannot be committed by itself; null if that has not been found. */
+    /** Whether a later version of the file was waiting when a process looked last. */
+    public boolean isOlder() {
+        return older;
+    }
+
+    /** Why it cannot be committed automatically; null if that has not been found. */
     @Nullable
     public String keptFor() {
         return kept == null ? null : kept.reason();
