@@ -60,7 +60,7 @@ final class MemoryServer {
             try (Mount mount = Binding.valueOf(args[0])
                     .mount(
                             () -> KernelBinding.mount(files, options, CallObserver.NONE),
-                            () -> JnrBinding.mount(files, options, CallObserver.NONE))
+                            () -> new JnrBinding().mount(files, options, CallObserver.NONE))
                     .mount()) {
                 serve(mount);
                 mount.unmount(Duration.ofSeconds(10));

@@ -1,14 +1,14 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Configuration;
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.ConfigurationFile;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.config.MountOptionList;
-import io.penstock.cli.config.Setting;
-import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.config.Settings;
-import io.penstock.cli.config.WriteSettings;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.ConfigurationFile;
+import io.penstock.settings.Host;
+import io.penstock.settings.MountOptionList;
+import io.penstock.settings.Setting;
+import io.penstock.settings.SettingSource;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,16 +1,16 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.demo.Demo;
-import io.penstock.cli.demo.DemoFolder;
-import io.penstock.cli.demo.DemoMount;
-import io.penstock.cli.demo.DemoNames;
-import io.penstock.cli.demo.DemoShare;
-import io.penstock.cli.process.Folders;
-import io.penstock.cli.process.RefusedException;
-import io.penstock.cli.process.StopSignal;
+import io.penstock.demo.Demo;
+import io.penstock.demo.DemoFolder;
+import io.penstock.demo.DemoMount;
+import io.penstock.demo.DemoNames;
+import io.penstock.demo.DemoShare;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.serve.mount.StopSignal;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

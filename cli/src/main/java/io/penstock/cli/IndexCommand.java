@@ -1,17 +1,17 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.mount.MountPlan;
-import io.penstock.cli.mount.Target;
-import io.penstock.cli.process.Reason;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.inventory.IndexWriter;
 import io.penstock.metadata.BucketListing;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.serve.mount.MountPlan;
+import io.penstock.serve.mount.Target;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

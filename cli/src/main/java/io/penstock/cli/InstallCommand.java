@@ -2,13 +2,13 @@ package io.penstock.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.penstock.cli.config.Host;
-import io.penstock.cli.process.Folders;
-import io.penstock.cli.process.Launcher;
-import io.penstock.cli.process.Reason;
-import io.penstock.cli.process.RefusedException;
-import io.penstock.cli.process.Version;
 import io.penstock.core.Digests;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.Launcher;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.settings.process.Version;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cli.config.ByteSizes;
-import io.penstock.cli.control.JobStatus;
-import io.penstock.cli.control.JobStatus.State;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
+import io.penstock.serve.control.JobStatus;
+import io.penstock.serve.control.JobStatus.State;
+import io.penstock.serve.control.Json;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;

@@ -1,15 +1,14 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.UnknownName;
-import io.penstock.cli.log.Logging;
-import io.penstock.cli.process.RefusedException;
-import io.penstock.cli.process.Secrets;
-import io.penstock.cli.process.StandardOutput;
-import io.penstock.cli.process.Version;
 import io.penstock.core.Printable;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.serve.log.Logging;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.UnknownName;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.settings.process.Secrets;
+import io.penstock.settings.process.StandardOutput;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
@@ -33,7 +32,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         name = "penstock",
         description = "Shows S3 buckets as folders, and caches the data read on a local disk.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
+        versionProvider = VersionLines.class,
         scope = CommandLine.ScopeType.LOCAL,
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"

@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.mount.LiveConfiguration;
-import io.penstock.cli.mount.Serving;
-import io.penstock.cli.mount.Target;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.fuse.MountException;
+import io.penstock.serve.mount.LiveConfiguration;
+import io.penstock.serve.mount.Serving;
+import io.penstock.serve.mount.Target;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.RefusedException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -2,13 +2,13 @@ package io.penstock.cli;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.mount.Serving;
-import io.penstock.cli.mount.Target;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountTable;
+import io.penstock.serve.mount.Serving;
+import io.penstock.serve.mount.Target;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

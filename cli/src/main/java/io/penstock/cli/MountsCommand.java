@@ -1,11 +1,11 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Host;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.measure.Text;
-import io.penstock.cli.state.RunningMount;
 import io.penstock.core.Printable;
 import io.penstock.fuse.MountTable;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.state.RunningMount;
+import io.penstock.settings.Host;
+import io.penstock.tools.measure.Text;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

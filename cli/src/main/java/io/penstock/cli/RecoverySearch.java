@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Configuration;
-import io.penstock.cli.config.Origin;
-import io.penstock.cli.config.Settings;
-import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.mount.Target;
-import io.penstock.cli.process.ShellWord;
 import io.penstock.core.Namespace;
+import io.penstock.serve.mount.Target;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Origin;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
+import io.penstock.settings.process.ShellWord;
 import io.penstock.writeback.staging.StagingFolder;
 import io.penstock.writeback.staging.StrandedFile;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.penstock.cli;
 
-import io.penstock.cli.process.RefusedException;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.Callable;

@@ -1,9 +1,9 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.ConfigurationException;
-import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.mount.LiveConfiguration;
-import io.penstock.cli.process.RefusedException;
+import io.penstock.serve.mount.LiveConfiguration;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.SettingSource;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

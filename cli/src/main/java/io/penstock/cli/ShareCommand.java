@@ -1,13 +1,13 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cli.config.ByteSizes;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.control.ShareStatus;
-import io.penstock.cli.control.ShareStatus.Member;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.control.ShareStatus;
+import io.penstock.serve.control.ShareStatus.Member;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;

@@ -1,10 +1,10 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cli.config.Durations;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.process.RefusedException;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.settings.Durations;
+import io.penstock.settings.process.RefusedException;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -5,12 +5,12 @@ import static io.penstock.cli.Figures.percent;
 import static io.penstock.cli.Figures.time;
 
 import io.penstock.cache.CacheStatistics;
-import io.penstock.cli.config.ByteSizes;
-import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.control.ShareStatus;
 import io.penstock.core.Printable;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.control.ShareStatus;
+import io.penstock.settings.ByteSizes;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,14 +1,14 @@
 package io.penstock.cli;
 
-import io.penstock.cli.demo.DemoFolder;
-import io.penstock.cli.demo.TrainingRun;
-import io.penstock.cli.process.Folders;
-import io.penstock.cli.process.Launcher;
-import io.penstock.cli.process.Reason;
-import io.penstock.cli.process.RefusedException;
+import io.penstock.demo.DemoFolder;
+import io.penstock.demo.TrainingRun;
 import io.penstock.embeddeds3.EmbeddedS3;
 import io.penstock.embeddeds3.OwnCertificate;
 import io.penstock.fuse.MountException;
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.Launcher;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,14 @@
 package io.penstock.cli;
 
-import io.penstock.cli.config.Host;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.mount.MountBoundary;
-import io.penstock.cli.process.RefusedException;
-import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.MountTable;
 import io.penstock.fuse.Preflight;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.mount.MountBoundary;
+import io.penstock.serve.state.RunningMount;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

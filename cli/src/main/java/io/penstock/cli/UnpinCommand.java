@@ -1,7 +1,7 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cli.process.RefusedException;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Map;

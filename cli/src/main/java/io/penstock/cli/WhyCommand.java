@@ -1,13 +1,13 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.cli.config.ByteSizes;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.control.FileReport;
-import io.penstock.cli.control.Json;
-import io.penstock.cli.control.WrittenFileReport;
-import io.penstock.cli.process.RefusedException;
 import io.penstock.core.Printable;
+import io.penstock.serve.control.FileReport;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.control.WrittenFileReport;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Host;
+import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Map;

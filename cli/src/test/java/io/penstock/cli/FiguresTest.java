@@ -2,8 +2,8 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.control.JobStatus;
-import io.penstock.cli.control.JobStatus.State;
+import io.penstock.serve.control.JobStatus;
+import io.penstock.serve.control.JobStatus.State;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

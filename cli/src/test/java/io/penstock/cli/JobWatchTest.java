@@ -2,9 +2,9 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.control.JobStatus;
-import io.penstock.cli.control.JobStatus.Problem;
-import io.penstock.cli.control.JobStatus.State;
+import io.penstock.serve.control.JobStatus;
+import io.penstock.serve.control.JobStatus.Problem;
+import io.penstock.serve.control.JobStatus.State;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.config.Setting;
-import io.penstock.cli.config.Settings;
-import io.penstock.cli.process.StandardOutput;
+import io.penstock.settings.Setting;
+import io.penstock.settings.Settings;
+import io.penstock.settings.process.StandardOutput;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

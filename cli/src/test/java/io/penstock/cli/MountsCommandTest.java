@@ -2,8 +2,8 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.state.RunningMount;
 import io.penstock.fuse.MountTable;
+import io.penstock.serve.state.RunningMount;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;

@@ -2,14 +2,14 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.cli.config.Configuration;
-import io.penstock.cli.config.ConfigurationFile;
-import io.penstock.cli.config.Host;
-import io.penstock.cli.config.Setting;
-import io.penstock.cli.config.SettingSource;
-import io.penstock.cli.config.Settings;
-import io.penstock.cli.config.WriteSettings;
-import io.penstock.cli.mount.Target;
+import io.penstock.serve.mount.Target;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.ConfigurationFile;
+import io.penstock.settings.Host;
+import io.penstock.settings.Setting;
+import io.penstock.settings.SettingSource;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
 import io.penstock.writeback.staging.StrandedFile;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,13 +3,13 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
-import io.penstock.cli.control.Cost;
-import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.control.Saved;
-import io.penstock.cli.control.ShareStatus;
-import io.penstock.cli.control.ShareStatus.Member;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.Cost;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.control.Saved;
+import io.penstock.serve.control.ShareStatus;
+import io.penstock.serve.control.ShareStatus.Member;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

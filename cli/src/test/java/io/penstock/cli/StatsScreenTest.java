@@ -3,13 +3,13 @@ package io.penstock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.cache.CacheStatistics;
-import io.penstock.cli.control.Cost;
-import io.penstock.cli.control.MountStatistics;
-import io.penstock.cli.control.MountStatistics.InFlight;
-import io.penstock.cli.control.Saved;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.Cost;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.control.MountStatistics.InFlight;
+import io.penstock.serve.control.Saved;
 import io.penstock.writeback.WritebackStatistics;
 import java.util.List;
 import java.util.Map;

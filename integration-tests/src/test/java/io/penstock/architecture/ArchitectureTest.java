@@ -54,6 +54,10 @@ class ArchitectureTest {
             "fuse",
             "testing",
             "embeddeds3",
+            "settings",
+            "serve",
+            "tools",
+            "demo",
             "cli",
             "benchmarks");
 
@@ -62,7 +66,7 @@ class ArchitectureTest {
 
     private static final int LONGEST_UNEXPLAINED = 300;
     private static final List<String> LONG_ARE_EXPLAINED =
-            List.of("local-disk", "cache", "prefetch", "share", "writeback", "filesystem", "fuse-client");
+            List.of("local-disk", "cache", "prefetch", "share", "writeback", "filesystem", "fuse-client", "fuse-jnr");
     private static final Pattern REASON = Pattern.compile("(?i)\\b(long|length)\\b");
 
     private static final DescribedPredicate<JavaClass> AWS = resideInAPackage("software.amazon..");
@@ -253,8 +257,8 @@ class ArchitectureTest {
     @Test
     void writebacksRooms_areUsedByNobodyElse() {
         noClasses()
-                .that(not(
-                        resideInAnyPackage("io.penstock.writeback..", "io.penstock.cli..", "io.penstock.benchmarks..")))
+                .that(not(resideInAnyPackage(
+                        "io.penstock.writeback..", "io.penstock.serve..", "io.penstock.benchmarks..")))
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(
                                 "io.penstock.writeback.content..",
@@ -314,22 +318,12 @@ class ArchitectureTest {
         assertThat(there).containsAll(hops);
     }
 
+    /** As docs/ARCHITECTURE.md lists them. */
     @Test
-    void cli_isUsedByNobody() {
-        noClasses()
-                .that(not(resideInAPackage("io.penstock.cli..")))
-                .should()
-                .dependOnClassesThat(resideInAPackage("io.penstock.cli.."))
-                .because("it is the composition root")
-                .check(CLASSES);
-    }
-
-    /** As in docs/ARCHITECTURE.md: each uses only those before it, and none uses the commands. */
-    @Test
-    void cli_goesThroughItsRoomsOneWay() {
-        assertOneWay(
-                "cli", "process", "config", "log", "state", "control", "metrics", "mount", "measure", "doctor", "bench",
-                "demo", "");
+    void packagesAboveTheFileSystem_useOnlyThoseBeforeThem() {
+        assertOneWay("settings", "process", "");
+        assertOneWay("serve", "log", "state", "control", "metrics", "mount");
+        assertOneWay("tools", "measure", "doctor", "bench");
     }
 
     /** kernel ← files ← names ← the calls; no other direction. */

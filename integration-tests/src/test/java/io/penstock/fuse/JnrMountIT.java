@@ -7,6 +7,6 @@ import io.penstock.fuse.jnr.JnrBinding;
 class JnrMountIT extends MountContract {
     @Override
     Mount mount(FileSystem fileSystem, MountOptions options) throws MountException, InterruptedException {
-        return JnrBinding.mount(fileSystem, options, CallObserver.NONE);
+        return new JnrBinding().mount(fileSystem, options, CallObserver.NONE);
     }
 }

@@ -228,7 +228,7 @@ final class MetricsIT {
     void mount_withoutMetrics_loadsNothingOfMicrometer() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             assertThat(jcmd(mount, "VM.class_hierarchy"))
-                    .contains("io.penstock.cli.metrics.Metrics")
+                    .contains("io.penstock.serve.metrics.Metrics")
                     .doesNotContain("io.micrometer", "httpserver");
         }
     }

@@ -137,7 +137,7 @@ final class ShareIT {
                     .orThrow();
 
             assertThat(classes)
-                    .contains("io.penstock.cli.mount.BucketMount")
+                    .contains("io.penstock.serve.mount.BucketMount")
                     .doesNotContain("io.penstock.share", "org.jgroups");
         }
     }

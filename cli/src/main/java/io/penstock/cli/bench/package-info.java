@@ -1,5 +1,0 @@
-/** Measures this machine's disk and a bucket, and the rates of a mount or any folder beside theirs. */
-@NullMarked
-package io.penstock.cli.bench;
-
-import org.jspecify.annotations.NullMarked;

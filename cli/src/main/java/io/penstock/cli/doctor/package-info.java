@@ -1,5 +1,0 @@
-/** Finds the faults of a machine, a bucket or a mount, and the setting that mends each. */
-@NullMarked
-package io.penstock.cli.doctor;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Where log lines go, and how they look. */
-@NullMarked
-package io.penstock.cli.log;
-
-import org.jspecify.annotations.NullMarked;

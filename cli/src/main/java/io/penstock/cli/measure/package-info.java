@@ -1,5 +1,0 @@
-/** The speed of the store and of a disk, past their caches. */
-@NullMarked
-package io.penstock.cli.measure;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Metrics of a serving process for monitoring systems: off unless configured, and then no class of Micrometer's is loaded. */
-@NullMarked
-package io.penstock.cli.metrics;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package io.penstock.cli.metrics;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,48 @@
+package io.penstock.demo;
+
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The folder for a demo's files, below $TMPDIR or /tmp. */
+public final class DemoFolder {
+    /** The kernel's words, in a message of the JDK: exceptions of writes name no file. */
+    private static final List<String> FULL = List.of("No space left on device", "Disk quota exceeded");
+
+    private DemoFolder() {}
+
+    /**
+     * Makes an empty one, for its user alone, which the caller removes.
+     *
+     * @param prefix of its name
+     */
+    public static Path create(String prefix) throws RefusedException {
+        try {
+            return Files.createTempDirectory(Folders.temporary(), prefix);
+        } catch (IOException e) {
+            throw refused(Folders.temporary(), e);
+        }
+    }
+
+    /**
+     * The exception of a demo in words for the user, with the remedy where it is one of the folder or its disk.
+     *
+     * @param folder the demo's
+     */
+    public static RefusedException refused(Path folder, IOException e) {
+        boolean isOfFolder = e instanceof FileSystemException of
+                && of.getFile() != null
+                && Path.of(of.getFile()).startsWith(folder);
+        String reason = Reason.of(e);
+        return new RefusedException(
+                isOfFolder || FULL.stream().anyMatch(reason::contains)
+                        ? reason + " (temporary files are in " + Folders.temporary()
+                                + "; name another folder with TMPDIR=…)"
+                        : reason);
+    }
+}

@@ -1,0 +1,128 @@
+package io.penstock.serve.metrics;
+
+import io.micrometer.core.ipc.http.HttpUrlConnectionSender;
+import io.micrometer.registry.otlp.OtlpConfig;
+import io.micrometer.registry.otlp.OtlpHttpMetricsSender;
+import io.micrometer.registry.otlp.OtlpMeterRegistry;
+import io.micrometer.registry.otlp.OtlpMetricsSender;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.settings.MetricsSettings;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Sends metrics to a receiver of OpenTelemetry's protocol (OTLP over HTTP), again and again and once more at the end. */
+final class OtlpExporter implements Exporter {
+    /** The path of metrics, if the URL has none: the protocol's specification, "OTLP/HTTP Request". */
+    private static final String PATH = "/v1/metrics";
+
+    /** A receiver that does not answer must not keep a mount's process. */
+    private static final Duration END_PATIENCE = Duration.ofSeconds(3);
+
+    private static final Logger log = LoggerFactory.getLogger(OtlpExporter.class);
+
+    private final OtlpConfig config;
+
+    /** Null before there is a mount. */
+    private volatile @Nullable MountMeters meters;
+
+    /** Null before there is a mount. Confined to the thread that publishes and closes. */
+    private @Nullable OtlpMeterRegistry registry;
+
+    OtlpExporter(URI receiver, Duration interval) {
+        boolean isBare = receiver.getPath().isEmpty() || receiver.getPath().equals("/");
+        String url = isBare ? receiver.resolve(PATH).toString() : receiver.toString();
+        this.config = new OtlpConfig() {
+            @Override
+            public @Nullable String get(String key) {
+                return null; // settings only
+            }
+
+            @Override
+            public String url() {
+                return url;
+            }
+
+            @Override
+            public Duration step() {
+                return interval;
+            }
+
+            @Override
+            public Map<String, String> resourceAttributes() {
+                return Map.of("service.name", "penstock");
+            }
+
+            // The first thing that each report asks for: the statistics are read then.
+            @Override
+            public int batchSize() {
+                refresh();
+                return OtlpConfig.super.batchSize();
+            }
+        };
+    }
+
+    private void refresh() {
+        MountMeters published = meters;
+        if (published != null) { // the registry's thread starts with it
+            published.refresh();
+        }
+    }
+
+    @Override
+    public void publish(Supplier<MountStatistics> statistics) {
+        OtlpMeterRegistry made =
+                OtlpMeterRegistry.builder(config).metricsSender(new Sender()).build();
+        meters = new MountMeters(made, statistics);
+        registry = made;
+    }
+
+    /** Says once that reports do not arrive, and once that they do again. Used by one thread at a time. */
+    private static final class Sender implements OtlpMetricsSender {
+        private final OtlpMetricsSender http = new OtlpHttpMetricsSender(new HttpUrlConnectionSender());
+        private volatile boolean fails;
+
+        @Override
+        public void send(Request request) {
+            try {
+                http.send(request);
+                if (fails) {
+                    fails = false;
+                    log.info("{}: {} takes the metrics again", MetricsSettings.OTLP, request.getAddress());
+                }
+            } catch (Exception e) { // whatever it is: the next report is sent all the same
+                if (!fails) {
+                    fails = true;
+                    log.warn(
+                            "{}: {} does not take the metrics, which are sent to it again and again: {}",
+                            MetricsSettings.OTLP,
+                            request.getAddress(),
+                            reason(e));
+                }
+            }
+        }
+
+        private static String reason(Exception e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            return String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+        }
+    }
+
+    @Override
+    public void close() {
+        OtlpMeterRegistry ending = registry;
+        if (ending == null) {
+            return;
+        }
+        Thread end = Thread.ofVirtual().name("metrics end").start(ending::close);
+        try {
+            end.join(END_PATIENCE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.penstock.serve.mount;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.settings.ByteSizes;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Closed files that are not uploaded yet. The end of a mount waits for them, however long it takes. A process that was
+ * told to end writes data that is only in memory to the staging disk, waits a little, and leaves the rest in staging to
+ * the next mount. Safe for use by any number of threads.
+ */
+final class Backlog {
+    private static final Logger log = LoggerFactory.getLogger(Backlog.class);
+
+    /** How long the staging disk may take for the data in memory. */
+    private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
+
+    /** Less than {@link StopSignal} allows for the whole end of the process, which calls {@link #leave} after that. */
+    private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
+
+    /** Mostly there is nothing to report. */
+    private static final Duration BEFORE_REPORTS = Duration.ofMillis(100);
+
+    private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
+
+    /** The number of reports for each log line. */
+    private static final int REPORTS_A_LOG_LINE = 30;
+
+    private final Supplier<WritebackStatistics> statistics;
+    private final Drain drain;
+    private final Leave leave;
+    private final Duration patience;
+    private volatile Listener listener = (left, failed) -> {};
+
+    private volatile @Nullable Thread watch;
+    private final CountDownLatch hurried = new CountDownLatch(1);
+
+    @GuardedBy("this")
+    private boolean hasLeft;
+
+    Backlog(Writeback writeback) {
+        this(
+                writeback::statistics,
+                writeback::drain,
+                new Leave() {
+                    @Override
+                    public void stage() {
+                        writeback.stage();
+                    }
+
+                    @Override
+                    public List<String> end() {
+                        return writeback.leave();
+                    }
+                },
+                HURRIED_PATIENCE);
+    }
+
+    /** @param patience how long to wait for uploads once the process has been told to end */
+    Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
+        this.statistics = statistics;
+        this.patience = patience;
+        this.drain = drain;
+        this.leave = leave;
+    }
+
+    /** Gets the backlog. */
+    @FunctionalInterface
+    interface Listener {
+        /**
+         * @param left files and bytes to be uploaded, in words; empty if there are none
+         * @param failed files that could not be uploaded, those of earlier mounts included
+         */
+        void tell(String left, int failed);
+    }
+
+    /** Waits until everything is uploaded. */
+    interface Drain {
+        void await() throws InterruptedException;
+    }
+
+    /**
+     * The actions of a process that ends before everything is uploaded. An interrupt ends each of them, and the flag is
+     * set again.
+     */
+    interface Leave {
+        /** Stages the data that is only in memory. */
+        void stage();
+
+        /** The same, and has the uploads end. @return the keys of lost files */
+        List<String> end();
+    }
+
+    /**
+     * Reports the backlog, as an empty text if there is none, within about a second of each change, until it is
+     * {@linkplain #await waited for}. To be called once.
+     */
+    void watch(Listener progress) {
+        watch = Thread.ofVirtual().name("backlog watch").start(() -> {
+            String told = "";
+            int toldFailed = 0;
+            try {
+                while (true) {
+                    Thread.sleep(BETWEEN_REPORTS);
+                    String left = statistics.get().backlogFiles() == 0 ? "" : left();
+                    int failed = failed();
+                    if (!left.equals(told) || failed != toldFailed) {
+                        progress.tell(left, failed);
+                        told = left;
+                        toldFailed = failed;
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    /** Gets the backlog about once a second while it is waited for. */
+    void tell(Listener progress) {
+        listener = progress;
+    }
+
+    /**
+     * The process has been told to end, and may be killed first: data that is only in memory is staged in the
+     * background.
+     */
+    void hurry() {
+        hurried.countDown();
+        var _ = Thread.ofVirtual().name("leave").start(leave::stage);
+    }
+
+    /** The process ends now. Reports waiting and lost files; a second call waits for the first. */
+    void leave() {
+        Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
+        try {
+            if (!leaving.join(STAGING_PATIENCE)) { // a disk that hangs
+                log.error("Not all that lay in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
+                leaving.interrupt();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void endAndTell() {
+        if (hasLeft) {
+            return;
+        }
+        hasLeft = true;
+        List<String> lost = leave.end();
+        if (statistics.get().backlogFiles() > lost.size()) {
+            log.warn("Not uploaded when this process had to end: {}. The next mount continues", left());
+        }
+        for (String key : lost) {
+            log.error(
+                    "'{}' is not uploaded, and data written since the last upload or fsync is LOST: this"
+                            + " process had to end, and the staging disk does not take it",
+                    key);
+        }
+    }
+
+    /** Waits. An interrupt ends it, and the flag is set again. */
+    void await() {
+        CountDownLatch drained = new CountDownLatch(1);
+        Thread draining = Thread.ofVirtual().name("backlog").start(() -> {
+            try {
+                drain.await();
+                drained.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            endWatch();
+            if (!awaitWhileTelling(drained)) {
+                leave();
+            }
+            listener.tell("", failed());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            draining.interrupt();
+        }
+    }
+
+    private void endWatch() throws InterruptedException {
+        Thread watching = watch;
+        if (watching != null) {
+            watching.interrupt();
+            watching.join();
+        }
+    }
+
+    /** @return whether everything is uploaded */
+    private boolean awaitWhileTelling(CountDownLatch drained) throws InterruptedException {
+        Duration pause = BEFORE_REPORTS;
+        for (int reports = 0; hurried.getCount() > 0; reports++) {
+            if (drained.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                return true;
+            }
+            pause = BETWEEN_REPORTS;
+            String left = left();
+            listener.tell(left, failed());
+            if (reports % REPORTS_A_LOG_LINE == 0) {
+                log.info("Unmounted; still to be uploaded: {}", left);
+            }
+        }
+        return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    long files() {
+        return statistics.get().backlogFiles();
+    }
+
+    long bytes() {
+        return statistics.get().backlogBytes();
+    }
+
+    private int failed() {
+        return statistics.get().failedFiles();
+    }
+
+    private String left() {
+        WritebackStatistics now = statistics.get();
+        return now.backlogFiles()
+                + (now.backlogFiles() == 1 ? " file, " : " files, ")
+                + ByteSizes.print(rounded(now.backlogBytes()));
+    }
+
+    /** Rounds to the largest unit, up to MiB, of which there is at least one. */
+    private static long rounded(long bytes) {
+        long unit = bytes >= 1 << 20 ? 1 << 20 : bytes >= 1 << 10 ? 1 << 10 : 1;
+        return bytes / unit * unit;
+    }
+}

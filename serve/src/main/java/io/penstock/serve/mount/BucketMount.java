@@ -1,0 +1,347 @@
+package io.penstock.serve.mount;
+
+import io.penstock.cache.CacheConfig;
+import io.penstock.cache.CacheStatistics;
+import io.penstock.cache.PageCache;
+import io.penstock.cache.disk.CacheFolder;
+import io.penstock.filesystem.FileSystem;
+import io.penstock.filesystem.files.FetchedContent;
+import io.penstock.filesystem.names.RunningRename;
+import io.penstock.filesystem.names.Writing;
+import io.penstock.fuse.Binding;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.Preflight;
+import io.penstock.fuse.calls.CallLatencies;
+import io.penstock.fuse.calls.CallObserver;
+import io.penstock.fuse.calls.CallStatistics;
+import io.penstock.fuse.kernel.KernelBinding;
+import io.penstock.inventory.IndexException;
+import io.penstock.metadata.ObjectIndex;
+import io.penstock.metadata.PreloadState;
+import io.penstock.metadata.Tree;
+import io.penstock.metadata.attributes.AttributesSnapshot;
+import io.penstock.metadata.attributes.DirectoryMarkers;
+import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.metadata.attributes.MarkingObjectStore;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.prefetch.Completion;
+import io.penstock.prefetch.PageFetcher;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.ShareStatus;
+import io.penstock.serve.log.AccessLog;
+import io.penstock.settings.process.StartTimes;
+import io.penstock.writeback.AwaitedFile;
+import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WritebackStatistics;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
+public final class BucketMount implements AutoCloseable {
+    private final S3ObjectStore store;
+    private final Contents contents;
+    private final Jobs jobs;
+    private final Binding.Taken taken;
+    private final CallLatencies calls;
+    /** Null if the mount is read-only; the same holds for the backlog. */
+    private final @Nullable Writeback writeback;
+
+    private final @Nullable Backlog backlog;
+
+    /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
+    private final Deque<Runnable> closers;
+
+    private BucketMount(
+            S3ObjectStore store,
+            Contents contents,
+            Jobs jobs,
+            Binding.Taken taken,
+            CallLatencies calls,
+            @Nullable Backlog backlog,
+            Deque<Runnable> closers) {
+        this.store = store;
+        this.contents = contents;
+        this.jobs = jobs;
+        this.taken = taken;
+        this.calls = calls;
+        this.writeback = contents.writeback();
+        this.backlog = backlog;
+        this.closers = closers;
+    }
+
+    /**
+     * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
+     *
+     * @param access receives each call; null if there is none
+     * @throws IOException if the cache folder cannot be used
+     * @throws IndexException if the index cannot be used
+     */
+    public static BucketMount open(MountPlan plan, StartTimes times, @Nullable AccessLog access)
+            throws MountException, IOException, ObjectStoreException, InterruptedException {
+        Preflight.check(plan.mount());
+        ObjectIndex index = plan.index() == null ? null : FoundIndex.open(plan.index(), plan.target());
+        Deque<Runnable> closers = new ArrayDeque<>();
+        try {
+            S3ObjectStore store = S3ObjectStore.connect(plan.s3(), plan.target().prefix());
+            closers.push(store::close);
+            times.done("bucket");
+            PageCache cache = PageCache.open(cacheConfig(plan));
+            closers.push(cache::close);
+            times.done("cache");
+            Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
+            closers.push(tree::close);
+            if (index != null) {
+                tree.index(index); // before files that a crash has left are committed
+            }
+            PageFetcher fetcher = new PageFetcher(
+                    store,
+                    cache,
+                    plan.namespace(),
+                    plan.readahead(),
+                    PageFetcher.LINGER,
+                    key -> ListedFiles.around(tree, key));
+            closers.push(fetcher::close);
+            fetcher.setCompletion(new Completion(fetcher)::add);
+            Jobs jobs = new Jobs();
+            DirectoryMarkers markers = new DirectoryMarkers(store, tree, System::nanoTime);
+            KeptAttributes kept = new KeptAttributes(
+                    store,
+                    markers,
+                    plan.attributes(),
+                    new AttributesSnapshot(
+                            CacheFolder.attributes(plan.cache().directory()), plan.owner() + " " + plan.attributes()));
+            kept.load();
+            closers.push(kept::close);
+            ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
+            kept.expect(tree.root());
+            Writeback writeback = null;
+            Backlog backlog = null;
+            if (!plan.mount().readOnly()) {
+                writeback = openWriteback(plan, marking, cache, fetcher);
+                closers.push(writeback::close);
+                if (!writeback.recovered().isEmpty()) {
+                    tree.changing();
+                }
+                backlog = new Backlog(writeback);
+            }
+            Writing writing = writeback == null
+                    ? null
+                    : new Writing(
+                            marking,
+                            writeback,
+                            plan.exclusive(),
+                            plan.links(),
+                            InstantSource.system(),
+                            System::nanoTime,
+                            plan.mostRenamed());
+            FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
+            closers.push(files::close); // for a mount that is refused
+            CallLatencies calls = new CallLatencies();
+            CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
+            Binding.Taken taken = plan.binding()
+                    .mount(
+                            () -> KernelBinding.mount(files, plan.mount(), observer),
+                            () -> LibFuse.binding().mount(files, plan.mount(), observer));
+            Backlog awaited = backlog;
+            closers.push(() -> end(taken.mount(), files, awaited));
+            SharePlan share = plan.share();
+            Sharing sharing = share == null ? null : new Sharing(plan, share, store, fetcher);
+            if (sharing != null) {
+                closers.push(sharing::close);
+            }
+            closers.push(jobs::close); // before the backlog is awaited, which may take hours
+            closers.push(tree::endPreload);
+            times.done("mount");
+            tree.preload();
+            SymbolicLinks links =
+                    new SymbolicLinks(kept, tree.root(), taken.mount().mountPoint());
+            Contents contents = new Contents(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);
+            return new BucketMount(store, contents, jobs, taken, calls, backlog, closers);
+        } catch (Throwable e) {
+            close(closers);
+            throw e;
+        }
+    }
+
+    /** What lies in staging is awaited only if it was mounted: a mount that is refused leaves it to the next. */
+    private static void end(Mount mount, FileSystem files, @Nullable Backlog backlog) {
+        mount.close();
+        files.close(); // it adds to the backlog
+        if (backlog != null) {
+            backlog.await();
+        }
+    }
+
+    /** Adds the store's identity of the user, if the cache is private to that user. */
+    public static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
+        return plan.cacheIsPrivate()
+                ? plan.cache().withAudience(new CacheFolder.Audience.Only(S3ObjectStore.identity(plan.s3())))
+                : plan.cache();
+    }
+
+    /** Opens the write path of the bucket. */
+    public static Writeback openWriteback(MountPlan plan, ObjectStore store, PageCache cache, PageFetcher fetcher)
+            throws IOException {
+        return Writeback.open(store, cache, plan.namespace(), new FetchedContent(fetcher), plan.writeback());
+    }
+
+    /**
+     * Has the limits of another plan from now on; limits that cannot change while mounted stay as they are.
+     *
+     * @param shareBandwidth of share.bandwidth: the other plan need not share, which takes a new mount
+     */
+    void adjust(MountPlan next, long shareBandwidth) {
+        contents.cache().adjust(next.cache());
+        contents.fetcher().adjust(next.readahead());
+        contents.tree().adjust(next.metadata());
+        taken.mount().limitCaching(next.mount().attributeTimeout());
+        if (writeback != null) {
+            writeback.limits().set(next.writeback().limits());
+        }
+        if (contents.sharing() != null) {
+            contents.sharing().limit(shareBandwidth);
+        }
+    }
+
+    Contents contents() {
+        return contents;
+    }
+
+    Jobs jobs() {
+        return jobs;
+    }
+
+    /** Null if the mount is read-only. */
+    @Nullable
+    Backlog backlog() {
+        return backlog;
+    }
+
+    /** The keys of files that an earlier mount did not finish uploading: this one continues. */
+    List<String> recovered() {
+        return writeback == null
+                ? List.of()
+                : writeback.recovered().stream().map(WrittenFile::key).toList();
+    }
+
+    /** The total size of the readable files that earlier mounts could not upload: bytes. */
+    long keptBytes() {
+        return writeback == null
+                ? 0
+                : writeback.kept().stream().mapToLong(KeptFile::size).sum();
+    }
+
+    /** The number of files in the staging folder that belong to other buckets, or to servers of other names. */
+    int stranded() {
+        return writeback == null ? 0 : writeback.stranded().size();
+    }
+
+    /** Files that were closed or fsynced by now and are not in the bucket. */
+    List<AwaitedFile> awaited() {
+        return writeback == null ? List.of() : writeback.awaited();
+    }
+
+    /** Written files that wait for penstock recover. */
+    int failed() {
+        return writeback == null ? 0 : writeback.statistics().failedFiles();
+    }
+
+    public Mount mount() {
+        return taken.mount();
+    }
+
+    /** The binding that serves it, and the reason. */
+    public String binding() {
+        return taken.choice();
+    }
+
+    /** The progress of the listing of the whole bucket. */
+    public PreloadState names() {
+        return contents.tree().preloaded();
+    }
+
+    /** Of directories that are being renamed. */
+    List<RunningRename> renames() {
+        return contents.files().runningRenames();
+    }
+
+    /** Why nothing is cached, and the remedy; empty if data is. */
+    String cacheFault() {
+        return contents.cache().keepsNothing()
+                ? "less is free on the disk of the cache than cache.min-free leaves to others; free space, lower"
+                        + " cache.min-free, or set cache.dir to a folder on another disk"
+                : "";
+    }
+
+    /** Whether nothing was below the prefix. */
+    boolean foundNothing() {
+        return store.foundNothing();
+    }
+
+    public CacheStatistics cacheStatistics() {
+        return contents.cache().statistics();
+    }
+
+    /** The bytes of the cache that are never evicted. */
+    public long pinnedBytes() {
+        return contents.cache().pins().room().pinned();
+    }
+
+    public ReadaheadStatistics readaheadStatistics() {
+        return contents.fetcher().statistics();
+    }
+
+    public RequestStatistics requestStatistics() {
+        return store.statistics();
+    }
+
+    public long requestsInFlight() {
+        return store.requestsInFlight();
+    }
+
+    /** Null if the mount shares nothing. */
+    public @Nullable ShareStatus shareStatus() {
+        return contents.sharing() == null ? null : contents.sharing().status();
+    }
+
+    /** Of the kernel's calls, by their names. */
+    public Map<String, CallStatistics> callStatistics() {
+        return calls.snapshot();
+    }
+
+    /**
+     * Statistics of writes.
+     *
+     * @throws IllegalStateException if the mount is read-only
+     */
+    public WritebackStatistics writebackStatistics() {
+        if (writeback == null) {
+            throw new IllegalStateException("mounted read-only");
+        }
+        return writeback.statistics();
+    }
+
+    /** Unmounts if it is still mounted, even if busy, and waits for the backlog. May be called again. */
+    @Override
+    public void close() {
+        close(closers);
+    }
+
+    private static void close(Deque<Runnable> closers) {
+        while (!closers.isEmpty()) {
+            closers.pop().run();
+        }
+    }
+}

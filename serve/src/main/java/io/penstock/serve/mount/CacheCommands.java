@@ -1,0 +1,171 @@
+package io.penstock.serve.mount;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.cache.disk.Pins;
+import io.penstock.serve.control.ControlCommand;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.share.ShareGroup;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The commands of a mount's control socket that are about the cache's content. Those that look up names start a {@link Job} and
+ * return its number. Safe for use by any number of threads.
+ */
+final class CacheCommands {
+    private static final Logger log = LoggerFactory.getLogger(CacheCommands.class);
+
+    private final Contents contents;
+    private final Jobs jobs;
+    private final Path mountPoint;
+    private final DiskCalls disk = new DiskCalls(DiskCalls.PATIENCE);
+
+    CacheCommands(Contents contents, Jobs jobs, Path mountPoint) {
+        this.contents = contents;
+        this.jobs = jobs;
+        this.mountPoint = mountPoint;
+    }
+
+    Map<String, ControlCommand> byName() {
+        return Map.of(
+                "why",
+                new WhyAnswer(contents, mountPoint)::of,
+                "warm",
+                disk.bounded(this::warm),
+                "unpin",
+                disk.bounded(this::unpin),
+                "evict",
+                disk.bounded(this::evict),
+                "residency",
+                disk.bounded(arguments -> started(arguments, new ResidencyJob(contents, selection(arguments)))),
+                "jobs",
+                _ -> jobs.all(),
+                "job",
+                arguments -> jobs.status(number(arguments)),
+                "cancel",
+                arguments -> jobs.cancel(number(arguments)));
+    }
+
+    /** Begins to bring in the files that the settings name. */
+    void warm(List<String> paths, boolean pin) throws RefusedException {
+        FileSelection files = new FileSelection(mountPoint, paths, null);
+        files.check();
+        int _ = jobs.start(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
+    }
+
+    private Object warm(JsonNode arguments) throws RefusedException {
+        if (arguments.path("group").asBoolean()) {
+            return started(arguments, groupWarm(arguments));
+        }
+        JsonNode until = arguments.path("pinUntil");
+        return started(
+                arguments,
+                new WarmJob(
+                        contents,
+                        selection(arguments),
+                        new WarmJob.Options(
+                                arguments.path("bandwidth").asLong(),
+                                until.canConvertToLong() ? until.asLong() : null)));
+    }
+
+    private Job groupWarm(JsonNode arguments) throws RefusedException {
+        Sharing sharing = contents.sharing();
+        if (sharing == null) {
+            throw new RefusedException(
+                    "this mount shares no cache: set share.peers (docs/SHARING.md), or warm without --group");
+        }
+        ShareGroup group = sharing.group();
+        if (group == null) {
+            String why = sharing.status().error();
+            throw new RefusedException(
+                    "this mount has not joined its cache group" + (why == null ? " yet" : ": " + why));
+        }
+        return new GroupWarmJob(
+                contents,
+                selection(arguments),
+                group,
+                arguments.path("bandwidth").asLong());
+    }
+
+    private Object evict(JsonNode arguments) throws RefusedException {
+        return started(
+                arguments,
+                new EvictJob(
+                        contents, selection(arguments), arguments.path("force").asBoolean()));
+    }
+
+    private Object started(JsonNode arguments, Job job) throws RefusedException {
+        return Map.of("job", jobs.start(job, () -> deleteTemporaryList(arguments)));
+    }
+
+    /** By their keys: it needs neither the store nor the names. */
+    private Object unpin(JsonNode arguments) throws RefusedException {
+        Pins pins = contents.cache().pins();
+        try {
+            Predicate<String> isMeant =
+                    selection(arguments).keys(contents.tree().root());
+            Set<String> keys =
+                    pins.keys(contents.namespace()).stream().filter(isMeant).collect(Collectors.toSet());
+            int files = pins.unpin(contents.namespace(), keys::contains);
+            deleteTemporaryList(arguments);
+            return Map.of("files", files);
+        } catch (IOException e) {
+            throw new RefusedException("the cache's disk does not take it: " + Reason.of(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RefusedException("it is being unmounted");
+        }
+    }
+
+    private FileSelection selection(JsonNode arguments) throws RefusedException {
+        List<String> paths = new ArrayList<>();
+        arguments.path("paths").forEach(path -> paths.add(path.asText()));
+        Path list = list(arguments);
+        new FileSelection(mountPoint, paths, null).check();
+        if (paths.isEmpty() && list == null) {
+            throw new RefusedException("paths: must name a file or folder; . stands for all of the mount");
+        }
+        return new FileSelection(mountPoint, paths, list);
+    }
+
+    /** A file of the client's with one path a line, outside of the mount, which would wait for itself. */
+    private @Nullable Path list(JsonNode arguments) throws RefusedException {
+        if (!arguments.hasNonNull("list")) {
+            return null;
+        }
+        Path list = Path.of(arguments.path("list").asText()).toAbsolutePath();
+        if (MountBoundary.leadsInto(list, List.of(mountPoint))) {
+            throw new RefusedException(list + " lies in the mount itself: copy it to another place");
+        } else if (!Files.isRegularFile(list) || !Files.isReadable(list)) {
+            throw new RefusedException(list + " is no file that the mount can read");
+        }
+        return list;
+    }
+
+    /** A list that was made for this request, and which its command has read. */
+    private static void deleteTemporaryList(JsonNode arguments) {
+        if (arguments.path("isListTemporary").asBoolean()) {
+            Path list = Path.of(arguments.path("list").asText());
+            try {
+                Files.deleteIfExists(list);
+            } catch (IOException e) {
+                log.debug("The list {} stays", list, e);
+            }
+        }
+    }
+
+    private static int number(JsonNode arguments) {
+        return arguments.path("job").asInt();
+    }
+}

@@ -1,0 +1,299 @@
+package io.penstock.serve.mount;
+
+import static io.penstock.cache.PageCache.PAGE_SIZE;
+
+import io.penstock.cache.Urgency;
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.metadata.Absent;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.prefetch.Pace;
+import io.penstock.prefetch.PeerReader;
+import io.penstock.prefetch.PeerSource;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.share.ShareGroup;
+import io.penstock.share.ShareStatistics.Fallback;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings files into the caches of a group, each page to the node that owns it. This node sends the owners a reader's requests,
+ * and caches none of their bytes: so an owner needs no command of its own, and its cached pages cost no GET. This node fetches
+ * its own pages itself. The bytes cross the network once.
+ */
+final class GroupWarmJob extends Job {
+    private static final Logger log = LoggerFactory.getLogger(GroupWarmJob.class);
+
+    /** Requests at once. */
+    private static final int MOST = 16;
+
+    /** A request to an owner that fails or has gone is repeated; by then another may own the piece. */
+    static final int TRIES = 40;
+
+    /** Pieces wait for an owner that has no room or bandwidth now, until in so many pauses nothing has come from any. */
+    static final int IDLE_PAUSES = 600;
+
+    private static final Duration PAUSE = Duration.ofMillis(500);
+
+    private final Contents contents;
+    private final FileSelection files;
+    private final Owners owners;
+    private final Pace pace;
+    private final Duration pause;
+    private final LongAdder bytes = new LongAdder();
+    private final Semaphore permits = new Semaphore(MOST);
+
+    /** What the job needs of its group. */
+    interface Owners {
+        /** Whether this node owns the byte at the position. */
+        boolean isSelf(ObjectVersion version, long position);
+
+        /** As {@link ShareGroup#ask}. */
+        @Nullable
+        Fallback ask(ObjectVersion version, ByteRange range, PeerSource.Sink sink) throws InterruptedException;
+    }
+
+    /** @param bandwidth most bytes a second; 0 for no limit */
+    GroupWarmJob(Contents contents, FileSelection files, ShareGroup group, long bandwidth) {
+        this(contents, files, owners(group), bandwidth, PAUSE);
+    }
+
+    /** @param pause before a request is repeated */
+    GroupWarmJob(Contents contents, FileSelection files, Owners owners, long bandwidth, Duration pause) {
+        super("warm --group", files.paths());
+        this.contents = contents;
+        this.files = files;
+        this.owners = owners;
+        this.pace = new Pace(bandwidth, System::nanoTime);
+        this.pause = pause;
+    }
+
+    private static Owners owners(ShareGroup group) {
+        return new Owners() {
+            @Override
+            public boolean isSelf(ObjectVersion version, long position) {
+                return group.owns(version, position);
+            }
+
+            @Override
+            public @Nullable Fallback ask(ObjectVersion version, ByteRange range, PeerSource.Sink sink)
+                    throws InterruptedException {
+                return group.ask(version, range, Urgency.READAHEAD, sink);
+            }
+        };
+    }
+
+    @Override
+    long bytes() {
+        return bytes.sum();
+    }
+
+    @Override
+    void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        try {
+            files.visit(contents, new Bringing(threads));
+            permits.acquire(MOST);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private final class Bringing implements FileSelection.Visitor {
+        private final ExecutorService threads;
+
+        Bringing(ExecutorService threads) {
+            this.threads = threads;
+        }
+
+        @Override
+        public void file(ObjectVersion version) throws InterruptedException {
+            if (!WarmJob.hasBytes(version)) {
+                return;
+            }
+            Coming coming = new Coming(version);
+            for (long at = 0; at < version.size() && coming.end == null; at += ShareGroup.SLAB) {
+                ByteRange piece = new ByteRange(at, Math.min(ShareGroup.SLAB, version.size() - at));
+                TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
+                pace.take(piece.length());
+                permits.acquire();
+                coming.left.incrementAndGet();
+                threads.execute(() -> coming.bring(piece));
+            }
+            coming.pieceDone();
+        }
+
+        @Override
+        public void written(String key) {
+            GroupWarmJob.this.problem(shown(key), "it is being written, and not in the bucket yet");
+        }
+
+        @Override
+        public void problem(String path, String why) {
+            GroupWarmJob.this.problem(path, why);
+        }
+    }
+
+    /** Why a file is not brought. */
+    private sealed interface End {
+        /** The bucket has another version of it, or none. */
+        record Changed() implements End {}
+
+        record Failed(String why) implements End {}
+    }
+
+    /**
+     * What a request has brought.
+     *
+     * @param bytes from the start of its range
+     * @param why it has not brought all; null if it has, or another node has become the owner
+     */
+    private record Part(long bytes, @Nullable Fallback why) {}
+
+    /** A file whose pieces come. */
+    private final class Coming {
+        private final ObjectVersion version;
+
+        /** Pieces that are not done, and one for the thread that begins them. */
+        private final AtomicInteger left = new AtomicInteger(1);
+
+        /** Null unless a piece has failed: its other pieces need not come then. */
+        private volatile @Nullable End end;
+
+        Coming(ObjectVersion version) {
+            this.version = version;
+        }
+
+        void bring(ByteRange piece) {
+            try {
+                tryToBring(piece);
+                pieceDone();
+            } catch (ObjectStoreException e) {
+                failed(String.valueOf(e.getMessage()));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // the job is cancelled, and the file not done
+            } catch (RuntimeException | Error e) {
+                log.error("'{}' failed unexpectedly", version.key(), e);
+                failed("it failed; the mount's log says why");
+            } finally {
+                permits.release();
+            }
+        }
+
+        private void failed(String why) {
+            end = new End.Failed(why);
+            pieceDone();
+        }
+
+        private void tryToBring(ByteRange piece) throws ObjectStoreException, InterruptedException {
+            long at = piece.offset();
+            long seen = -1;
+            int tries = 0;
+            int idle = 0;
+            while (end == null) {
+                ByteRange rest = new ByteRange(at, piece.end() - at);
+                boolean isOwn = owners.isSelf(version, at);
+                Part part = isOwn ? bringHere(rest) : askOwner(rest);
+                bytes.add(part.bytes());
+                at += part.bytes();
+                if (at == piece.end()) {
+                    return;
+                }
+                boolean mustWait = part.why() == Fallback.LIMITED || part.why() == Fallback.BUSY;
+                tries += mustWait ? 0 : 1;
+                idle = bytes.sum() == seen ? idle + 1 : 0;
+                seen = bytes.sum();
+                if (part.why() == Fallback.CHANGED) {
+                    end = new End.Changed();
+                } else if (tries == TRIES || idle == IDLE_PAUSES) {
+                    end = new End.Failed(isOwn ? "the memory or the disk of this node is behind" : missing(part.why()));
+                } else {
+                    Thread.sleep(pause);
+                }
+            }
+        }
+
+        private static String missing(@Nullable Fallback why) {
+            return "the node that owns a part of it does not bring it"
+                    + (why == null ? "" : ": " + why.name().toLowerCase(Locale.ROOT));
+        }
+
+        private Part bringHere(ByteRange range) throws ObjectStoreException, InterruptedException {
+            ByteBuffer page = ByteBuffer.allocate(PAGE_SIZE);
+            long at = range.offset();
+            try (PeerReader reader = contents.fetcher().openForPeer(version)) {
+                reader.prepare(at, range.end(), Urgency.READAHEAD);
+                while (at < range.end()) {
+                    page.clear().limit((int) Math.min(PAGE_SIZE, range.end() - at));
+                    reader.read(at, page);
+                    at += page.limit();
+                }
+                return new Part(range.length(), null);
+            } catch (PeerReader.BusyException e) {
+                return new Part(at - range.offset(), Fallback.BUSY);
+            } catch (ObjectStoreException.PreconditionFailed | ObjectStoreException.NotFound e) {
+                return new Part(at - range.offset(), Fallback.CHANGED);
+            }
+        }
+
+        private Part askOwner(ByteRange range) throws InterruptedException {
+            Discarding sink = new Discarding();
+            Fallback why = owners.ask(version, range, sink);
+            return new Part(sink.arrived, why);
+        }
+
+        void pieceDone() {
+            if (left.decrementAndGet() > 0) {
+                return;
+            }
+            switch (end) {
+                case null -> done("brought");
+                case End.Failed(String why) -> {
+                    done("failed");
+                    problem(shown(version.key()), why);
+                }
+                case End.Changed() -> {
+                    boolean isGone = WarmJob.forget(contents, version) instanceof Absent;
+                    done(isGone ? "gone" : "changed");
+                    problem(shown(version.key()), isGone ? WarmJob.GONE : WarmJob.CHANGED);
+                }
+            }
+        }
+    }
+
+    /** Of one request; confined to its thread. */
+    private static final class Discarding implements PeerSource.Sink {
+        private final ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
+        private long arrived;
+
+        @Override
+        public boolean isAwaited() {
+            return false;
+        }
+
+        @Override
+        public ByteBuffer buffer() {
+            return buffer.clear();
+        }
+
+        @Override
+        public void filled(int count) {
+            arrived += count;
+        }
+    }
+
+    private String shown(String key) {
+        return FileSelection.shown(contents.tree(), key);
+    }
+}

@@ -1,0 +1,40 @@
+package io.penstock.serve.mount;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandleProxies;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** SIGHUP, by which daemons are told to read their configuration again. */
+public final class HangupSignal {
+    private static final Logger log = LoggerFactory.getLogger(HangupSignal.class);
+
+    private HangupSignal() {}
+
+    /**
+     * From now on the signal runs this, on a thread of the JVM, and no longer ends the process; unless the process was started with
+     * it ignored, which the JVM leaves so. The JDK has signals only in
+     * jdk.unsupported, whose classes javac does not let pass without a warning: so they are found by name.
+     */
+    public static void runs(Runnable action) {
+        try {
+            Class<?> signal = Class.forName("sun.misc.Signal");
+            Class<?> handler = Class.forName("sun.misc.SignalHandler");
+            MethodHandle run = MethodHandles.publicLookup()
+                    .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
+                    .bindTo(action);
+            Object calls =
+                    MethodHandleProxies.asInterfaceInstance(handler, MethodHandles.dropArguments(run, 0, signal));
+            Object hangup = signal.getConstructor(String.class).newInstance("HUP");
+            Object former = signal.getMethod("handle", signal, handler).invoke(null, hangup, calls);
+            if (handler.getField("SIG_IGN").get(null).equals(former)) {
+                log.warn("SIGHUP does nothing, as this process was started with it ignored, such as by nohup:"
+                        + " use penstock reload");
+            }
+        } catch (ReflectiveOperationException | IllegalArgumentException e) {
+            log.warn("SIGHUP ends this process, as this JVM does not tell it: use penstock reload", e);
+        }
+    }
+}

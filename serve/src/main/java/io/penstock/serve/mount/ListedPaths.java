@@ -1,0 +1,81 @@
+package io.penstock.serve.mount;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Paths that were given, and then those in a file of a user's, one a line. These are read as they are needed: there may be
+ * millions. Confined to a thread.
+ */
+final class ListedPaths implements AutoCloseable {
+    private final Iterator<String> given;
+    private final @Nullable Path list;
+    private final BufferedReader lines;
+    private long line;
+
+    /**
+     * @param list null for none
+     * @throws RefusedException if it cannot be read; the message names it
+     */
+    ListedPaths(List<String> given, @Nullable Path list) throws RefusedException {
+        this.given = given.iterator();
+        this.list = list;
+        try {
+            this.lines = new BufferedReader(list == null ? Reader.nullReader() : lines(list));
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
+    /** Bytes that are not UTF-8 become U+FFFD, so that a line with such bytes spoils no other. */
+    private static Reader lines(Path list) throws IOException {
+        return new InputStreamReader(Files.newInputStream(list), UTF_8);
+    }
+
+    /**
+     * The next path; null after the last one.
+     *
+     * @throws RefusedException if it cannot be read on; the message says from which line on
+     */
+    @Nullable
+    String next() throws RefusedException, InterruptedException {
+        if (Thread.interrupted()) { // neither reading nor names that are known wait so that it would end them
+            throw new InterruptedException();
+        }
+        if (given.hasNext()) {
+            return given.next();
+        }
+        try {
+            String path = lines.readLine();
+            line++;
+            while (path != null && path.isBlank()) {
+                path = lines.readLine();
+                line++;
+            }
+            return path;
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
+    private RefusedException refused(IOException failure) {
+        return new RefusedException(
+                "the list " + list + " cannot be read from line " + (line + 1) + " on: " + Reason.of(failure));
+    }
+
+    @Override
+    public void close() throws IOException {
+        lines.close();
+    }
+}

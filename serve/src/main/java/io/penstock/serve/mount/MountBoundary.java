@@ -1,0 +1,90 @@
+package io.penstock.serve.mount;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds where paths lead into mounts, and looks up nothing in them: one may hang, and the one that this process serves would
+ * wait for itself.
+ */
+public final class MountBoundary {
+    private static final Path ROOT = Path.of("/");
+
+    private MountBoundary() {}
+
+    /**
+     * The same path, without symbolic links outside of these mounts. In them names stay as they are, but {@code ..} takes off the name
+     * before it.
+     *
+     * @param path absolute; need not exist
+     * @param mountPoints without symbolic links
+     */
+    public static Path resolve(Path path, Collection<Path> mountPoints) {
+        return way(path, mountPoints).getLast();
+    }
+
+    /**
+     * The innermost of these mount points at or below which the path is.
+     *
+     * @param path {@linkplain #resolve resolved}
+     */
+    public static Optional<Path> around(Path path, Collection<Path> mountPoints) {
+        return mountPoints.stream().filter(path::startsWith).max(Comparator.comparingInt(Path::getNameCount));
+    }
+
+    /**
+     * Whether a path leads into one of the mounts, by symbolic links too, even if it leads out again.
+     *
+     * @param path absolute; need not exist
+     * @param mountPoints without symbolic links
+     */
+    public static boolean leadsInto(Path path, Collection<Path> mountPoints) {
+        return way(path, mountPoints).stream().anyMatch(place -> isIn(place, mountPoints));
+    }
+
+    /** The places that the path passes; it ends at the last. */
+    private static List<Path> way(Path path, Collection<Path> mountPoints) {
+        Deque<Path> ahead = new ArrayDeque<>();
+        path.forEach(ahead::add);
+        List<Path> places = new ArrayList<>(List.of(ROOT));
+        int followed = 0;
+        while (!ahead.isEmpty()) {
+            Path next = places.getLast().resolve(ahead.removeFirst()).normalize();
+            Path target = isIn(next, mountPoints) || followed == SymbolicLinks.MOST ? null : target(next);
+            if (target == null) {
+                places.add(next);
+            } else {
+                followed++;
+                List<Path> names = new ArrayList<>();
+                target.forEach(names::add);
+                names.reversed().forEach(ahead::addFirst);
+                if (target.isAbsolute()) {
+                    places.add(ROOT);
+                }
+            }
+        }
+        return places;
+    }
+
+    private static boolean isIn(Path path, Collection<Path> mountPoints) {
+        return mountPoints.stream().anyMatch(path::startsWith);
+    }
+
+    /** Null if it is no link, or missing. */
+    private static @Nullable Path target(Path path) {
+        try {
+            return Files.readSymbolicLink(path);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}

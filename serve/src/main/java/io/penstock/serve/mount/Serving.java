@@ -1,0 +1,420 @@
+package io.penstock.serve.mount;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.core.Printable;
+import io.penstock.disk.ExposedFolder;
+import io.penstock.fuse.DeadMount;
+import io.penstock.fuse.InheritedDevice;
+import io.penstock.fuse.Mount;
+import io.penstock.fuse.MountException;
+import io.penstock.fuse.MountTable;
+import io.penstock.inventory.IndexException;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.serve.log.AccessLog;
+import io.penstock.serve.log.Logging;
+import io.penstock.serve.metrics.Metrics;
+import io.penstock.serve.state.RunningMount;
+import io.penstock.serve.state.StateFile;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.Host;
+import io.penstock.settings.LogLevel;
+import io.penstock.settings.Origin;
+import io.penstock.settings.Setting;
+import io.penstock.settings.Settings;
+import io.penstock.settings.ShareSettings;
+import io.penstock.settings.WriteSettings;
+import io.penstock.settings.process.Launcher;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.settings.process.StartTimes;
+import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of a serving process.
+ *
+ * <pre>
+ *   checks ──▶ mounted: serves, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
+ *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
+ *      └─ refused: nothing is left
+ * </pre>
+ *
+ * It never accesses its own mount: a thread that waits there inside the kernel could not even be killed once the
+ * threads that serve it are gone.
+ */
+public final class Serving {
+    private static final Logger log = LoggerFactory.getLogger(Serving.class);
+
+    private static final List<Setting<?>> SERVER = List.of(
+            Settings.ENDPOINT,
+            Settings.REGION,
+            Settings.PATH_STYLE,
+            Settings.PROXY,
+            Settings.CA_FILE,
+            Settings.TLS,
+            Settings.PROFILE,
+            Settings.ANONYMOUS);
+
+    private final Configuration configuration;
+    private final LiveConfiguration.Source source;
+    private final MountPlan plan;
+    private final Path logFile;
+    private final boolean verbose;
+    private final StartTimes times = new StartTimes();
+
+    /**
+     * @param source has the settings, and is asked again when they are reloaded
+     * @param verbose whether to tell the user that it is mounted
+     * @throws ConfigurationException with every problem of the settings
+     */
+    public Serving(Target target, Path mountPoint, LiveConfiguration.Source source, boolean verbose)
+            throws ConfigurationException {
+        this.verbose = verbose;
+        this.source = source;
+        this.configuration = source.read();
+        this.plan = MountPlan.of(target, mountPoint, configuration);
+        this.logFile = logFile(configuration.get(Settings.LOG_FILE), mountPoint);
+        times.done("JVM and configuration");
+    }
+
+    /** Mounts, reports that, and serves until it is unmounted. */
+    public void run() throws MountException, RefusedException, InterruptedException {
+        try {
+            mountAndServe();
+        } catch (MountException | RefusedException e) {
+            Logging.removeIfEmpty();
+            throw e;
+        }
+    }
+
+    private void mountAndServe() throws MountException, RefusedException, InterruptedException {
+        checkOutside(Settings.CACHE_DIR);
+        checkOutside(Settings.LOG_FILE);
+        checkOutside(WriteSettings.STAGING);
+        checkSharing();
+        startLog();
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) ->
+                log.error("The thread {} has ended unexpectedly: this is a mistake in Penstock", thread.getName(), e));
+        HeapWatch.start();
+        DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
+            log.warn("{}", found);
+            System.out.println(found);
+        });
+        forgetEnded();
+        // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
+        try (StopSignal stop = new StopSignal();
+                Metrics metrics = Metrics.open(configuration);
+                AccessLog access = openAccessLog();
+                BucketMount bucket = open(access)) {
+            Backlog backlog = bucket.backlog();
+            if (backlog == null) {
+                stop.unmounts(bucket.mount(), () -> {}, () -> {});
+            } else {
+                stop.unmounts(bucket.mount(), backlog::hurry, backlog::leave);
+            }
+            serve(bucket, metrics);
+        }
+    }
+
+    /** Of mounts that were killed, and of those with failed uploads that no penstock umount has waited for. */
+    private static void forgetEnded() {
+        try {
+            RunningMount.forgetEnded(Host.current(), MountTable.read().entries());
+        } catch (IOException e) {
+            log.debug("The state files of ended processes stay", e);
+        }
+    }
+
+    /** Two mounts of one bucket must not rotate each other's log. */
+    static Path logFile(Path setting, Path mountPoint) {
+        String dashed = mountPoint.toString().substring(1).replace('/', '-');
+        return Path.of(setting.toString().replace("{mount}", dashed.isEmpty() ? "root" : dashed));
+    }
+
+    /** One mount would rotate the file away while the other writes to it. */
+    private void checkLog(Setting<Path> setting, Path file) throws RefusedException {
+        List<RunningMount> others;
+        try {
+            others = RunningMount.list(Host.current());
+        } catch (IOException e) {
+            return; // No other mount is known.
+        }
+        Path mountPoint = plan.mount().mountPoint();
+        for (RunningMount other : others) {
+            if (other.writesTo(file) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
+                throw refused(
+                        setting + ": " + file + " is the log of the mount on " + other.mountPoint()
+                                + "; choose another with " + setting.optionName()
+                                + ", or write {mount} in its name",
+                        List.of(setting));
+            }
+        }
+    }
+
+    private void startLog() throws RefusedException {
+        LogLevel level = configuration.get(Settings.LOG_LEVEL, LogLevel.class);
+        if (!Launcher.waits()) {
+            Logging.toTerminal(level);
+            return;
+        }
+        checkLog(Settings.LOG_FILE, logFile);
+        try {
+            Logging.toFile(logFile, level);
+        } catch (IOException e) {
+            if (configuration.origin(Settings.LOG_FILE) instanceof Origin.Default) {
+                // A service user without a home folder can still mount.
+                log.warn(
+                        "There is no log: {} cannot be written ({}); name another with --log-file",
+                        logFile,
+                        Reason.of(e));
+                return;
+            }
+            throw refused(
+                    "log.file: " + logFile + " cannot be written (" + Reason.of(e)
+                            + "); choose another with --log-file",
+                    List.of(Settings.LOG_FILE));
+        }
+    }
+
+    /** Null if there is none. */
+    private @Nullable AccessLog openAccessLog() throws MountException, RefusedException {
+        Path setting = configuration.find(Settings.ACCESS_LOG).orElse(null);
+        if (setting == null) {
+            return null;
+        }
+        checkOutside(Settings.ACCESS_LOG, setting);
+        Path file = logFile(setting, plan.mount().mountPoint());
+        checkLog(Settings.ACCESS_LOG, file);
+        if (Launcher.waits() && file.equals(logFile)) {
+            throw refused(
+                    Settings.ACCESS_LOG + ": " + file + " is the log of the mount itself; choose another with "
+                            + Settings.ACCESS_LOG.optionName(),
+                    List.of(Settings.ACCESS_LOG, Settings.LOG_FILE));
+        }
+        try {
+            return AccessLog.open(file);
+        } catch (IOException e) {
+            throw refused(
+                    Settings.ACCESS_LOG + ": " + file + " cannot be written (" + Reason.of(e)
+                            + "); choose another with " + Settings.ACCESS_LOG.optionName(),
+                    List.of(Settings.ACCESS_LOG));
+        }
+    }
+
+    private BucketMount open(@Nullable AccessLog access) throws MountException, RefusedException, InterruptedException {
+        try {
+            return BucketMount.open(plan, times, access);
+        } catch (ObjectStoreException e) {
+            // The file of certificates only where they are the fault.
+            boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
+            throw refused(
+                    e.getMessage(),
+                    SERVER.stream()
+                            .filter(setting -> ofCertificates || !setting.equals(Settings.CA_FILE))
+                            .toList());
+        } catch (IndexException e) {
+            throw refused(e.getMessage(), List.of(Settings.INDEX));
+        } catch (ClosedByInterruptException e) {
+            throw new InterruptedException(); // by StopSignal, while a folder was opened
+        } catch (IOException e) {
+            throw refused(reason(e), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
+        }
+    }
+
+    /** A full disk is told of by its folder and setting: the exception does not have them. */
+    private String reason(IOException e) {
+        String why = String.valueOf(e.getMessage());
+        if (!why.contains("No space left on device")) {
+            return why;
+        }
+        List<Setting<Path>> folders = configuration.get(Settings.READ_ONLY)
+                ? List.of(Settings.CACHE_DIR)
+                : List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
+        List<Setting<Path>> full = folders.stream()
+                .filter(folder ->
+                        resolveLinks(configuration.get(folder)).toFile().getUsableSpace() == 0)
+                .toList();
+        return "no space left on the disk of "
+                + (full.isEmpty() ? folders : full)
+                        .stream()
+                                .map(folder -> configuration.get(folder) + " (" + folder + ")")
+                                .collect(Collectors.joining(" or "))
+                + "; free space there, or set "
+                + (full.isEmpty() ? folders : full).getFirst().optionName()
+                + " to a folder on another disk";
+    }
+
+    private RefusedException refused(@Nullable String why, List<Setting<?>> settings) {
+        return new RefusedException(why + configuration.whereSet(settings));
+    }
+
+    private void serve(BucketMount bucket, Metrics metrics) throws RefusedException, InterruptedException {
+        Mount mount = bucket.mount();
+        try (MountControl control =
+                        new MountControl(plan, bucket, Logging.file().orElse(Path.of("")), configuration, source);
+                TextWatch _ = new TextWatch(
+                        () -> TextWatch.text(bucket.names(), Instant.now()),
+                        names -> control.state().update(now -> now.withNames(names)));
+                TextWatch _ = new TextWatch(
+                        bucket::cacheFault, fault -> control.state().update(now -> now.withCacheFault(fault)))) {
+            RunningMount running = control.running();
+            StateFile state = control.state();
+            state.update(now -> now.withBacklog("", bucket.failed(), false).withCacheFault(bucket.cacheFault()));
+            if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+                HangupSignal.runs(control::reload);
+            }
+            metrics.publish(control.statistics());
+            times.done("ready");
+            log.info("{} is mounted on {}", running.source(), running.mountPoint());
+            log.debug("Ready after {}", times);
+            tellReady(running, bucket);
+            configuration
+                    .find(Settings.WARM_PATHS)
+                    .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
+            Backlog backlog = bucket.backlog();
+            if (backlog != null) {
+                backlog.watch((left, failed) -> state.update(
+                        now -> now.unmounted() ? now : withNumbers(now, backlog).withBacklog(left, failed, false)));
+            }
+            mount.awaitUnmounted();
+            state.update(
+                    now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for it for seconds only
+            CacheStatistics cache = bucket.cacheStatistics();
+            log.info(
+                    "{} is unmounted from {}; read from memory: {}, from the cache's disk: {}, from the store or in"
+                            + " flight: {}",
+                    running.source(),
+                    running.mountPoint(),
+                    ByteSizes.about(cache.memoryReadBytes()),
+                    ByteSizes.about(cache.diskReadBytes()),
+                    ByteSizes.about(cache.waitedReadBytes()));
+            // While the state file still names this process, for programs that wait for its end.
+            if (backlog != null) {
+                backlog.tell((left, failed) ->
+                        state.update(now -> withNumbers(now, backlog).withBacklog(left, failed, true)));
+            }
+            bucket.close();
+            if (bucket.failed() > 0) {
+                log.warn("Written files that could not be uploaded: {}; see {}", bucket.failed(), running.recovery());
+            }
+        }
+    }
+
+    private static RunningMount withNumbers(RunningMount now, Backlog backlog) {
+        return now.withNumbers(backlog.files(), backlog.bytes());
+    }
+
+    private void tellReady(RunningMount running, BucketMount bucket) {
+        List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
+        List<String> recovered = bucket.recovered();
+        if (!recovered.isEmpty()) {
+            log.info("Uploading files that an earlier mount did not upload: {}", recovered);
+            news.add("Uploading files that an earlier mount did not upload: " + Printable.text(recovered.getFirst())
+                    + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
+        }
+        if (bucket.failed() > 0) {
+            news.add("Written files that could not be uploaded: " + bucket.failed() + "; see "
+                    + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
+                    + " of the disk until they are settled)");
+            log.warn("{}", news.getLast());
+        }
+        if (bucket.stranded() > 0) {
+            news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
+                    + "; see " + running.recovery());
+            log.warn("{}", news.getLast());
+        }
+        if (!bucket.cacheFault().isEmpty()) {
+            news.add("Nothing is cached: " + bucket.cacheFault());
+        }
+        if (!plan.target().prefix().isEmpty() && bucket.foundNothing()) {
+            news.add("No object is below " + running.source() + " yet: check the prefix if you expect files there");
+        }
+        for (ExposedFolder folder : exposedFolders()) {
+            news.add(folder.fault() + ": " + MountPlan.mend(folder));
+            log.warn("{}", news.getLast());
+        }
+        if (verbose) {
+            news.forEach(System.out::println);
+        }
+        if (Launcher.waits()) {
+            Launcher.ready();
+        } else {
+            System.out.println("Ctrl-C or penstock umount " + running.mountPoint() + " ends it.");
+        }
+    }
+
+    private List<ExposedFolder> exposedFolders() {
+        List<Path> folders = MountPlan.folders(configuration);
+        try {
+            return ExposedFolder.above(folders, Host.current().uid());
+        } catch (IOException e) {
+            log.debug("The folders above {} are not checked", folders, e);
+            return List.of();
+        }
+    }
+
+    private void checkSharing() throws RefusedException {
+        SharePlan share = plan.share();
+        if (share == null) {
+            return;
+        }
+        String objection = Sharing.objection(share);
+        if (objection != null) {
+            throw refused(
+                    objection, List.of(ShareSettings.TLS_CA, ShareSettings.TLS_CERTIFICATE, ShareSettings.TLS_KEY));
+        }
+    }
+
+    /** Files inside the mount point would be hidden, or would be read through the mount that they serve. */
+    private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
+        checkOutside(setting, configuration.get(setting));
+    }
+
+    private void checkOutside(Setting<Path> setting, Path path) throws RefusedException, MountException {
+        Path mountPoint = InheritedDevice.resolve(plan.mount().mountPoint());
+        Path real = resolveLinks(path);
+        if (path.startsWith(mountPoint) || real.startsWith(resolveLinks(mountPoint))) {
+            throw refused(
+                    setting + ": " + path + " lies inside the mount point " + mountPoint
+                            + "; choose a place outside of it",
+                    List.of(setting));
+        }
+        MountTable.Entry mount = mountOf(real);
+        if (mount != null && mount.isPenstock()) {
+            throw refused(
+                    setting + ": " + path + " lies inside " + mount.mountPoint() + ", where " + mount.source()
+                            + " is mounted; choose a place on a local disk",
+                    List.of(setting));
+        }
+    }
+
+    private static MountTable.@Nullable Entry mountOf(Path path) {
+        try {
+            return MountTable.read().of(path).orElse(null);
+        } catch (IOException e) {
+            return null; // Preflight reports it.
+        }
+    }
+
+    /** The path without symbolic links, as far as it exists. */
+    static Path resolveLinks(Path path) {
+        for (Path there = path; there != null; there = there.getParent()) {
+            try {
+                return there.toRealPath().resolve(there.relativize(path)).normalize();
+            } catch (IOException e) {
+                // It is missing, or is below a dead mount: its parent may be resolvable.
+            }
+        }
+        return path;
+    }
+}

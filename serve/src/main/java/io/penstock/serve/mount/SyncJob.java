@@ -1,0 +1,104 @@
+package io.penstock.serve.mount;
+
+import io.penstock.settings.ByteSizes;
+import io.penstock.writeback.AwaitedFile;
+import io.penstock.writeback.AwaitedFile.Progress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Waits until all files closed or fsynced before it began are in the bucket. */
+final class SyncJob extends Job {
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
+
+    private final int failedBefore;
+    private final String recovery;
+
+    /** Confined to the thread that does it. */
+    private final List<AwaitedFile> left;
+
+    private final UnaryOperator<String> shown;
+    private final @Nullable Duration timeout;
+    private volatile long sent;
+
+    /**
+     * @param failedBefore files that could not be uploaded before
+     * @param recovery the command that shows them
+     * @param files closed or fsynced by now and not in the bucket
+     * @param shown the path of a key, for users
+     * @param timeout after which files that are not in the bucket count as failed; null for never
+     */
+    SyncJob(
+            int failedBefore,
+            String recovery,
+            List<AwaitedFile> files,
+            UnaryOperator<String> shown,
+            @Nullable Duration timeout) {
+        super("sync", List.of());
+        this.failedBefore = failedBefore;
+        this.recovery = recovery;
+        this.left = new ArrayList<>(files);
+        this.shown = shown;
+        this.timeout = timeout;
+    }
+
+    @Override
+    long bytes() {
+        return sent;
+    }
+
+    @Override
+    void work() throws InterruptedException {
+        long began = System.nanoTime();
+        if (failedBefore > 0) {
+            problem(
+                    "written before",
+                    failedBefore + (failedBefore == 1 ? " file" : " files") + " could not be uploaded, and " + recovery
+                            + " lists them");
+        }
+        int files = left.size();
+        long all = look();
+        total(files, all);
+        while (!left.isEmpty()) {
+            if (timeout != null && Duration.ofNanos(System.nanoTime() - began).compareTo(timeout) >= 0) {
+                left.forEach(this::overdue);
+                return;
+            }
+            waitsFor(shown.apply(left.getFirst().key()));
+            Thread.sleep(BETWEEN_LOOKS);
+            sent = Math.max(sent, all - look());
+        }
+        sent = all;
+    }
+
+    /** Takes out the files that are done. @return the bytes that the rest has to send */
+    private long look() {
+        long bytes = 0;
+        for (Iterator<AwaitedFile> each = left.iterator(); each.hasNext(); ) {
+            AwaitedFile file = each.next();
+            switch (file.progress()) {
+                case Progress.Waiting(long unsent) -> bytes += unsent;
+                case Progress.Visible() -> {
+                    done("visible");
+                    each.remove();
+                }
+                case Progress.Failed(String why) -> {
+                    done("failed");
+                    problem(shown.apply(file.key()), why);
+                    each.remove();
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private void overdue(AwaitedFile file) {
+        String rest = file.progress() instanceof Progress.Waiting(long unsent)
+                ? ", " + ByteSizes.about(unsent) + " are left"
+                : "";
+        problem(shown.apply(file.key()), "it is not in the bucket yet" + rest + "; its upload goes on");
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.penstock.serve.metrics;
+
+import org.jspecify.annotations.NullMarked;

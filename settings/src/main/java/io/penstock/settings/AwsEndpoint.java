@@ -1,0 +1,51 @@
+package io.penstock.settings;
+
+import io.penstock.objectstore.ProfileEndpoint;
+import io.penstock.settings.Setting.Found;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The endpoint for S3 that the user has set for all programs that use AWS's SDKs, in the environment or in the profile. The system
+ * properties of the SDK for Java (aws.endpointUrl, aws.profile and others) are not read: a server that only they name is refused when
+ * the bucket is opened.
+ */
+final class AwsEndpoint {
+    /** In words: the places, the first wins. */
+    static final String PLACES = "$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else endpoint_url of the profile in"
+            + " ~/.aws/config (none of them if $AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true or, where that is not set,"
+            + " the profile's ignore_configured_endpoint_urls)";
+
+    private AwsEndpoint() {}
+
+    /** @param named the profile of s3.profile; null if it is not set */
+    static Optional<? extends Found> find(Host host, @Nullable String named) {
+        Origin.Profile origin = new Origin.Profile(named == null ? host.variable("AWS_PROFILE", "default") : named);
+        ProfileEndpoint profile;
+        try {
+            profile = profile(host, origin.name());
+        } catch (IOException e) {
+            return Optional.of(new Found.Problem(String.valueOf(e.getMessage()), origin));
+        }
+        Found.Text ignores = Found.Text.in(host, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+                .orElse(new Found.Text(profile.ignoresConfigured(), origin));
+        return switch (ignores.text().strip().toLowerCase(Locale.ROOT)) {
+            case "true" -> Optional.empty();
+            case "false" ->
+                Found.Text.in(host, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+                        .or(() -> Optional.ofNullable(profile.url()).map(url -> new Found.Text(url, origin)));
+            default ->
+                Optional.of(new Found.Problem(
+                        "found '" + ignores.text() + "', allowed is true or false", ignores.origin()));
+        };
+    }
+
+    private static ProfileEndpoint profile(Host host, String name) throws IOException {
+        Path credentials = host.path(host.variable("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"));
+        Path configuration = host.path(host.variable("AWS_CONFIG_FILE", "~/.aws/config"));
+        return ProfileEndpoint.read(credentials, configuration, name);
+    }
+}

@@ -1,0 +1,141 @@
+package io.penstock.settings;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The basis of defaults: the machine and the user that runs Penstock.
+ *
+ * @param environment the environment variables
+ * @param home the user's home folder
+ * @param uid the user's number
+ * @param gid the number of the user's group
+ * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroup and of those above it
+ * @param processors the machine's, or those that the process's cgroup may use
+ */
+public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
+    private static final long MIB = 1L << 20;
+
+    /** This machine and this process's user. */
+    public static Host current() {
+        return Current.HOST;
+    }
+
+    public boolean isRoot() {
+        return uid == 0;
+    }
+
+    /**
+     * A fraction of the memory, in whole MiB: 256 MiB at least, but no more than an eighth of a small machine's, above 64 MiB.
+     *
+     * @param parts the denominator
+     * @param most bytes
+     */
+    long shareOfMemory(int parts, long most) {
+        long least = Math.clamp(memoryBytes / 8 / MIB * MIB, 64 * MIB, 256 * MIB);
+        return Math.clamp(memoryBytes / parts / MIB * MIB, least, most);
+    }
+
+    /**
+     * So many requests at once for each processor, as a machine of more processors has a faster network, and one for each 64 MiB
+     * of memory at most: within bounds.
+     */
+    int forEachProcessor(int requests, int least, int most) {
+        return Math.clamp(Math.min((long) requests * processors, memoryBytes / (64 * MIB)), least, most);
+    }
+
+    /** Absolute, with {@code ~/} expanded. */
+    public Path path(String text) {
+        Path path = text.startsWith("~/") ? home.resolve(text.substring(2)) : Path.of(text);
+        return path.toAbsolutePath().normalize();
+    }
+
+    /** The folder for caches: its contents may be deleted at any time. */
+    public Path cacheFolder() {
+        return isRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
+    }
+
+    /**
+     * Whether the path lies in a folder whose contents may be removed, by the Filesystem Hierarchy Standard and XDG.
+     */
+    boolean isForCaches(Path path) {
+        return path.startsWith("/var/cache")
+                || path.startsWith(home.resolve(".cache"))
+                || path.startsWith(
+                        Objects.requireNonNull(xdg("XDG_CACHE_HOME", ".cache").getParent()));
+    }
+
+    /** The folder for data that must survive. */
+    Path stateFolder() {
+        return isRoot() ? Path.of("/var/lib/penstock") : xdg("XDG_STATE_HOME", ".local/state");
+    }
+
+    /** The folder for logs. */
+    public Path logFolder() {
+        return isRoot() ? Path.of("/var/log/penstock") : xdg("XDG_STATE_HOME", ".local/state");
+    }
+
+    /**
+     * The folder for descriptions of running processes. It is local to the machine, because many machines may share a
+     * home folder. Other users can guess the name below /tmp, so owner and mode are checked before use.
+     */
+    public Path runtimeFolder() {
+        if (isRoot()) {
+            return Path.of("/run/penstock");
+        }
+        String runtime = variable("XDG_RUNTIME_DIR", "");
+        return runtime.isEmpty() ? Path.of("/tmp/penstock-" + uid) : Path.of(runtime, "penstock");
+    }
+
+    /** The environment variable; the other text if it is missing or empty. */
+    String variable(String name, String otherwise) {
+        String value = environment.getOrDefault(name, "");
+        return value.isEmpty() ? otherwise : value;
+    }
+
+    /** The XDG base directory specification: the variable's folder, or else this folder of the home folder. */
+    Path xdg(String variable, String inHome) {
+        String folder = variable(variable, "");
+        return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
+    }
+
+    /** As shells and the launcher have it: $HOME, and only without it from the user database. */
+    static Path home(Map<String, String> environment, String ofUser) {
+        String home = environment.getOrDefault("HOME", "");
+        return Path.of(home.isEmpty() ? ofUser : home);
+    }
+
+    private static final class Current {
+        static final Host HOST = read();
+
+        private static Host read() {
+            try {
+                // The JDK has only the user's name; /proc/self belongs to the process's user.
+                Path self = Path.of("/proc/self");
+                return new Host(
+                        System.getenv(),
+                        home(System.getenv(), System.getProperty("user.home")),
+                        (int) Files.getAttribute(self, "unix:uid"),
+                        (int) Files.getAttribute(self, "unix:gid"),
+                        memory(),
+                        Runtime.getRuntime().availableProcessors());
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot read /proc: " + e.getMessage(), e);
+            }
+        }
+
+        /** The launcher has read all cgroups above this process; without it the JVM does the same. */
+        private static long memory() {
+            Long told = Long.getLong("penstock.memory");
+            return told != null
+                    ? told
+                    : ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.penstock.settings;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+/** What a user may mean by an option, a setting or a command that Penstock does not have. */
+public final class UnknownName {
+    private static final Pattern KEYS = Pattern.compile(".*(?:secret|access-key|passw|credential|token).*");
+
+    /** Options of other clients of S3, and of FUSE, that have another name here. */
+    private static final Map<String, String> ELSEWHERE = Map.ofEntries(
+            Map.entry("verbose", "log-level=debug"),
+            Map.entry("debug", "log-level=debug"),
+            Map.entry("dbglevel", "log-level=debug"),
+            Map.entry("umask", "file-mode=0644 and dir-mode=0755, which are modes and no masks"),
+            Map.entry("endpoint-url", "endpoint"),
+            Map.entry("url", "endpoint"),
+            Map.entry("force-path-style", "path-style"),
+            Map.entry("use-path-request-style", "path-style"),
+            Map.entry("no-sign-request", "anonymous"),
+            Map.entry("public-bucket", "anonymous"),
+            Map.entry("use-cache", "cache"),
+            Map.entry("max-cache-size", "cache-size"),
+            Map.entry("vfs-cache-max-size", "cache-size"),
+            Map.entry("dir-cache-time", "metadata-ttl"),
+            Map.entry("attr-timeout", "metadata-ttl"),
+            Map.entry("stat-cache-expire", "metadata-ttl"));
+
+    private static final Map<String, String> WITHOUT_EQUIVALENT = Map.of(
+            "nonempty", "a mount point must be an empty folder",
+            "allow-non-empty", "a mount point must be an empty folder",
+            "allow-delete", "writes are allowed unless read-only is set",
+            "allow-overwrite", "writes are allowed unless read-only is set",
+            "implicit-dirs", "folders without an object of their own are always shown",
+            "daemon", "a mount serves in the background unless --foreground is given",
+            "vfs-cache-mode", "all data that is read is cached");
+
+    /** Words for commands of other programs. */
+    private static final Map<String, String> COMMANDS = Map.of(
+            "help", "--help",
+            "version", "--version",
+            "ls", "mounts",
+            "list", "mounts",
+            "status", "mounts",
+            "logs", "mounts",
+            "info", "stats");
+
+    private UnknownName() {}
+
+    /**
+     * The end of a message about an unknown option or setting.
+     *
+     * @param prefix {@code --} on the command line, else empty
+     * @param known names, the nearest of which is suggested
+     */
+    public static String hint(String name, String prefix, List<String> known) {
+        String dashed = name.toLowerCase(Locale.ROOT)
+                .replaceFirst("^-+", "")
+                .replace('_', '-')
+                .replace('.', '-');
+        String equivalent = ELSEWHERE.get(dashed);
+        String none = WITHOUT_EQUIVALENT.get(dashed);
+        if (KEYS.matcher(dashed).matches()) {
+            return ": keys are not settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,"
+                    + " from ~/.aws/credentials (s3.profile) or from a role";
+        } else if (equivalent != null) {
+            return "; use " + prefix + equivalent;
+        }
+        return none != null ? ": " + none : suggestion(name, known);
+    }
+
+    /** The command that does what a command of this name does elsewhere, else the nearest. */
+    public static Optional<String> command(String word, List<String> known) {
+        return Optional.ofNullable(COMMANDS.get(word)).or(() -> nearest(word, known));
+    }
+
+    /** The end of a message about an unknown word. */
+    static String suggestion(String word, List<String> known) {
+        return nearest(word, known)
+                .map(candidate -> "; did you mean " + candidate + "?")
+                .orElse("");
+    }
+
+    /** The nearest word, if it is near enough to be meant: up to a third of its letters may differ. */
+    static Optional<String> nearest(String word, List<String> known) {
+        return known.stream()
+                .filter(candidate -> distance(word, candidate) <= Math.max(2, candidate.length() / 3))
+                .min(Comparator.comparingInt(candidate -> distance(word, candidate)));
+    }
+
+    /** How many letters must change to turn one word into another: Levenshtein's distance. */
+    static int distance(String from, String to) {
+        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int substituted = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[to.length()];
+    }
+}

@@ -1,0 +1,49 @@
+package io.penstock.settings.process;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This process's side of bin/penstock, which starts it and, for a background command, reads its standard output until
+ * a line says that it is ready.
+ */
+public final class Launcher {
+    /** ASCII's "acknowledge", alone on a line: no text for a reader has it. */
+    private static final String READY = "\u0006";
+
+    private Launcher() {}
+
+    /** Whether the launcher waits for {@link #ready} and then detaches from this process. */
+    public static boolean waits() {
+        return Boolean.getBoolean("penstock.background");
+    }
+
+    /** Lets the launcher end. Later output has no reader: the JDK points a closed stdout to /dev/null. */
+    public static void ready() {
+        System.out.println(READY);
+        System.out.close();
+        System.err.close();
+    }
+
+    /** Penstock's own folder, which contains bin; null if the launcher did not start this process. */
+    public static @Nullable Path home() {
+        String home = System.getProperty("penstock.home");
+        return home == null ? null : Path.of(home);
+    }
+
+    /** The command that runs Penstock. */
+    public static String command() {
+        return System.getProperty("penstock.command", "penstock");
+    }
+
+    /** The time since the user's return key, or since this JVM's start if that is unknown. */
+    static Duration sinceStart() {
+        String seconds = System.getProperty("penstock.started", "");
+        Instant started = seconds.isEmpty()
+                ? ProcessHandle.current().info().startInstant().orElseGet(Instant::now)
+                : Instant.ofEpochMilli((long) (Double.parseDouble(seconds) * 1000));
+        return Duration.between(started, Instant.now());
+    }
+}

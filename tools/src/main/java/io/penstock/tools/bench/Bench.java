@@ -1,0 +1,193 @@
+package io.penstock.tools.bench;
+
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.S3ObjectStore;
+import io.penstock.serve.mount.MountPlan;
+import io.penstock.serve.mount.Target;
+import io.penstock.serve.state.RunningMount;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.ConfigurationException;
+import io.penstock.settings.SettingSource;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.tools.measure.RangeSpeed;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures a bucket and a disk, and then folders beside them. All that it makes is removed, also after an
+ * interrupt: objects of the bucket are below one prefix, which no mount shows. One use, one thread.
+ */
+public final class Bench {
+    /** The benchmark reports failures; it does not wait until a request succeeds. */
+    private static final String RETRIES = "10s";
+
+    private final Plan plan;
+    private final Output output;
+    private final BenchData data = new BenchData(ThreadLocalRandom.current().nextLong());
+    private final Results results;
+    private List<RangeSpeed> ranges = List.of();
+
+    /** As asked for, and then no more in the large file than the bucket has taken in the time. */
+    private Amounts amounts;
+
+    /**
+     * The subject of the measurements.
+     *
+     * @param target the bucket; null if the folder's is not known
+     * @param configuration the settings of the mount, or those by which the bucket is reached
+     * @param measured at least one
+     */
+    public record Plan(@Nullable Target target, Configuration configuration, List<Measured> measured) {}
+
+    /** A folder to measure. */
+    public sealed interface Measured {
+        /** The bucket, by a mount that is made for it. */
+        record OwnMount() implements Measured {}
+
+        /** A mount that programs use. */
+        record Mounted(RunningMount mount) implements Measured {}
+
+        /** Any folder. */
+        record Folder(Path path) implements Measured {}
+    }
+
+    public Bench(Plan plan, Amounts amounts, Output output) {
+        this.plan = plan;
+        this.amounts = amounts;
+        this.output = output;
+        this.results = new Results(output);
+    }
+
+    /** @throws RefusedException if something cannot be measured, or was read with other bytes than were written */
+    public void run() throws RefusedException, ObjectStoreException, ConfigurationException, InterruptedException {
+        try (Cleanup cleanup = new Cleanup(output::warning)) {
+            try {
+                measureAll(cleanup);
+            } catch (IOException e) {
+                throw new RefusedException(Reason.of(e));
+            } catch (InterruptedException e) {
+                output.warning("interrupted; its files are being removed");
+                throw e;
+            }
+        }
+        output.end(results, amounts);
+    }
+
+    private void measureAll(Cleanup cleanup)
+            throws IOException, RefusedException, ObjectStoreException, ConfigurationException, InterruptedException {
+        output.begin(amounts);
+        DiskFolder disk = diskFolder();
+        cleanup.add("the folder " + disk.path(), disk::remove);
+        for (Measured measured : plan.measured()) {
+            requireRoom(measured, disk);
+        }
+        Target target = plan.target();
+        String prefix = target == null ? "" : target.prefix() + ".penstock/bench-" + UUID.randomUUID() + "/";
+        Ceilings ceilings = new Ceilings(data, results, output);
+        if (target != null) {
+            measureBucket(target, prefix, ceilings, cleanup);
+        }
+        ceilings.disk(disk, amounts);
+        for (Measured measured : plan.measured()) {
+            measure(subject(measured, disk, prefix, cleanup), cleanup);
+        }
+    }
+
+    /** On the disk of the cache; of a folder whose bucket is not known, on its own disk, if that is a local one. */
+    private DiskFolder diskFolder() throws IOException, RefusedException {
+        if (plan.target() == null && plan.measured().getFirst() instanceof Measured.Folder(Path path)) {
+            String type = Files.getFileStore(path).type();
+            if (!Folders.isOfNetwork(type) && !type.startsWith("fuse")) {
+                return DiskFolder.in(path);
+            }
+        }
+        return DiskFolder.besideCache(plan.configuration().get(Settings.CACHE_DIR));
+    }
+
+    private void requireRoom(Measured measured, DiskFolder disk) throws IOException, RefusedException {
+        switch (measured) {
+            case Measured.Folder(Path path) ->
+                DiskFolder.requireRoom(path, amounts.allBytes(), "give a smaller --size");
+            case Measured.OwnMount() ->
+                DiskFolder.requireRoom(
+                        disk.path(),
+                        // Staged, cached, and for the disk's own measurement.
+                        3 * amounts.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
+                        "name a folder on another disk with --cache, or give a smaller --size");
+            case Measured.Mounted _ -> {} // its cache gives way
+        }
+    }
+
+    private void measureBucket(Target target, String prefix, Ceilings ceilings, Cleanup cleanup)
+            throws IOException, RefusedException, ObjectStoreException, ConfigurationException, InterruptedException {
+        Configuration configuration = plan.configuration()
+                .with(SettingSource.ofOptions(
+                        Map.of(Settings.RETRY_DEADLINE, RETRIES, WriteSettings.RETRY_DEADLINE, RETRIES), Map.of()));
+        S3ObjectStore store = S3ObjectStore.connect(
+                MountPlan.of(target, Path.of("/"), configuration).s3(), target.prefix());
+        cleanup.add("the connection to the bucket", store::close);
+        RawBucket bucket = new RawBucket(store, prefix, amounts, data);
+        bucket.requireWritable();
+        cleanup.add("the objects below s3://" + target.bucket() + "/" + prefix, bucket::remove);
+        bucket.warmUp();
+        String at = configuration
+                .find(Settings.ENDPOINT)
+                .map(endpoint -> " at " + endpoint)
+                .orElse("");
+        Place place = new Place(Place.Kind.BUCKET, target.source(), "bucket " + target.source() + at);
+        ranges = ceilings.bucket(place, bucket, amounts, configuration);
+        amounts = amounts.within(bucket.largeBytes());
+    }
+
+    private Subject subject(Measured measured, DiskFolder disk, String prefix, Cleanup cleanup)
+            throws IOException, RefusedException, InterruptedException {
+        Configuration configuration = plan.configuration();
+        return switch (measured) {
+            case Measured.Folder(Path path) -> new Subject.Folder(path);
+            case Measured.Mounted(RunningMount mount) ->
+                new PenstockMount(mount, configuration, PenstockMount.Whose.OTHERS);
+            case Measured.OwnMount() -> {
+                OwnMount own = new OwnMount(disk.path());
+                cleanup.add("the mount below " + disk.path(), own::stop);
+                output.await("mounting");
+                Target files = new Target(configuration.bucket(), prefix + "files/");
+                yield new PenstockMount(own.start(files, configuration), configuration, PenstockMount.Whose.OWN);
+            }
+        };
+    }
+
+    private void measure(Subject subject, Cleanup cleanup)
+            throws IOException, RefusedException, ObjectStoreException, InterruptedException {
+        Place place = subject.place();
+        output.begin(place);
+        FolderWork work = new FolderWork(subject.path(), amounts, data, subject.kept());
+        cleanup.add("the folder " + work.folder(), work::remove);
+        cleanup.add("cached data of the folder " + work.folder(), () -> subject.release(work));
+        boolean cold = subject.becomesCold();
+        List<Row> rows = new ArrayList<>();
+        rows.add(results.measure(place, Step.LARGE_WRITE, work::writeLarge));
+        rows.add(results.measure(place, Step.SMALL_WRITE, work::writeSmall));
+        subject.forget(work);
+        rows.add(results.measure(place, cold ? Step.LARGE_READ_COLD : Step.LARGE_READ_FIRST, work::readLarge));
+        rows.add(results.measure(place, cold ? Step.SMALL_READ_COLD : Step.SMALL_READ_FIRST, work::readSmall));
+        subject.forgetMemory(work);
+        rows.add(results.measure(place, Step.LARGE_READ_AGAIN, work::readLarge));
+        rows.add(results.measure(place, Step.SMALL_READ_AGAIN, work::readSmall));
+        rows.add(results.measure(place, Step.STAT, work::stat));
+        if (subject instanceof PenstockMount mount) {
+            Judgement judgement = new Judgement(results, ranges, amounts, plan.configuration(), mount.negotiated());
+            rows.forEach(row -> judgement.of(row).ifPresent(text -> output.judgement(row, text)));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.penstock.tools.bench;
+
+import io.penstock.core.NativeMemory;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.settings.process.RefusedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that share numbered tasks, and begin them in the order of their numbers. When the thread that waits for them is
+ * interrupted they begin no more, and end before it goes on.
+ */
+enum Crew {
+    /** Calls of a file system. They are not interrupted: Java closes a file when a thread is interrupted in it. */
+    FILES {
+        @Override
+        Thread start(Runnable work) {
+            return Thread.ofPlatform().daemon().name("bench").start(work);
+        }
+
+        @Override
+        void hurry(Thread thread) {}
+    },
+    /** Requests to the store, which an interrupt ends at once. */
+    REQUESTS {
+        @Override
+        Thread start(Runnable work) {
+            return Thread.startVirtualThread(work);
+        }
+
+        @Override
+        void hurry(Thread thread) {
+            thread.interrupt();
+        }
+    };
+
+    /** No limit of time. */
+    static final Duration NO_LIMIT = Duration.ofDays(365);
+
+    /** How long a hung file system holds up the end. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    /** Bytes: the smallest page of the kernel's, so that buffers suit every read. */
+    private static final int ALIGNMENT = 4096;
+
+    abstract Thread start(Runnable work);
+
+    abstract void hurry(Thread thread);
+
+    /** A piece of work. */
+    @FunctionalInterface
+    interface Task {
+        /** @param buffer of this thread's own: direct, cleared */
+        void run(int number, ByteBuffer buffer)
+                throws IOException, ObjectStoreException, RefusedException, InterruptedException;
+    }
+
+    /**
+     * The work done.
+     *
+     * @param tasks all of those with smaller numbers
+     * @param nanos until the last of them had ended
+     */
+    record Outcome(int tasks, long nanos) {}
+
+    /**
+     * Runs tasks until all are done, the time is over, or one fails: its failure is thrown when the others have ended.
+     *
+     * @param limit after which none is begun; the first ones always are
+     * @param bufferBytes of each thread's buffer
+     */
+    Outcome run(int threads, int tasks, Duration limit, int bufferBytes, Task task)
+            throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Shift shift = new Shift(tasks, limit, task);
+        List<Thread> crew = new ArrayList<>();
+        for (int i = 0; i < Math.min(threads, tasks); i++) {
+            ByteBuffer buffer = NativeMemory.allocate(
+                    NativeMemory.Share.PAGES, Math.ceilDiv(bufferBytes, ALIGNMENT) * ALIGNMENT, ALIGNMENT);
+            crew.add(start(() -> shift.work(buffer.slice(0, bufferBytes))));
+        }
+        try {
+            for (Thread thread : crew) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            shift.stopped = true;
+            crew.forEach(this::hurry);
+            for (Thread thread : crew) {
+                boolean _ = thread.join(PATIENCE);
+            }
+            throw e;
+        }
+        long nanos = System.nanoTime() - shift.began;
+        switch (shift.failure.get()) {
+            case null -> {}
+            case IOException e -> throw e;
+            case ObjectStoreException e -> throw e;
+            case RefusedException e -> throw e;
+            case InterruptedException e -> throw e;
+            case Throwable e -> throw new IllegalStateException(e);
+        }
+        return new Outcome(shift.done.get(), nanos);
+    }
+
+    /** The state that the threads of one run share. */
+    private static final class Shift {
+        private final int tasks;
+        private final long limitNanos;
+        private final Task task;
+        private final AtomicInteger next = new AtomicInteger();
+        final AtomicInteger done = new AtomicInteger();
+        final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        final long began = System.nanoTime();
+        volatile boolean stopped;
+
+        Shift(int tasks, Duration limit, Task task) {
+            this.tasks = tasks;
+            this.limitNanos = limit.toNanos();
+            this.task = task;
+        }
+
+        void work(ByteBuffer buffer) {
+            try {
+                boolean isFirst = true;
+                while (!stopped && (isFirst || System.nanoTime() - began < limitNanos)) {
+                    int number = next.getAndIncrement();
+                    if (number < 0 || number >= tasks) {
+                        return;
+                    }
+                    task.run(number, buffer.clear());
+                    done.incrementAndGet();
+                    isFirst = false;
+                }
+            } catch (Throwable e) {
+                stopped = true;
+                failure.compareAndSet(null, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.penstock.tools.bench;
+
+/**
+ * Work that was done.
+ *
+ * @param amount in the unit of its {@link Step}: MiB or pieces
+ * @param nanos that it took
+ */
+record Done(double amount, long nanos) {
+    static Done ofBytes(long bytes, long nanos) {
+        return new Done(bytes / (double) (1 << 20), nanos);
+    }
+
+    static Done ofRate(double perSecond) {
+        return new Done(perSecond, 1_000_000_000);
+    }
+
+    double perSecond() {
+        return amount / (Math.max(1, nanos) / 1e9);
+    }
+}

@@ -1,0 +1,203 @@
+package io.penstock.tools.bench;
+
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.settings.process.Reason;
+import io.penstock.settings.process.RefusedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * The work of programs in a folder, the same in every one: one thread writes and reads a large file, several write, read and
+ * look at small ones. All bytes read are compared with those written. One use, one thread.
+ */
+final class FolderWork {
+    /** A stat is short: the limit need not be. */
+    private static final Duration STAT_TIME = Duration.ofMillis(500);
+
+    private final Path folder;
+    private final Amounts amounts;
+    private final BenchData data;
+    private final Kept kept;
+    private final Path large;
+
+    /** Bytes of the large file, and number of small ones, that later steps read. */
+    private long largeBytes;
+
+    private int smallFiles;
+
+    /** The call of a program that returns when its writes are durable. */
+    enum Kept {
+        BY_CLOSE,
+        BY_FSYNC
+    }
+
+    /**
+     * Makes a folder for the run.
+     *
+     * @param parent in which it is made
+     * @param kept when a file counts as written
+     * @throws RefusedException if it cannot be made
+     */
+    FolderWork(Path parent, Amounts amounts, BenchData data, Kept kept) throws RefusedException {
+        try {
+            this.folder = Files.createDirectory(parent.resolve(DiskFolder.PREFIX + UUID.randomUUID()));
+        } catch (IOException e) {
+            throw new RefusedException(parent + " cannot be written to: " + Reason.of(e));
+        }
+        this.amounts = amounts;
+        this.data = data;
+        this.kept = kept;
+        this.large = folder.resolve("large");
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    /** Files that it has made. */
+    List<Path> files() {
+        return Stream.concat(Stream.of(large), IntStream.range(0, smallFiles).mapToObj(this::small))
+                .toList();
+    }
+
+    private Path small(int number) {
+        return folder.resolve("small-%05d".formatted(number));
+    }
+
+    /** One thread, one chunk after another, until the file is closed. */
+    Done writeLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        int chunks = Math.toIntExact(amounts.largeBytes() / BenchData.CHUNK);
+        long began = System.nanoTime();
+        try (FileChannel file = FileChannel.open(large, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            try {
+                Crew.Outcome outcome = Crew.FILES.run(
+                        1,
+                        chunks,
+                        amounts.limit(),
+                        0,
+                        (number, _) -> write(file, BenchData.LARGE, number, BenchData.CHUNK));
+                largeBytes = (long) outcome.tasks() * BenchData.CHUNK;
+                Crew.Outcome _ = Crew.FILES.run(1, 1, Crew.NO_LIMIT, 0, (_, _) -> finish(file));
+            } catch (InterruptedException e) {
+                Files.deleteIfExists(large); // else the close below would upload it
+                throw e;
+            }
+        }
+        return Done.ofBytes(largeBytes, System.nanoTime() - began);
+    }
+
+    private void write(FileChannel file, int name, long chunk, int length) throws IOException {
+        ByteBuffer bytes = data.chunk(name, chunk, length);
+        while (bytes.hasRemaining()) {
+            file.write(bytes);
+        }
+    }
+
+    private void finish(FileChannel file) throws IOException {
+        if (kept == Kept.BY_FSYNC) {
+            file.force(true);
+        }
+        file.close();
+    }
+
+    /** One thread, from the beginning on, and not beyond what an earlier reading has come to. */
+    Done readLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        int chunks = Math.toIntExact(largeBytes / BenchData.CHUNK);
+        long began = System.nanoTime();
+        try (FileChannel file = FileChannel.open(large, StandardOpenOption.READ)) {
+            Crew.Outcome outcome = Crew.FILES.run(1, chunks, amounts.limit(), BenchData.CHUNK, (number, buffer) -> {
+                read(large, file, (long) number * BenchData.CHUNK, buffer);
+                data.check(large, BenchData.LARGE, number, buffer.flip());
+            });
+            largeBytes = (long) outcome.tasks() * BenchData.CHUNK;
+        }
+        return Done.ofBytes(largeBytes, System.nanoTime() - began);
+    }
+
+    private static void read(Path path, FileChannel file, long position, ByteBuffer to)
+            throws IOException, RefusedException {
+        while (to.hasRemaining()) {
+            if (file.read(to, position + to.position()) < 0) {
+                throw new RefusedException(
+                        path + " ends at byte " + (position + to.position()) + ", before the end of its content");
+            }
+        }
+    }
+
+    /** Several threads, each file from its creation to its close. */
+    Done writeSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Crew.Outcome outcome =
+                Crew.FILES.run(amounts.threads(), amounts.smallFiles(), amounts.limit(), 0, (number, _) -> {
+                    try (FileChannel file =
+                            FileChannel.open(small(number), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                        for (int at = 0; at < amounts.smallBytes(); at += BenchData.CHUNK) {
+                            write(
+                                    file,
+                                    number,
+                                    at / BenchData.CHUNK,
+                                    Math.min(BenchData.CHUNK, amounts.smallBytes() - at));
+                        }
+                        finish(file);
+                    }
+                });
+        smallFiles = outcome.tasks();
+        return new Done(outcome.tasks(), outcome.nanos());
+    }
+
+    /** Several threads, each file from its opening to its close, in the order of their names. */
+    Done readSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Crew.Outcome outcome =
+                Crew.FILES.run(amounts.threads(), smallFiles, amounts.limit(), BenchData.CHUNK, (number, buffer) -> {
+                    Path path = small(number);
+                    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+                        for (int at = 0; at < amounts.smallBytes(); at += BenchData.CHUNK) {
+                            buffer.clear().limit(Math.min(BenchData.CHUNK, amounts.smallBytes() - at));
+                            read(path, file, at, buffer);
+                            data.check(path, number, at / BenchData.CHUNK, buffer.flip());
+                        }
+                    }
+                });
+        smallFiles = outcome.tasks();
+        return new Done(outcome.tasks(), outcome.nanos());
+    }
+
+    /** Several threads, each small file in turn, again and again. */
+    Done stat() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        Crew.Outcome outcome = Crew.FILES.run(
+                amounts.threads(), Integer.MAX_VALUE, min(STAT_TIME, amounts.limit()), 0, (number, _) -> {
+                    Path path = small(number % smallFiles);
+                    long size = Files.readAttributes(path, BasicFileAttributes.class)
+                            .size();
+                    if (size != amounts.smallBytes()) {
+                        throw new RefusedException(
+                                path + " has " + size + " bytes, and " + amounts.smallBytes() + " were written to it");
+                    }
+                });
+        return new Done(outcome.tasks(), outcome.nanos());
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** Removes the folder, with as many threads as write. */
+    void remove() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
+        List<Path> left;
+        try (Stream<Path> files = Files.list(folder)) {
+            left = files.toList();
+        }
+        Crew.Outcome _ = Crew.FILES.run(
+                amounts.threads(), left.size(), Crew.NO_LIMIT, 0, (number, _) -> Files.delete(left.get(number)));
+        Files.delete(folder);
+    }
+}

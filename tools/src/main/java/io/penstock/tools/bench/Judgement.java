@@ -1,0 +1,130 @@
+package io.penstock.tools.bench;
+
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
+import io.penstock.tools.measure.RangeSpeed;
+import io.penstock.tools.measure.Text;
+import io.penstock.writeback.WritebackConfig.Close;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Says of a row of a mount that is far below its ceiling which setting or limit to look at. */
+final class Judgement {
+    /** Below this part of the disk, small files are worth a word: each costs some calls of the kernel, a disk none. */
+    private static final double VERY_POOR = 0.1;
+
+    private static final Pattern NO_PASSTHROUGH = Pattern.compile("no passthrough \\(.*\\)");
+
+    private static final Duration SHORT_TTL = Duration.ofSeconds(1);
+
+    private final Results results;
+    private final List<RangeSpeed> ranges;
+    private final Amounts amounts;
+    private final Configuration settings;
+    private final String negotiated;
+
+    /**
+     * @param ranges of the bucket; empty if none were measured
+     * @param settings of the mount
+     * @param negotiated the features that it has negotiated with the kernel, in words
+     */
+    Judgement(Results results, List<RangeSpeed> ranges, Amounts amounts, Configuration settings, String negotiated) {
+        this.results = results;
+        this.ranges = ranges;
+        this.amounts = amounts;
+        this.settings = settings;
+        this.negotiated = negotiated;
+    }
+
+    /** One line; empty if the row is as it should be, or has no ceiling. */
+    Optional<String> of(Row row) {
+        return row.isPoor()
+                ? Optional.ofNullable(remedy(row))
+                        .map(text -> row.step().label() + ": " + row.comparison() + ". " + text)
+                : Optional.empty();
+    }
+
+    private @Nullable String remedy(Row row) {
+        return switch (row.step()) {
+            case LARGE_READ_COLD -> coldLarge();
+            case LARGE_READ_AGAIN -> largeAgain();
+            case LARGE_WRITE -> largeWrite();
+            case SMALL_WRITE -> smallWrite();
+            case SMALL_READ_COLD -> coldSmall();
+            case SMALL_READ_AGAIN ->
+                row.ratio() < VERY_POOR
+                        ? "Each file costs an open, a read and a close: read with more threads at once, or pack samples"
+                                + " into larger files"
+                        : null;
+            case STAT ->
+                settings.get(Settings.METADATA_TTL).compareTo(SHORT_TTL) < 0
+                        ? "metadata.ttl is " + settings.show(Settings.METADATA_TTL)
+                                + ", so that each lookup costs a request: raise it"
+                        : null;
+            default -> null;
+        };
+    }
+
+    private String coldLarge() {
+        int set = settings.get(Settings.READ_CONCURRENCY);
+        int least = ranges.isEmpty() ? 1 : RangeSpeed.least(ranges);
+        if (set < least) {
+            return "It takes " + least + " requests at once to fill the network, and readahead.concurrency is " + set
+                    + ": set it to " + least + " or more";
+        }
+        return "One program reads here: several at once bring more. See its waits in penstock stats; a larger"
+                + " readahead.max-window (" + settings.show(Settings.MAX_WINDOW) + ") and memory ("
+                + settings.show(Settings.MEMORY) + ") let it run further ahead";
+    }
+
+    private String largeAgain() {
+        Matcher lacks = NO_PASSTHROUGH.matcher(negotiated);
+        return lacks.find()
+                ? "The mount copies each read, which takes CPU time: " + lacks.group()
+                : "The kernel reads cached files by itself here (passthrough): perhaps the disk was busy with earlier"
+                        + " writes, or not all of it was in the cache. penstock stats --once says how many pages"
+                        + " were evicted, or not stored";
+    }
+
+    private String largeWrite() {
+        double network = results.rate(Step.BUCKET_UPLOAD);
+        double disk = results.rate(Step.DISK_WRITE_DIRECT);
+        int perFile = Math.min(
+                settings.get(WriteSettings.UPLOAD_CONCURRENCY),
+                settings.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE));
+        if (perFile < RawBucket.UPLOADS) {
+            return "upload.concurrency-per-file and upload.concurrency let " + perFile + " parts go at once, and "
+                    + RawBucket.UPLOADS + " were measured: raise them";
+        } else if (disk < network) {
+            return "Written data is staged on a disk that takes " + Text.number(Math.rint(disk))
+                    + " MiB/s: set write.staging to a folder on a faster one";
+        }
+        return "One program writes here: several at once bring more. Look at the CPU time of the mount";
+    }
+
+    private String smallWrite() {
+        return switch (settings.get(WriteSettings.CLOSE, Close.class)) {
+            case VISIBLE ->
+                "Each file is closed when it is in the bucket: write with more threads at once, or set write.close to"
+                        + " staged";
+            case STAGED ->
+                "Each file is closed when it is synced to the staging disk: write with more threads at once, or set"
+                        + " write.staging to a folder on a faster one";
+        };
+    }
+
+    private String coldSmall() {
+        long smallFile = settings.get(Settings.SMALL_FILE);
+        if (smallFile < amounts.smallBytes()) {
+            return "readahead.small-file is " + settings.show(Settings.SMALL_FILE)
+                    + ", and larger files are not fetched before they are opened: raise it";
+        }
+        return "Look at readahead.concurrency (" + settings.show(Settings.READ_CONCURRENCY)
+                + ") and the CPU time of the mount; more threads at once bring more";
+    }
+}

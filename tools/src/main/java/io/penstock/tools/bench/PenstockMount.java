@@ -1,0 +1,147 @@
+package io.penstock.tools.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.penstock.serve.control.ControlClient;
+import io.penstock.serve.control.JobStatus;
+import io.penstock.serve.control.Json;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.state.RunningMount;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Host;
+import io.penstock.settings.Settings;
+import io.penstock.settings.process.RefusedException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** A mount of Penstock. Its own commands empty its cache. */
+final class PenstockMount implements Subject {
+    private static final Duration LOOK = Duration.ofMillis(50);
+
+    /** How long uploads in the background may take, and memory to be given back. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final RunningMount mount;
+    private final Configuration configuration;
+    private final Whose whose;
+    private final ControlClient control;
+
+    /** The mount's users. */
+    enum Whose {
+        /** The benchmark's: its limits may be changed. */
+        OWN,
+        /** Programs use it. */
+        OTHERS
+    }
+
+    PenstockMount(RunningMount mount, Configuration configuration, Whose whose) {
+        this.mount = mount;
+        this.configuration = configuration;
+        this.whose = whose;
+        this.control = new ControlClient(mount.socket(Host.current()));
+    }
+
+    @Override
+    public Place place() {
+        return switch (whose) {
+            case OWN ->
+                new Place(Place.Kind.MOUNT, mount.source(), "mount of the bucket, made for this, with an empty cache");
+            case OTHERS ->
+                new Place(
+                        Place.Kind.MOUNT,
+                        mount.mountPoint().toString(),
+                        "mount " + mount.mountPoint(),
+                        "through the mount's own cache, which may evict other data for it");
+        };
+    }
+
+    @Override
+    public Path path() {
+        return mount.mountPoint();
+    }
+
+    @Override
+    public FolderWork.Kept kept() {
+        return FolderWork.Kept.BY_CLOSE;
+    }
+
+    /** The features negotiated with the kernel, in words. */
+    String negotiated() {
+        return mount.description();
+    }
+
+    @Override
+    public boolean becomesCold() {
+        return true;
+    }
+
+    /**
+     * Closed files that are still to be uploaded (write.close=staged) are not cached data: they are awaited. Nothing opens the
+     * files after that: the mount would take it for reading, and fetch ahead.
+     */
+    @Override
+    public void forget(FolderWork work) throws IOException, RefusedException, InterruptedException {
+        Subject.dropPages(work.files());
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (!evict(work.folder())) {
+            if (System.nanoTime() > until) {
+                throw new RefusedException(mount.mountPoint() + " has not uploaded the written files after "
+                        + PATIENCE.toSeconds() + " s: try again when its backlog is shorter (penstock mounts)");
+            }
+            Thread.sleep(LOOK);
+        }
+    }
+
+    /** @return whether all was evicted */
+    private boolean evict(Path folder) throws IOException, RefusedException, InterruptedException {
+        int job = ask("evict", Map.of("paths", List.of(folder.toString())))
+                .path("job")
+                .asInt();
+        JobStatus status = Json.read(ask("job", Map.of("job", job)), JobStatus.class);
+        while (status.state() == JobStatus.State.RUNNING) {
+            Thread.sleep(LOOK);
+            status = Json.read(ask("job", Map.of("job", job)), JobStatus.class);
+        }
+        if (status.error() != null) {
+            throw new RefusedException(mount.mountPoint() + " does not empty its cache: " + status.error());
+        }
+        return status.problemCount() == 0;
+    }
+
+    /** Memory is given back when the limit is lowered. In others' mounts it stays: their cached data would be dropped, too. */
+    @Override
+    public void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException {
+        Subject.dropPages(work.files());
+        if (whose == Whose.OWN) {
+            long least = Math.max(64L << 20, configuration.get(Settings.RANGE_SIZE));
+            setMemory(ByteSizes.print(least));
+            long until = System.nanoTime() + PATIENCE.toNanos();
+            while (Json.read(ask("stats", Map.of()), MountStatistics.class)
+                                    .cache()
+                                    .memoryBytes()
+                            > least
+                    && System.nanoTime() < until) {
+                Thread.sleep(LOOK);
+            }
+            setMemory(configuration.show(Settings.MEMORY));
+        }
+    }
+
+    @Override
+    public void release(FolderWork work) throws IOException, RefusedException, InterruptedException {
+        if (whose == Whose.OTHERS) {
+            boolean _ = evict(work.folder()); // data still being uploaded, after an interrupt, is dropped with its file
+        }
+    }
+
+    private void setMemory(String size) throws IOException, RefusedException {
+        JsonNode _ = ask("set", Map.of("settings", List.of(Settings.MEMORY.key() + "=" + size)));
+    }
+
+    private JsonNode ask(String command, Object arguments) throws IOException, RefusedException {
+        return control.ask(command, arguments);
+    }
+}

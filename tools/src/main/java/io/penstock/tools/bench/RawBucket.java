@@ -1,0 +1,172 @@
+package io.penstock.tools.bench;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ListRequest;
+import io.penstock.objectstore.MultipartUpload;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.StoredObject;
+import io.penstock.objectstore.UploadBody;
+import io.penstock.objectstore.UploadedPart;
+import io.penstock.objectstore.WriteCondition;
+import io.penstock.settings.process.RefusedException;
+import io.penstock.tools.measure.RangeMeasurement;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/** The ceilings of a bucket: the requests of a mount's own S3 client, from memory and into memory. One use, one thread. */
+final class RawBucket {
+    /** Parts at once. */
+    static final int UPLOADS = 16;
+
+    /** Small objects that are read at once: a mount reads them ahead, and so more than programs open. */
+    private static final int GETS = 64;
+
+    private static final int WARM_UPS = 64;
+    private static final int WARM_UP_BYTES = 64 << 10;
+
+    private final ObjectStore store;
+    private final String prefix;
+    private final Amounts amounts;
+    private final BenchData data;
+
+    private @Nullable ObjectVersion large;
+    private List<ObjectVersion> small = List.of();
+
+    /** @param prefix of all that the run makes in the bucket, with a slash at the end */
+    RawBucket(ObjectStore store, String prefix, Amounts amounts, BenchData data) {
+        this.store = store;
+        this.prefix = prefix;
+        this.amounts = amounts;
+        this.data = data;
+    }
+
+    /** @throws RefusedException if objects cannot be written and deleted; it names the right that lacks */
+    void requireWritable() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
+        String key = prefix + "probe";
+        try {
+            ObjectVersion _ = store.put(key, data.body(0, 1), WriteCondition.ALWAYS);
+        } catch (ObjectStoreException.AccessDenied e) {
+            throw new RefusedException(refusal("s3:PutObject", e));
+        }
+        try {
+            store.delete(key);
+        } catch (ObjectStoreException.AccessDenied e) {
+            throw new RefusedException(
+                    refusal("s3:DeleteObject", e) + "; the object '" + key + "' stays: remove it yourself");
+        }
+    }
+
+    private String refusal(String action, ObjectStoreException.AccessDenied e) {
+        return "the benchmark writes to the bucket and needs " + action + " below '" + prefix + "': " + e.getMessage()
+                + ". penstock doctor " + store.bucket() + " measures without it";
+    }
+
+    /** Has the JVM compile the measured code, and connections be made. */
+    void warmUp() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        UploadBody body = data.body(0, WARM_UP_BYTES);
+        Crew.Outcome _ = Crew.REQUESTS.run(UPLOADS, WARM_UPS, amounts.limit(), WARM_UP_BYTES, (number, buffer) -> {
+            ObjectVersion sent = store.put(prefix + "warm-" + number, body, WriteCondition.ALWAYS);
+            store.get(sent, new ByteRange(0, WARM_UP_BYTES), new Into(buffer));
+        });
+    }
+
+    /** Sends the large object in parts of one size, and as many of them as the time allows. */
+    Done upload(long partSize) throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        long length = Math.min(partSize, amounts.largeBytes());
+        UploadBody body = data.body(BenchData.LARGE, length);
+        Queue<UploadedPart> parts = new ConcurrentLinkedQueue<>();
+        long began = System.nanoTime();
+        MultipartUpload upload = store.createUpload(prefix + "large");
+        try {
+            int most = Math.toIntExact(Math.min(amounts.largeBytes() / length, UploadedPart.MAX_NUMBER));
+            Crew.Outcome _ = Crew.REQUESTS.run(
+                    UPLOADS,
+                    most,
+                    amounts.limit(),
+                    0,
+                    (number, _) -> parts.add(store.uploadPart(upload, number + 1, body)));
+            List<UploadedPart> inOrder = parts.stream()
+                    .sorted(Comparator.comparingInt(UploadedPart::number))
+                    .toList();
+            large = store.complete(upload, inOrder, WriteCondition.ALWAYS);
+        } finally {
+            if (large == null) {
+                store.abort(upload);
+            }
+        }
+        return Done.ofBytes(largeBytes(), System.nanoTime() - began);
+    }
+
+    /** Of the large object. */
+    long largeBytes() {
+        return large().size();
+    }
+
+    private ObjectVersion large() {
+        return Objects.requireNonNull(large, "the large object is not uploaded");
+    }
+
+    /**
+     * Reads of the large object.
+     *
+     * @param rangeBytes of one GET, at most
+     */
+    RangeMeasurement ranges(long rangeBytes, Duration time) {
+        return new RangeMeasurement(store, large(), Math.min(rangeBytes, largeBytes()), time);
+    }
+
+    /** Sends small objects, as many at once as small files are written. */
+    Done putSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        UploadBody body = data.body(0, amounts.smallBytes());
+        ObjectVersion[] sent = new ObjectVersion[amounts.smallFiles()];
+        Crew.Outcome outcome = Crew.REQUESTS.run(
+                amounts.threads(),
+                sent.length,
+                amounts.limit(),
+                0,
+                (number, _) ->
+                        sent[number] = store.put(prefix + "small-%05d".formatted(number), body, WriteCondition.ALWAYS));
+        small = Arrays.asList(sent).subList(0, outcome.tasks());
+        return new Done(outcome.tasks(), outcome.nanos());
+    }
+
+    /** Reads each of them whole. */
+    Done getSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
+        Crew.Outcome outcome =
+                Crew.REQUESTS.run(GETS, small.size(), amounts.limit(), amounts.smallBytes(), (number, buffer) -> {
+                    ObjectVersion object = small.get(number);
+                    store.get(object, new ByteRange(0, object.size()), new Into(buffer));
+                    data.check(object.key(), 0, 0, buffer.flip());
+                });
+        return new Done(outcome.tasks(), outcome.nanos());
+    }
+
+    /** Removes all below the prefix, also objects of other programs. */
+    void remove() throws ObjectStoreException, InterruptedException {
+        List<StoredObject> found = store.list(ListRequest.of(prefix, "")).objects();
+        while (!found.isEmpty()) {
+            for (ObjectVersion newer :
+                    store.deleteAll(found.stream().map(StoredObject::version).toList())) {
+                store.delete(newer.key());
+            }
+            found = store.list(ListRequest.of(prefix, "")).objects();
+        }
+    }
+
+    /** Fills a buffer. */
+    private record Into(ByteBuffer buffer) implements BodySink {
+        @Override
+        public void filled(int bytes) {}
+    }
+}

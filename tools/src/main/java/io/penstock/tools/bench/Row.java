@@ -1,0 +1,34 @@
+package io.penstock.tools.bench;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A measurement.
+ *
+ * @param place where it was made
+ * @param rate in the step's unit
+ * @param ceiling of a bucket or a disk, to compare it with; null if nothing of the kind was measured
+ */
+record Row(Place place, Step step, double rate, @Nullable Row ceiling) {
+    /** Below it, more could be had. */
+    private static final double POOR = 0.5;
+
+    /** 1 where it reaches its ceiling; NaN if there is none. */
+    double ratio() {
+        return ceiling == null ? Double.NaN : rate / Math.max(Double.MIN_NORMAL, ceiling.rate());
+    }
+
+    boolean isPoor() {
+        return ratio() < POOR;
+    }
+
+    /** {@code 34% of the disk (large file read)}; empty if there is no ceiling. */
+    String comparison() {
+        return ceiling == null
+                ? ""
+                : Math.round(100 * ratio()) + "% of the "
+                        + ceiling.place().kind().name().toLowerCase(Locale.ROOT) + " ("
+                        + ceiling.step().label() + ")";
+    }
+}

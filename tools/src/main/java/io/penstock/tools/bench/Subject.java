@@ -1,0 +1,74 @@
+package io.penstock.tools.bench;
+
+import io.penstock.disk.SystemCalls;
+import io.penstock.settings.process.RefusedException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A folder that is measured, and how to empty the caches of its files. */
+sealed interface Subject permits Subject.Folder, PenstockMount {
+    Place place();
+
+    Path path();
+
+    FolderWork.Kept kept();
+
+    /** Whether {@link #forget} leaves nothing in any cache. */
+    boolean becomesCold();
+
+    /**
+     * Drops the cached data of files.
+     *
+     * @param work its folder, with all the files
+     */
+    void forget(FolderWork work) throws IOException, RefusedException, InterruptedException;
+
+    /** Drops their cached data in memory, as far as it can. */
+    void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException;
+
+    /** Gives room in a cache that others use back, before the files are removed. */
+    void release(FolderWork work) throws IOException, RefusedException, InterruptedException;
+
+    /** Has the kernel drop its pages of files. */
+    static void dropPages(List<Path> files) throws IOException {
+        for (Path file : files) {
+            SystemCalls.dropPages(file);
+        }
+    }
+
+    /** Any folder. Caches of its files other than the kernel's are not known. */
+    record Folder(Path path) implements Subject {
+        @Override
+        public Place place() {
+            return new Place(
+                    Place.Kind.FOLDER,
+                    path.toString(),
+                    path.toString(),
+                    "before each reading the kernel's pages are dropped; other caches are unknown");
+        }
+
+        @Override
+        public FolderWork.Kept kept() {
+            return FolderWork.Kept.BY_FSYNC;
+        }
+
+        @Override
+        public boolean becomesCold() {
+            return false;
+        }
+
+        @Override
+        public void forget(FolderWork work) throws IOException {
+            dropPages(work.files());
+        }
+
+        @Override
+        public void forgetMemory(FolderWork work) throws IOException {
+            dropPages(work.files());
+        }
+
+        @Override
+        public void release(FolderWork work) {}
+    }
+}

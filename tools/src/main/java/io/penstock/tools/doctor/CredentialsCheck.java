@@ -1,0 +1,89 @@
+package io.penstock.tools.doctor;
+
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Settings;
+import io.penstock.tools.measure.Text;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Where the credentials were found, and how long they last. */
+record CredentialsCheck(Configuration configuration, Phase phase) implements Check<CredentialsCheck.Facts> {
+    /** The credentials that sign requests. */
+    sealed interface Facts {
+        /** Nothing, as the settings want it. */
+        record Anonymous() implements Facts {}
+
+        /**
+         * There are none.
+         *
+         * @param why and where they were looked for
+         */
+        record Missing(String why) implements Facts {}
+
+        /**
+         * An access key.
+         *
+         * @param accessKeyId its name, which is no secret
+         * @param source which of the places has it
+         * @param left the time until they expire; null if they do not, or do not tell
+         */
+        record Found(
+                String accessKeyId, String source, @Nullable Duration left) implements Facts {}
+    }
+
+    private static final Duration SOON = Duration.ofHours(1);
+
+    @Override
+    public void examine(Facts credentials, Findings findings) {
+        switch (credentials) {
+            case Facts.Anonymous() -> findings.ok("requests are not signed: s3.anonymous");
+            case Facts.Missing(String why) -> examineMissing(why, findings);
+            case Facts.Found found -> examineFound(found, findings);
+        }
+    }
+
+    private void examineMissing(String why, Findings findings) {
+        switch (phase) {
+            case BEFORE ->
+                findings.error(
+                        why,
+                        phase.refusal(),
+                        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.profile; s3.anonymous for a public"
+                                + " bucket");
+            case MOUNTED ->
+                findings.note(
+                        "this command has not the mount's credentials: " + why,
+                        "Their expiry and their rights are not examined",
+                        "Run penstock doctor as the user and in the environment that penstock mount was run in");
+        }
+    }
+
+    private void examineFound(Facts.Found found, Findings findings) {
+        Duration left = found.left();
+        String key = (phase == Phase.MOUNTED ? "as far as this command finds the mount's: " : "") + "the access key "
+                + found.accessKeyId() + " (" + found.source() + ")";
+        if (left == null) {
+            findings.ok(key);
+            return;
+        }
+        if (left.isNegative() || left.isZero()) {
+            findings.error(
+                    key + " expired " + Text.time(left.negated()) + " ago",
+                    phase == Phase.MOUNTED ? phase.refusal() : "The store refuses all requests",
+                    "Renew them, such as by aws sso login");
+        } else if (left.compareTo(SOON) < 0) {
+            findings.note(
+                    key + " expires in " + Text.time(left),
+                    "Roles and profiles renew theirs by themselves; keys in the environment stay as they are",
+                    "Use a role or a profile for a mount that lasts longer");
+        } else {
+            findings.ok(key + " expires in " + Text.time(left));
+        }
+        if (configuration.get(Settings.CACHE_PRIVATE)) {
+            findings.warning(
+                    "cache.private is set, and the credentials are temporary",
+                    "Each set of them has another key: each mount begins with an empty cache",
+                    "Remove cache.private, or use an access key that lasts");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.penstock.tools.doctor;
+
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Settings;
+import io.penstock.settings.WriteSettings;
+
+/** How the cache and the staging folder get on with each other. */
+record FoldersCheck(Configuration configuration) implements Check<FoldersCheck.Facts> {
+    /** The folders of a mount that writes. */
+    record Facts(Disks.Facts cache, Disks.Facts staging) {}
+
+    @Override
+    public void examine(Facts folders, Findings findings) {
+        Disks.Facts cache = folders.cache();
+        if (cache.device() != folders.staging().device()) {
+            findings.warning(
+                    "write.staging (" + folders.staging().folder() + ") is on another file system than cache.dir ("
+                            + cache.folder() + ")",
+                    "Written data does not become cached data: it is fetched again when it is read",
+                    "Set write.staging to a folder on the disk of cache.dir");
+            return;
+        }
+        long both = configuration.get(Settings.CACHE_SIZE) + configuration.get(WriteSettings.STAGING_SIZE);
+        if (both > cache.totalBytes() || both < 0) {
+            findings.note(
+                    "cache.size and write.staging-size come to more than their disk has, "
+                            + ByteSizes.about(cache.totalBytes()),
+                    "The cache evicts pages while much is staged",
+                    "Lower them until they fit together, or name two disks");
+        } else {
+            findings.ok("cache.size and write.staging-size, "
+                    + ByteSizes.print(configuration.get(Settings.CACHE_SIZE)) + " and "
+                    + ByteSizes.print(configuration.get(WriteSettings.STAGING_SIZE)) + ", fit on one file system");
+        }
+    }
+}

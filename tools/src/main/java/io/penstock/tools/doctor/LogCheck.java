@@ -1,0 +1,29 @@
+package io.penstock.tools.doctor;
+
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Settings;
+
+/** Where the mount's log goes. */
+final class LogCheck implements Check<Disks.Facts> {
+    /** Six files of 10 MB: a log and those that it rotated. */
+    private static final long LOGS = 60_000_000;
+
+    @Override
+    public void examine(Disks.Facts disk, Findings findings) {
+        String remedy = "Set " + Settings.LOG_FILE + " to a file on another disk";
+        if (!disk.writable()) {
+            findings.warning(
+                    disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
+                            + " may not be written to by this user",
+                    "There is no log: later the cause of a failure cannot be found",
+                    remedy + ", or let root make " + disk.folder());
+        } else if (disk.usableBytes() < LOGS) {
+            findings.warning(
+                    "the disk of " + disk.folder() + " has " + ByteSizes.about(disk.usableBytes()) + " free",
+                    "The log and those that it rotated take up to 60 MB",
+                    "Free space, or: " + remedy);
+        } else {
+            findings.ok(disk.folder().toString());
+        }
+    }
+}

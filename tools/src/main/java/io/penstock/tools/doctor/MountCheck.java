@@ -1,0 +1,182 @@
+package io.penstock.tools.doctor;
+
+import io.penstock.cache.CacheStatistics;
+import io.penstock.objectstore.RequestStatistics;
+import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.MountStatistics;
+import io.penstock.serve.control.ShareStatus;
+import io.penstock.settings.ByteSizes;
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Settings;
+import io.penstock.tools.measure.Text;
+import io.penstock.writeback.WritebackStatistics;
+import java.util.List;
+
+/** Examines a mount's statistics. */
+record MountCheck(Configuration configuration) implements Check<MountFacts> {
+    private static final long PAGE = 1L << 20;
+
+    /** Of all pages or requests: fewer are accidents. */
+    private static final double MANY = 0.01;
+
+    /** Less was fetched ahead than says anything. */
+    private static final long MUCH = 1L << 30;
+
+    @Override
+    public void examine(MountFacts mount, Findings findings) {
+        MountStatistics statistics = mount.statistics();
+        if (!mount.alive()) {
+            findings.error(
+                    "the process that served " + mount.mountPoint() + " has ended",
+                    "Programs get \"Transport endpoint is not connected\"",
+                    "Mount again: that removes the dead mount, and continues uploads; the log and dmesg say why it"
+                            + " ended");
+            return;
+        } else if (statistics == null) {
+            findings.error(
+                    mount.silence(),
+                    "Its activity is unknown; if it is stopped or hangs, so do its programs",
+                    "Run penstock doctor as its user; if it hangs: jcmd PID Thread.dump_to_file, and umount -l "
+                            + mount.mountPoint());
+            return;
+        }
+        disk(statistics.cache(), findings);
+        cacheSize(statistics.cache(), findings);
+        store(statistics.readahead(), findings);
+        throttling(statistics.requests(), findings);
+        waits(statistics, findings);
+        if (statistics.writing() != null) {
+            writing(statistics.writing(), findings);
+        }
+        if (statistics.share() != null) {
+            sharing(statistics.share(), findings);
+        }
+        if (mount.description().contains("no passthrough")) {
+            findings.note(
+                    "cached files are read through Penstock: " + mount.description(),
+                    "That takes more CPU time than the disk alone",
+                    "Remove the reason in parentheses, if you can");
+        }
+        if (findings.isEmpty()) {
+            findings.ok(statistics.source() + " on " + mount.mountPoint() + ", for "
+                    + Text.number(Math.rint(statistics.seconds())) + " s: no errors");
+        }
+    }
+
+    private static void disk(CacheStatistics cache, Findings findings) {
+        if (cache.diskErrors() > 0) {
+            findings.error(
+                    cache.diskErrors() + " reads and writes of the cache folder failed",
+                    "Reads go to the store instead",
+                    "The log says why. Free space if the disk is full; else see dmesg and smartctl, and set cache.dir"
+                            + " to a folder on a sound disk");
+        }
+        if (cache.corruptPages() > 0) {
+            findings.error(
+                    cache.corruptPages() + " pages of the cache were damaged, and fetched again",
+                    "The disk gave back other bytes than were written",
+                    "See dmesg and smartctl; set cache.dir to a folder on a sound disk");
+        }
+        if (cache.unstoredPages() > MANY * cache.filledPages()) {
+            findings.warning(
+                    cache.unstoredPages() + " of " + cache.filledPages() + " pages were not stored",
+                    "The cache's disk was full, or slower than the network: they will be fetched again",
+                    "Free space there, lower cache.min-free, or set cache.dir to a folder on a faster disk");
+        }
+    }
+
+    private void cacheSize(CacheStatistics cache, Findings findings) {
+        if (cache.evictedPages() * PAGE > 2 * Math.max(PAGE, cache.diskBytes())) {
+            findings.warning(
+                    "the cache has evicted " + ByteSizes.about(cache.evictedPages() * PAGE) + ", and has "
+                            + ByteSizes.about(cache.diskBytes()),
+                    "Data that programs read again and again does not fit",
+                    "Raise cache.size, which is " + configuration.show(Settings.CACHE_SIZE)
+                            + ", or free space on its disk");
+        }
+    }
+
+    private static void store(ReadaheadStatistics readahead, Findings findings) {
+        if (readahead.failedGets() > MANY * readahead.allGets()) {
+            findings.warning(
+                    readahead.failedGets() + " of " + readahead.allGets() + " GETs failed",
+                    "The store was down, or objects were lost while they were read",
+                    "The log says which: penstock mounts names it");
+        }
+        if (readahead.readaheadBytes() > MUCH && readahead.readaheadBytesUsed() < readahead.readaheadBytes() / 2) {
+            findings.note(
+                    "readers have come to " + ByteSizes.about(readahead.readaheadBytesUsed()) + " of the "
+                            + ByteSizes.about(readahead.readaheadBytes()) + " that were read ahead",
+                    "The rest was fetched in vain, or for later",
+                    "Lower readahead.max-window if programs read parts of files");
+        }
+    }
+
+    private static void throttling(RequestStatistics requests, Findings findings) {
+        long all = requests.gets() + requests.heads() + requests.lists() + requests.puts() + requests.deletes();
+        if (requests.throttled() > MANY * all) {
+            findings.warning(
+                    "the store has throttled " + requests.throttled() + " of " + all + " requests",
+                    "Those requests wait, and are made again",
+                    "Lower readahead.concurrency or upload.concurrency, or spread keys over more prefixes");
+        }
+    }
+
+    private static void waits(MountStatistics all, Findings findings) {
+        double forStore = all.storeWaitNanos() / 1e9 / Math.max(1, all.seconds());
+        double forDisk = all.cache().diskNanos() / 1e9 / Math.max(1, all.seconds());
+        if (forStore > 1) {
+            findings.note(
+                    "on average " + Text.number(forStore) + " readers have waited for the store",
+                    "They were waiting for data that was not cached",
+                    "Raise cache.size if it is read again, or readahead.concurrency; penstock doctor BUCKET measures"
+                            + " the network");
+        }
+        double forLimits = all.limitWaitNanos() / 1e9 / Math.max(1, all.seconds());
+        if (forLimits > 1) {
+            findings.note(
+                    "on average " + Text.number(forLimits)
+                            + " readers have waited for memory, or for the turn of a GET",
+                    "memory and readahead.concurrency allow no more at once",
+                    "Raise memory, or readahead.concurrency; both can be set while mounted");
+        }
+        if (forDisk > 1) {
+            findings.note(
+                    "on average " + Text.number(forDisk) + " readers have waited for the cache's disk",
+                    "It is slower than they are",
+                    "Set cache.dir to a folder on a faster disk; penstock doctor BUCKET measures it");
+        }
+    }
+
+    private static void sharing(ShareStatus share, Findings findings) {
+        List<ShareStatus.Member> peers = share.members().stream()
+                .filter(each -> !each.state().equals("self"))
+                .toList();
+        if (share.state() == ShareStatus.State.FAILED) {
+            findings.warning(
+                    "it does not share its cache: " + share.error(),
+                    "Pages that other nodes have are fetched from the store once more",
+                    "Mend that cause: the mount tries again every 30 s; docs/SHARING.md explains the settings");
+        } else if (share.state() == ShareStatus.State.JOINED && peers.isEmpty()) {
+            findings.note(
+                    "no other node is in its cache group",
+                    "It shares with none: they find each other only with the same bucket, prefix and authority",
+                    "Compare share.peers, and let nodes reach " + share.listen() + " and the port above it");
+        } else if (!peers.isEmpty()
+                && peers.stream().allMatch(each -> each.state().equals("skipped"))) {
+            findings.warning(
+                    "all " + peers.size() + " other nodes of its cache group fail",
+                    "Their data comes from the store, as if there were no group",
+                    "penstock share status says why; look at the network between " + share.listen() + " and them");
+        }
+    }
+
+    private static void writing(WritebackStatistics writing, Findings findings) {
+        if (writing.failedFiles() > 0) {
+            findings.error(
+                    writing.failedFiles() + " written files could not be uploaded",
+                    "They are kept on this machine's disk, and other nodes do not see them",
+                    "Once unmounted, the penstock recover command that penstock mounts shows lists them, and says why");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.penstock.tools.doctor;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** The mounts of Penstock on this machine. */
+final class MountsCheck implements Check<MountsCheck.Mounts> {
+    /**
+     * Mount points.
+     *
+     * @param all of all mounts
+     * @param dead of those whose process has ended
+     */
+    record Mounts(List<Path> all, List<Path> dead) {}
+
+    @Override
+    public void examine(Mounts mounts, Findings findings) {
+        mounts.dead()
+                .forEach(dead -> findings.warning(
+                        "the process that served " + dead + " has ended",
+                        "Programs get \"Transport endpoint is not connected\"",
+                        "Mount again, which continues its uploads, or remove it: penstock umount " + dead));
+        if (findings.isEmpty()) {
+            findings.ok(
+                    mounts.all().isEmpty()
+                            ? "there are none"
+                            : mounts.all().size()
+                                    + ", each served by its process; penstock doctor MOUNTPOINT examines one");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.penstock.tools.doctor;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's differences from S3.
+ *
+ * @param equalParts whether the settings send parts of equal sizes
+ */
+record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
+    /**
+     * How the server behaves where servers differ. A trial that was not made is null, or not in the map.
+     *
+     * @param ifMatchOnGet whether a GET of another version is refused
+     * @param startAfter whether a listing begins where it is to begin
+     * @param namesKept whether a key with special characters is listed as it was written
+     * @param unequalParts whether an upload may have parts of unequal sizes
+     * @param upload how bodies must be sent for the server to take them
+     * @param gaps requests and headers that the server does not implement and Penstock goes without, as S3 names them
+     * @param conditions whether conditions are checked, by kind of request
+     */
+    record Facts(
+            @Nullable Boolean ifMatchOnGet,
+            @Nullable Boolean startAfter,
+            @Nullable Boolean namesKept,
+            @Nullable Boolean unequalParts,
+            @Nullable Upload upload,
+            Set<String> gaps,
+            Map<String, Boolean> conditions) {}
+
+    /** The outcome of sending a body. */
+    sealed interface Upload {
+        /** As the settings have it. */
+        record AsSet() implements Upload {}
+
+        /**
+         * Only with other settings.
+         *
+         * @param refusal the server's message for the present ones
+         * @param settings such as {@code write.checksums=md5}
+         */
+        record Otherwise(String refusal, String settings) implements Upload {}
+
+        /** Not at all. */
+        record Refused(String refusal) implements Upload {}
+    }
+
+    @Override
+    public String name() {
+        return "server's ways";
+    }
+
+    @Override
+    public void examine(Facts quirks, Findings findings) {
+        if (Boolean.FALSE.equals(quirks.ifMatchOnGet())) {
+            findings.warning(
+                    "the server ignores If-Match on GetObject",
+                    "Penstock notices it by the ETag of the response: reads of a file whose object was replaced fail"
+                            + " (EIO) after a whole body was sent",
+                    "Replace objects only while no program reads them, or use another server");
+        }
+        if (Boolean.FALSE.equals(quirks.startAfter())) {
+            findings.error(
+                    "the server ignores start-after of ListObjectsV2",
+                    "Large folders are listed wrongly",
+                    "Set metadata.list-concurrency to 1 and metadata.preload to off, or use another server");
+        }
+        if (Boolean.FALSE.equals(quirks.namesKept())) {
+            findings.error(
+                    "the server lists a key with special characters differently from how it was written",
+                    "Such files are shown under wrong names, and cannot be opened",
+                    "Use plain names, or another server");
+        }
+        if (Boolean.FALSE.equals(quirks.unequalParts()) && !equalParts) {
+            findings.warning(
+                    "the server refuses uploads with parts of unequal sizes",
+                    "The first upload of each mount is sent twice",
+                    "Set upload.parts to equal");
+        }
+        switch (quirks.upload()) {
+            case null -> {}
+            case Upload.AsSet() -> {}
+            case Upload.Otherwise(String refusal, String settings) ->
+                findings.error(
+                        "the server refuses uploads: " + refusal, "Closes of written files fail", "Set " + settings);
+            case Upload.Refused(String refusal) ->
+                findings.error(
+                        "the server refuses uploads: " + refusal,
+                        "Closes of written files fail",
+                        "Mount with read-only, or use another server");
+        }
+        if (!quirks.gaps().isEmpty()) {
+            findings.warning(
+                    "the server does not implement " + String.join(", ", quirks.gaps()),
+                    "Penstock goes without: it reads and uploads what S3 would copy, and looks before a copy where S3"
+                            + " would compare, so edits and renames take longer",
+                    "Nothing, or use another server");
+        }
+        List<String> ignored = ignored(quirks.conditions());
+        if (!ignored.isEmpty()) {
+            findings.warning(
+                    "the server ignores conditions on " + String.join(", ", ignored),
+                    "A write by another node between Penstock's check and its request is lost",
+                    "Let only one node write a file, or use a server that honours If-Match");
+        }
+        if (findings.isEmpty()) {
+            findings.ok("as S3's" + (quirks.conditions().isEmpty() ? ", as far as reads show" : ""));
+        }
+    }
+
+    private static List<String> ignored(Map<String, Boolean> conditions) {
+        return conditions.entrySet().stream()
+                .filter(each -> !each.getValue())
+                .map(Map.Entry::getKey)
+                .sorted()
+                .toList();
+    }
+}

@@ -1,0 +1,58 @@
+package io.penstock.tools.doctor;
+
+import io.penstock.settings.Configuration;
+import io.penstock.settings.Settings;
+import io.penstock.tools.measure.Text;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Whether the server responds, and its clock is right. */
+record ServerCheck(Configuration configuration) implements Check<ServerCheck.Facts> {
+    /**
+     * The server, as any client can see it.
+     *
+     * @param unreachable why it does not respond; null if it does
+     * @param clockOffset its time minus this machine's, in whole seconds; null if it does not tell
+     */
+    record Facts(@Nullable String unreachable, @Nullable Duration clockOffset) {}
+
+    /** The response's time has whole seconds, and is some time on its way. */
+    private static final Duration SAME = Duration.ofSeconds(5);
+
+    /** S3 refuses requests whose time differs more. */
+    private static final Duration REFUSED = Duration.ofMinutes(15);
+
+    @Override
+    public void examine(Facts server, Findings findings) {
+        if (server.unreachable() != null) {
+            findings.error(
+                    Remedies.fault(server.unreachable()),
+                    "The mount is refused; one that is there waits for s3.retry-deadline and fails",
+                    Remedies.of(
+                            server.unreachable(),
+                            "Check s3.endpoint, s3.region and s3.proxy, and the network and firewall on the way"));
+            return;
+        }
+        Duration offset = server.clockOffset();
+        if (offset == null) {
+            findings.note(where() + " responds, without a Date: the clocks cannot be compared");
+        } else if (offset.abs().compareTo(SAME) <= 0) {
+            findings.ok(where() + " responds, and its clock is this machine's");
+        } else {
+            String found = "this machine's clock is " + Text.time(offset.abs())
+                    + (offset.isNegative() ? " ahead of" : " behind") + " the server's";
+            String remedy = "Have it set: timedatectl set-ntp true, or chronyc makestep";
+            findings.warning(
+                    found,
+                    offset.abs().compareTo(REFUSED) >= 0
+                            ? "S3 refuses the first request of each process, which then follows the server's clock;"
+                                    + " temporary credentials may count as expired"
+                            : "From 15 minutes on S3 refuses requests",
+                    remedy);
+        }
+    }
+
+    private String where() {
+        return configuration.find(Settings.ENDPOINT).map(Object::toString).orElse("S3");
+    }
+}

@@ -1,0 +1,5 @@
+/** Finds the faults of a machine, a bucket or a mount, and the setting that mends each. */
+@NullMarked
+package io.penstock.tools.doctor;
+
+import org.jspecify.annotations.NullMarked;

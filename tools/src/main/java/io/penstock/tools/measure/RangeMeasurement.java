@@ -1,0 +1,120 @@
+package io.penstock.tools.measure;
+
+import io.penstock.core.ByteRange;
+import io.penstock.core.NativeMemory;
+import io.penstock.core.ObjectVersion;
+import io.penstock.objectstore.BodySink;
+import io.penstock.objectstore.ObjectStore;
+import io.penstock.objectstore.ObjectStoreException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * GETs random ranges of an object for a fixed time, and drops the bytes.
+ *
+ * @param rangeBytes of one GET; at most the object's size
+ * @param time of each measurement
+ */
+public record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes, Duration time) {
+    /** The numbers of concurrent GETs that are measured: ascending. */
+    public static final List<Integer> CONCURRENCIES = List.of(1, 16, 64);
+
+    /** Interrupts end GETs on virtual threads at once. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private static final int BUFFER = 256 << 10;
+
+    /** @throws ObjectStoreException if a GET fails */
+    public RangeSpeed at(int concurrency) throws ObjectStoreException, InterruptedException {
+        Run run = new Run();
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        long began = System.nanoTime();
+        double seconds;
+        long bytes;
+        try {
+            for (int i = 0; i < concurrency; i++) {
+                threads.execute(run::getUntilInterrupted);
+            }
+            boolean _ = run.failed.await(time.toMillis(), TimeUnit.MILLISECONDS);
+            seconds = (System.nanoTime() - began) / 1e9;
+            bytes = run.bytes.sum();
+        } finally {
+            threads.shutdownNow();
+        }
+        boolean _ = threads.awaitTermination(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        ObjectStoreException failure = run.failure.get();
+        if (failure != null) {
+            throw failure;
+        }
+        List<Long> waits = new ArrayList<>(run.firstBytes);
+        return new RangeSpeed(
+                concurrency,
+                bytes / (double) (1 << 20) / seconds,
+                Parallel.percentile(waits, 50),
+                Parallel.percentile(waits, 99));
+    }
+
+    /** The state that the threads of one measurement share. */
+    private final class Run {
+        final LongAdder bytes = new LongAdder();
+        /** Nanoseconds from a request to its first byte. */
+        final Queue<Long> firstBytes = new ConcurrentLinkedQueue<>();
+
+        final AtomicReference<@Nullable ObjectStoreException> failure = new AtomicReference<>();
+        final CountDownLatch failed = new CountDownLatch(1);
+
+        void getUntilInterrupted() {
+            ByteBuffer buffer = NativeMemory.allocate(NativeMemory.Share.PAGES, BUFFER, 1);
+            try {
+                while (!Thread.currentThread().isInterrupted()) {
+                    long offset = ThreadLocalRandom.current().nextLong(object.size() - rangeBytes + 1);
+                    store.get(object, new ByteRange(offset, rangeBytes), new Counter(buffer, this));
+                }
+            } catch (ObjectStoreException e) {
+                failure.compareAndSet(null, e);
+                failed.countDown();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // the time is over
+            }
+        }
+    }
+
+    /** Counts bytes and forgets them. Confined to the thread of its GET. */
+    private static final class Counter implements BodySink {
+        private final ByteBuffer buffer;
+        private final Run run;
+        private final long began = System.nanoTime();
+        private boolean first = true;
+
+        Counter(ByteBuffer buffer, Run run) {
+            this.buffer = buffer;
+            this.run = run;
+        }
+
+        @Override
+        public ByteBuffer buffer() {
+            return buffer.clear();
+        }
+
+        @Override
+        public void filled(int bytes) {
+            if (first) {
+                run.firstBytes.add(System.nanoTime() - began);
+                first = false;
+            }
+            run.bytes.add(bytes);
+        }
+    }
+}
