@@ -1,10 +1,9 @@
-# Finds the Java that builds and runs Penstock: for the programs in bin/, which source this file.
+# Finds the Java that builds and runs Penstock. The programs in bin/ source this file.
 # shellcheck shell=bash
 
 least_java=25
 
-# Sets version to the major version of the JDK or JRE in a folder, from its release file: asking java itself would take
-# a JVM's start.
+# Sets version to the major version of the JDK or JRE in a folder, from its release file: running java takes longer.
 java_version() {
     local line
     [[ -x $1/bin/java && -r $1/release ]] || return 1
@@ -17,18 +16,18 @@ java_version() {
     return 1
 }
 
-# Whether root must not run what is in a JDK's or JRE's folder, as another user could change it. Sets fault to a sentence that
-# says why. The rule is that of the cache's folders (ExposedFolder.java).
+# Whether root must not run the content of a JDK's or JRE's folder, because another user could change it. Sets fault to
+# the reason. The rule is that of the cache's folders (ExposedFolder.java).
 #   $1 the folder, without symbolic links
 is_exposed() {
     local path=$1 outside=0 owner mode listed paths=("$1"/bin "$1"/bin/java "$1"/lib "$1"/lib/* "$1"/lib/server/*)
     { read -r _ outside _ </proc/self/uid_map; } 2>/dev/null || true
-    ((EUID == 0 && outside == 0)) || return 1 # The root of a user namespace is a user as any other.
+    ((EUID == 0 && outside == 0)) || return 1 # The root of a user namespace is an ordinary user.
     while [[ -n $path ]]; do
         paths+=("$path")
         path=${path%/*}
     done
-    # It fails for a pattern that matches nothing, and says nothing if it is not there.
+    # Fails for a pattern that matches nothing, and prints nothing if stat is missing.
     listed=$(stat -c '%u %f %n' / "${paths[@]}" 2>/dev/null) || true
     fault="its owner is not known"
     [[ -n $listed ]] || return 0
@@ -46,12 +45,12 @@ is_exposed() {
 }
 
 # Sets java to the first of the usual places that is new enough; ends the program if there is none.
-#   $1 a program that must be beside it: javac, for a JDK; without it a JRE will do
+#   $1 a program that must be next to it: javac, for a JDK; without it a JRE will do
 find_java() {
     local candidate version fault beside=${1:-java}
     for candidate in "${JAVA_HOME:-}" PATH /usr/lib/jvm/* /usr/java/* /opt/* "${HOME:-}"/.sdkman/candidates/java/* \
         "${HOME:-}"/.jdks/*; do
-        # Root uses the place that is examined, and no link that might lead elsewhere a moment later.
+        # Root uses the examined place itself, and no link that might lead elsewhere a moment later.
         if [[ $candidate == PATH ]]; then
             candidate=$(readlink -f "$(type -P java || true)" || true)
             candidate=${candidate%/bin/java}
@@ -65,7 +64,7 @@ find_java() {
                 echo "penstock: root does not run $candidate/bin/java, which another user could change: $fault" >&2
                 continue
             fi
-            # shellcheck disable=SC2034 # For whoever sources this.
+            # shellcheck disable=SC2034 # For scripts that source this.
             java=$candidate/bin/java
             return
         fi
@@ -77,11 +76,11 @@ find_java() {
     exit 1
 }
 
-# Has Maven run, compile and test on a JDK that is new enough: it needs no compiler of its own for each module then.
+# Makes Maven run, compile and test on a JDK that is new enough, so it needs no separate compiler for each module.
 use_jdk() {
     find_java javac
     export JAVA_HOME=${java%/bin/java}
-    # What Maven's own libraries do that Java 25 would warn of, and no control sequence at the end of its output.
+    # Avoids Java 25's warnings about Maven's own libraries, and a control sequence at the end of its output.
     local options="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Djansi.noreset=true"
     export MAVEN_OPTS="$options ${MAVEN_OPTS:-}"
 }

@@ -1,4 +1,4 @@
-# What bin/test and bin/bench need beside Java: functions for these two, which source this file.
+# The programs that bin/test and bin/bench need in addition to Java. Both source this file.
 # shellcheck shell=bash
 
 packages=()
@@ -11,13 +11,13 @@ need_package() {
     purposes+=("$1: $2")
 }
 
-# Notes the package of a program that is not there.
+# Notes the package of a program that is missing.
 #   $1 program; $2 package; $3 why it is needed
 need_program() {
     PATH=$PATH:/usr/sbin:/sbin type -P "$1" >/dev/null || need_package "$2" "$3"
 }
 
-# Installs what is noted, as root, or says what to install, and ends.
+# Installs the noted packages if run by root; otherwise says what to install, and ends.
 get_packages() {
     ((${#packages[@]})) || return 0
     if ((EUID != 0)) || ! type -P apt-get >/dev/null; then

@@ -1,4 +1,4 @@
-// Checks files of rules by Prometheus' own parser, and prints the metrics that their expressions select, a line each.
+// Checks files of rules with Prometheus's own parser, and prints the metrics their expressions select, one per line.
 package main
 
 import (

@@ -129,14 +129,14 @@ final class BenchCommand implements Callable<Integer> {
             throws IOException, RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
         Amounts amounts = amounts();
         Bench.Plan plan = plan();
-        Logging.toTerminal(LogLevel.ERROR); // failures are told by their exceptions
+        Logging.toTerminal(LogLevel.ERROR); // exceptions report the failures
         try (StopSignal stop = new StopSignal()) {
             try {
                 new Bench(plan, amounts, output()).run();
                 return ExitCode.DONE;
             } catch (RefusedException | ObjectStoreException e) {
                 if (stop.isStopping()) {
-                    return ExitCode.FAILED; // that is the reason
+                    return ExitCode.FAILED; // the signal is the reason
                 }
                 throw e;
             }

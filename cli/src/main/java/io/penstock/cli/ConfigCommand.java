@@ -74,7 +74,7 @@ final class ConfigCommand {
     static final class Show implements Callable<Integer> {
         private static final int WIDTH = 100;
 
-        /** Columns of a value that the comments of others are aligned with. */
+        /** Wider values do not move the comments of other lines. */
         private static final int WIDEST = 50;
 
         @Spec

@@ -58,7 +58,7 @@ final class ConfigurationArguments {
     /**
      * Gives the command an option for every setting.
      *
-     * @param all whether its help shows all, in groups as the documentation has them, or only those that matter most
+     * @param all whether its help shows all settings, grouped as in the documentation, or only the main ones
      */
     static void addSettings(CommandSpec command, boolean all) {
         command.addOption(OptionSpec.builder("--help-all")
@@ -118,13 +118,13 @@ final class ConfigurationArguments {
         return Configuration.of(host, bucket, settings(parsed), mountOptions.settings(), read);
     }
 
-    /** The configuration file that is given here. Null if none is. */
+    /** The configuration file given on the command line; null if none is. */
     @Nullable
     String file() {
         return file != null ? file : MountOptionList.parse(lists, "-o").configurationFile();
     }
 
-    /** An option that is given here: {@code --config}, {@code -o}, or that of a setting. Null if none is. */
+    /** An option given on the command line: {@code --config}, {@code -o}, or that of a setting; null if none is. */
     @Nullable
     String given(ParseResult parsed) {
         if (file != null) {

@@ -22,8 +22,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Must not name a type of the S3 servers: their classes are missing when another command runs, and picocli loads all
- * commands.
+ * Must not name a type of the S3 servers: picocli loads all commands, and those classes are missing when another
+ * command runs.
  */
 @Command(
         name = "demo",
@@ -81,7 +81,7 @@ final class DemoCommand implements Callable<Integer> {
                 return show(folder, stop) ? ExitCode.DONE : ExitCode.FAILED;
             } catch (IOException e) {
                 if (stop.isStopping()) {
-                    return ExitCode.FAILED; // the program that ran in the mount has ended, too, or has lost the mount
+                    return ExitCode.FAILED; // the program in the mount has ended too, or has lost the mount
                 }
                 throw DemoFolder.refused(folder, e);
             } finally {

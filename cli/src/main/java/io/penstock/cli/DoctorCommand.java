@@ -86,7 +86,7 @@ final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() throws ConfigurationException, IOException, RefusedException, InterruptedException {
         if (write) {
-            Logging.toTerminal(LogLevel.ERROR); // the warnings of probes are among the findings
+            Logging.toTerminal(LogLevel.ERROR); // the findings include the warnings of probes
         }
         PrintWriter out = spec.commandLine().getOut();
         Optional<MountTable.Entry> mounted = subject == null ? Optional.empty() : mounted(subject);
@@ -122,7 +122,7 @@ final class DoctorCommand implements Callable<Integer> {
         }
     }
 
-    /** The mount of Penstock that the text names; empty if it names a bucket. */
+    /** The Penstock mount that the text names; empty if it names a bucket. */
     private static Optional<MountTable.Entry> mounted(String text) throws IOException, RefusedException {
         Path path = Host.current().path(text);
         MountTable table = MountTable.read();
@@ -156,7 +156,7 @@ final class DoctorCommand implements Callable<Integer> {
                         () -> facts(mounted.mountPoint(), running));
     }
 
-    /** The mount's, or else those of this command. */
+    /** The mount's settings, or those of this command if the mount does not report them. */
     private Configuration configuration(Optional<RunningMount> running, String bucket) throws ConfigurationException {
         if (running.isPresent()) {
             try {

@@ -13,13 +13,13 @@ final class ExitCode {
     /** The exit code that mount(8) expects of a helper instead of {@link #FAILED}: mount(8), "exit status". */
     static final int MOUNT_FAILURE = 32;
 
-    /** {@code penstock doctor} has found nothing worse than warnings. */
+    /** {@code penstock doctor} found nothing worse than warnings. */
     static final int WARNINGS = 1;
 
-    /** {@code penstock doctor} has found errors. */
+    /** {@code penstock doctor} found errors. */
     static final int ERRORS = 2;
 
-    /** {@code penstock recover} lists files that wait, or {@code penstock umount} leaves some to it. */
+    /** {@code penstock recover} lists waiting files, or {@code penstock umount} leaves some for it. */
     static final int FILES_WAIT = 3;
 
     private ExitCode() {}

@@ -2,7 +2,7 @@ package io.penstock.cli;
 
 import java.util.Locale;
 
-/** Numbers as the tables of statistics show them: short, in the unit in which they have few digits. */
+/** Numbers as the tables of statistics show them: short, in a unit that needs few digits. */
 final class Figures {
     private Figures() {}
 
@@ -27,7 +27,7 @@ final class Figures {
         return percent((double) part, (double) whole);
     }
 
-    /** In the unit in which it has up to three digits: {@code 1.4ms}. */
+    /** In the unit that needs at most three digits: {@code 1.4ms}. */
     static String time(long nanos) {
         if (nanos < 999_500) {
             return count(nanos / 1e3) + "us";

@@ -44,21 +44,21 @@ import picocli.CommandLine.Option;
 final class InstallCommand implements Callable<Integer> {
     private static final Path ROOT = Path.of("/");
 
-    /** What runs, below the folder of an installation. Other files of a build are not copied. */
+    /** The parts that run, below the folder of an installation. Other files of a build are not copied. */
     private static final List<Path> PARTS = List.of(Path.of("bin"), Path.of("cli/target/penstock/lib"));
 
-    /** What starts it faster, which may be missing. */
+    /** Files that make it start faster; they may be missing. */
     private static final List<Path> CACHES = List.of(
             Path.of("cli/target/penstock/penstock.aot"),
             Path.of("cli/target/penstock/penstock.aot.commands"),
             Path.of("cli/target/penstock/penstock.aot.stamp"));
 
-    /** Of the digest, in a version's name. */
+    /** The length of the digest in a version's name. */
     private static final int DIGEST_BYTES = 6;
 
     private static final String STAMP = ".stamp";
 
-    /** bin/penstock tells each JVM so where it was started from. */
+    /** The argument by which bin/penstock passes its folder to each JVM. */
     private static final String HOME_ARGUMENT = "-Dpenstock.home=";
 
     @Option(names = "--remove", description = "Take the installation away.")
@@ -83,12 +83,12 @@ final class InstallCommand implements Callable<Integer> {
     }
 
     /**
-     * The places of an installation: a folder for each version, whose name follows from its content and which never
-     * changes, and a link to the current one. Processes load classes from the folder in which they were started, at any
-     * time: it stays until they have ended.
+     * The places of an installation: a folder for each version, and a link to the current one. A version is named after
+     * its content, and never changes. Processes load classes from the folder that they were started from, at any time,
+     * so it stays until they have ended.
      *
-     * @param root {@code /}, but for tests
-     * @param proc where the processes are
+     * @param root {@code /}, except in tests
+     * @param proc where procfs is mounted
      */
     record Installation(Path root, Path proc) {
         private Path prefix() {
@@ -104,14 +104,14 @@ final class InstallCommand implements Callable<Integer> {
             return Map.of(
                     root.resolve("usr/local/bin/penstock"), current().resolve("bin/penstock"),
                     root.resolve("sbin/mount.penstock"), current().resolve("bin/mount.penstock"),
-                    // For the type that mounts are shown with.
+                    // For the type under which mounts are shown.
                     root.resolve("sbin/mount.fuse.penstock"), current().resolve("bin/mount.penstock"));
         }
 
         /**
-         * Copies the files beside other versions, and makes the copy the current one when it is complete.
+         * Copies the files next to other versions, and makes the copy the current version once it is complete.
          *
-         * @return the steps done, a line each
+         * @return the steps done, one line each
          */
         List<String> install(Path home) throws IOException, RefusedException {
             checkLinks();
@@ -166,7 +166,7 @@ final class InstallCommand implements Callable<Integer> {
             }
         }
 
-        /** Replaces it in one step: a mount that starts meanwhile finds the old version or the new one. */
+        /** Replaces it in one step: a mount that starts at that moment finds the old version or the new one. */
         private static void link(Path link, Path target) throws IOException {
             Files.createDirectories(link.getParent());
             Path next = link.resolveSibling(link.getFileName() + ".new");
@@ -175,14 +175,14 @@ final class InstallCommand implements Callable<Integer> {
             Files.move(next, link, StandardCopyOption.ATOMIC_MOVE);
         }
 
-        /** @return a line for each version that stays, as a process runs from it */
+        /** @return a line for each version that stays because a process runs from it */
         private List<String> removeUnused(@Nullable Path version) throws IOException {
             Path prefix = prefix().toRealPath();
             Map<Path, Long> users = users();
             List<String> kept = new ArrayList<>();
             try (Stream<Path> entries = Files.list(prefix())) {
                 for (Path entry : entries.sorted().toList()) {
-                    // Before versions had folders, the prefix itself was started from.
+                    // Before versions had folders, processes were started from the prefix itself.
                     Long user = users.getOrDefault(prefix.resolve(entry.getFileName()), users.get(prefix));
                     boolean isCurrent = entry.equals(version) || entry.equals(current());
                     if (user == null && !isCurrent) {
@@ -196,7 +196,7 @@ final class InstallCommand implements Callable<Integer> {
             return kept;
         }
 
-        /** The folders from which processes other than this one were started, each with one of these. */
+        /** The folders from which other processes were started, each with one of those processes. */
         private Map<Path, Long> users() throws IOException {
             Map<Path, Long> users = new HashMap<>();
             try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[1-9]*")) {
@@ -228,9 +228,9 @@ final class InstallCommand implements Callable<Integer> {
         }
 
         /**
-         * All files and folders that run, relative to home, and folders before what is in them.
+         * All files and folders that run, relative to home, folders before their content.
          *
-         * @throws RefusedException if one is a link: the copy, which all may read, must not have what it leads to
+         * @throws RefusedException if one is a link: all users may read the copy, so it must not have the link's target
          */
         private static Set<Path> files(Path home) throws IOException, RefusedException {
             Set<Path> files = new TreeSet<>();
@@ -257,7 +257,7 @@ final class InstallCommand implements Callable<Integer> {
             return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         }
 
-        /** Of caches only what they were made for, in the stamp, and whether they could be: no two recordings are equal. */
+        /** Caches count only by their stamp, and by whether recording them worked: no two recordings are equal. */
         private static String digest(Path home, Set<Path> files) throws IOException {
             MessageDigest digest = Digests.sha256();
             for (Path file : files) {

@@ -14,15 +14,15 @@ import java.util.ArrayDeque;
 import java.util.Locale;
 import java.util.Map;
 
-/** Waits for a job of a mount, and shows how far it has come. Used by one thread. */
+/** Waits for a job of a mount, and shows its progress. Used by one thread. */
 final class JobWatch {
     private static final Duration FIRST_LOOK = Duration.ofMillis(10);
     private static final Duration LONGEST_LOOK = Duration.ofMillis(500);
 
-    /** Problems that are shown. */
+    /** The most problems shown. */
     private static final int MOST_TOLD = 10;
 
-    /** The rate is that of the last so many seconds. */
+    /** The rate is averaged over this many seconds. */
     private static final double RATE_SECONDS = 10;
 
     private final ServingMount mount;
@@ -34,12 +34,12 @@ final class JobWatch {
         this.err = err;
     }
 
-    /** The response at the job's end. A Ctrl-C leaves the job running, and says so. */
+    /** The response at the job's end. Ctrl-C leaves the job running, and a message says so. */
     JsonNode await(int job) throws RefusedException, IOException, InterruptedException {
         return await(job, () -> sayThatItGoesOn(job));
     }
 
-    /** The same, of a job that only waits: a Ctrl-C ends it. */
+    /** The same for a job that only waits: Ctrl-C cancels it. */
     JsonNode awaitOrCancel(int job) throws RefusedException, IOException, InterruptedException {
         return await(job, () -> cancel(job));
     }
@@ -83,7 +83,7 @@ final class JobWatch {
         err.flush();
     }
 
-    /** How far it has come, in a line. */
+    /** Its progress, in one line. */
     String line(JobStatus now) {
         last.add(now);
         while (last.size() > 2 && now.seconds() - last.getFirst().seconds() > RATE_SECONDS) {
@@ -94,7 +94,7 @@ final class JobWatch {
         return describe(now, seconds < 0.2 ? 0 : (now.bytes() - before.bytes()) / seconds);
     }
 
-    /** @param rate bytes a second; 0 if it is not known */
+    /** @param rate bytes a second; 0 if unknown */
     static String describe(JobStatus now, double rate) {
         StringBuilder text = new StringBuilder();
         Long files = now.totalFiles();
@@ -126,7 +126,7 @@ final class JobWatch {
         return text.toString();
     }
 
-    /** Says which files and paths are not done, and why the job has failed; true if all is done. */
+    /** Reports the files and paths that are not done, and why the job failed; true if everything is done. */
     static boolean tellProblems(JobStatus end, PrintWriter err) {
         end.problems().stream()
                 .limit(MOST_TOLD)
@@ -144,7 +144,7 @@ final class JobWatch {
         return end.state() == State.DONE && end.problemCount() == 0;
     }
 
-    /** Lines printed if Ctrl-C ends this process before this is closed. */
+    /** Runs an action if Ctrl-C ends this process before this is closed. */
     private static final class Farewell implements AutoCloseable {
         private final Thread hook;
 
@@ -158,7 +158,7 @@ final class JobWatch {
             try {
                 boolean _ = Runtime.getRuntime().removeShutdownHook(hook);
             } catch (IllegalStateException e) {
-                // The process is ending: it says it.
+                // The process is ending, and the action runs.
             }
         }
     }

@@ -15,8 +15,8 @@ import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A terminal whose whole screen shows lines that change. Its former content is restored afterwards, also if a signal ends the
- * process. Confined to a thread, but for {@link #close}.
+ * A terminal that shows changing lines on its whole screen. Its former content is restored afterwards, even if a signal
+ * ends the process. Confined to one thread, except for {@link #close}.
  */
 final class LiveTerminal implements AutoCloseable {
     private static final int LEAST_COLUMNS = 40;
@@ -27,17 +27,17 @@ final class LiveTerminal implements AutoCloseable {
     private final Attributes original;
     private final Display display;
 
-    /** The size that the lines on the screen are for. */
+    /** The size for which the lines on the screen were made. */
     @GuardedBy("this")
     private @Nullable Size shown;
 
-    /** Written once, under this, which is held while anything is shown. */
+    /** Written once, under the lock of this, which is held while anything is shown. */
     private volatile boolean closed;
 
     /** The lines of the screen. */
     @FunctionalInterface
     interface Content {
-        /** At most so many lines, and none longer. */
+        /** At most {@code rows} lines, of at most {@code columns}. */
         List<String> lines(int columns, int rows);
     }
 
@@ -45,16 +45,16 @@ final class LiveTerminal implements AutoCloseable {
         this(ofProcess());
     }
 
-    /** The process's own. It runs no program: JLine's exec provider would run any {@code test} on the PATH. */
+    /** The process's own. It runs no programs: JLine's exec provider would run any {@code test} on the PATH. */
     static Terminal ofProcess() throws IOException {
         return TerminalBuilder.builder().system(true).exec(false).build();
     }
 
-    /** @param terminal is closed with this */
+    /** @param terminal closed with this */
     LiveTerminal(Terminal terminal) {
         this.terminal = terminal;
         original = terminal.enterRawMode();
-        // Ctrl-C ends the program, as in other ones.
+        // Ctrl-C ends the program, as usual.
         Attributes keys = terminal.getAttributes();
         keys.setLocalFlag(Attributes.LocalFlag.ISIG, true);
         terminal.setAttributes(keys);
@@ -67,12 +67,12 @@ final class LiveTerminal implements AutoCloseable {
     private void closeAtExit() {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(this::closeQuietly));
-        } catch (IllegalStateException e) { // the process is ending already
+        } catch (IllegalStateException e) { // the process is already ending
             closeQuietly();
         }
     }
 
-    /** Shows it in place of the content before; nothing once it is closed. */
+    /** Replaces the content shown before; does nothing once closed. */
     synchronized void show(Content content) {
         if (!closed) {
             Size size = size();
@@ -87,13 +87,13 @@ final class LiveTerminal implements AutoCloseable {
         }
     }
 
-    /** Serial lines, and pseudo-terminals without a set size, have none: 0 × 0. */
+    /** Serial lines, and pseudo-terminals without a set size, report 0 × 0. */
     private Size size() {
         Size size = terminal.getSize();
         return size.getColumns() == 0 || size.getRows() == 0 ? USUAL : size;
     }
 
-    /** Waits for a key until the time is over. @return whether it was q, or this was closed */
+    /** Waits for a key until time is up. @return whether it was q, or this was closed */
     boolean isLeft(Duration wait) throws IOException {
         long until = System.nanoTime() + wait.toNanos();
         try {
@@ -105,7 +105,7 @@ final class LiveTerminal implements AutoCloseable {
                     return true;
                 }
             }
-        } catch (IOException | IllegalStateException e) { // the latter of a terminal that is closed
+        } catch (IOException | IllegalStateException e) { // the latter if the terminal is closed
             if (!closed) {
                 throw e;
             }
@@ -117,11 +117,11 @@ final class LiveTerminal implements AutoCloseable {
         try {
             close();
         } catch (IOException e) {
-            // It has gone.
+            // It is gone.
         }
     }
 
-    /** Any thread may close it; a second time does nothing. */
+    /** Any thread may close it; closing it again does nothing. */
     @Override
     public synchronized void close() throws IOException {
         if (!closed) {

@@ -45,7 +45,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
         })
 public final class Main {
-    /** In the order of the help. Each has the name of its class: {@link #name}. */
+    /** In the order of the help. Each is named after its class: {@link #name}. */
     private static final List<Class<?>> COMMANDS = List.of(
             MountCommand.class,
             UmountCommand.class,
@@ -85,7 +85,7 @@ public final class Main {
         System.exit(told(line.execute(args), output, line.getErr()));
     }
 
-    /** A command has failed if its output did not reach the reader. */
+    /** A command fails if its output does not reach the reader. */
     static int told(int exitCode, StandardOutput output, PrintWriter err) {
         Optional<String> lost = exitCode == ExitCode.DONE ? output.failure() : Optional.empty();
         if (lost.isEmpty()) {
@@ -96,10 +96,10 @@ public final class Main {
     }
 
     /**
-     * Allows the cache's disk to block half of the threads that carry virtual threads: each half has as many as there
-     * are processors, and both together at least 4. More cost: the JVM wakes an idle carrier for each task (8 on two
-     * processors made three times the context switches of 4). Must run before the first virtual thread, which makes the
-     * JVM read the property.
+     * Allows the cache's disk to block half of the threads that carry virtual threads. Each half has as many threads as
+     * there are processors, and both together have at least 4. More would cost: the JVM wakes an idle carrier for each
+     * task (8 on two processors made three times the context switches of 4). Must run before the first virtual thread,
+     * for which the JVM reads the property.
      */
     private static void leaveCarriersToOthers() {
         String carriers = "jdk.virtualThreadScheduler.parallelism";
@@ -113,14 +113,14 @@ public final class Main {
         return commandLine(COMMANDS, false);
     }
 
-    /** Of one command, if that is its name: to know the options of all takes longer than most commands themselves. */
+    /** Only of this command, if there is one: learning the options of all takes longer than most commands. */
     static CommandLine commandLine(String name) {
         List<Class<?>> named =
                 COMMANDS.stream().filter(each -> name(each).equals(name)).toList();
         return commandLine(named.isEmpty() && !name.equals("--version") ? COMMANDS : named, false);
     }
 
-    /** {@code mount-helper} of {@link MountHelperCommand}. */
+    /** {@code mount-helper} for {@link MountHelperCommand}. */
     private static String name(Class<?> command) {
         String name = command.getSimpleName();
         return name.substring(0, name.length() - "Command".length())
@@ -153,7 +153,7 @@ public final class Main {
         return new CommandLine.RunLast().execute(parsed);
     }
 
-    /** Gives every command its help, and an option for each setting to the commands that mount or show the settings. */
+    /** Gives every command its help, and an option for each setting to those that mount or show settings. */
     private static void equip(CommandLine parent, boolean all) {
         // A set, because a command appears under each of its names.
         for (CommandLine line : Set.copyOf(parent.getSubcommands().values())) {
@@ -188,7 +188,7 @@ public final class Main {
         return ExitCode.USAGE;
     }
 
-    /** Only the first word: what follows an unknown option may be its value, and a secret. */
+    /** Only the first word: the word after an unknown option may be its value, and a secret. */
     private static String unmatched(UnmatchedArgumentException e) {
         String word = Printable.text(e.getUnmatched().getFirst());
         CommandSpec command = e.getCommandLine().getCommandSpec();
@@ -213,7 +213,7 @@ public final class Main {
                 .toList();
     }
 
-    /** What may be a name, where the command takes names, as it begins with a dash and is no option. */
+    /** A word that may be a name, because the command takes names, but begins with a dash and is no option. */
     private static Optional<String> dashed(CommandLine command) {
         return command.getCommandSpec().positionalParameters().isEmpty()
                 ? Optional.empty()
@@ -260,7 +260,7 @@ public final class Main {
                 names = {"-h", "--help"},
                 usageHelp = true,
                 description = "Show this help.")
-        @SuppressWarnings("UnusedVariable") // picocli acts on it by itself.
+        @SuppressWarnings("UnusedVariable") // picocli handles it.
         private boolean help;
     }
 }

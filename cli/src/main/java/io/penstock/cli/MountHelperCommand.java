@@ -81,7 +81,7 @@ final class MountHelperCommand implements Callable<Integer> {
 
         private Fstab() {}
 
-        /** The line that mounts this source there, as {@code /etc/fstab:12}, if there is one. */
+        /** The line that mounts this source there, such as {@code /etc/fstab:12}; empty if there is none. */
         static Optional<String> find(String source, Path mountPoint) {
             try {
                 return lineOf(source, mountPoint, Files.readAllLines(FILE, ISO_8859_1))
@@ -92,9 +92,9 @@ final class MountHelperCommand implements Callable<Integer> {
         }
 
         /**
-         * Lines count from 1.
+         * The number of the line, counted from 1.
          *
-         * @param lines their bytes, each as a character (ISO 8859-1)
+         * @param lines their bytes, each as one character (ISO 8859-1)
          */
         static Optional<Integer> lineOf(String source, Path mountPoint, List<String> lines) {
             for (int i = 0; i < lines.size(); i++) {

@@ -43,7 +43,7 @@ final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS = List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD");
     private static final int WIDTH = 100;
 
-    /** Columns of a longer text are not wider: its line goes on below. */
+    /** The width of the widest column; the line of a longer text continues below. */
     private static final int WIDEST = 30;
 
     private static final DateTimeFormatter TIME =
@@ -56,11 +56,11 @@ final class MountsCommand implements Callable<Integer> {
     private boolean json;
 
     /**
-     * A mount, or a process that has none in the table: it was detached while in use, or it only uploads.
+     * A mount, or a process whose mount is not in the table: it was detached while in use, or it only uploads.
      *
      * @param isInTable whether the mount is in the kernel's table
-     * @param running null if its user is another, whose state files are unreadable, or if its process was killed before
-     *     it wrote one
+     * @param running null if another user runs it, whose state files are unreadable, or if its process was killed
+     *     before it wrote one
      */
     record Row(
             String source,
@@ -104,7 +104,7 @@ final class MountsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        List<RunningMount> running = RunningMount.list(Host.current()); // first: a new mount is in the table by then
+        List<RunningMount> running = RunningMount.list(Host.current()); // first: new mounts are in the table by then
         List<MountTable.Entry> table = MountTable.read().entries();
         RunningMount.forgetEnded(Host.current(), table);
         List<RunningMount> later = RunningMount.list(Host.current());
@@ -126,11 +126,11 @@ final class MountsCommand implements Callable<Integer> {
     }
 
     /**
-     * The kernel lists the mounts, the state files add the details.
+     * The kernel lists the mounts; the state files add details.
      *
-     * @param running as it was before the table was read
-     * @param later what a process's state has become since: one that is not in the table may have been unmounted, and may
-     *     have ended
+     * @param running read before the table
+     * @param later the current state of a process: if it is not in the table, it may have been unmounted, and may have
+     *     ended
      */
     static List<Row> rows(
             List<MountTable.Entry> table,

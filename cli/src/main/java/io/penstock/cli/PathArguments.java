@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
 
 /** The mount and the paths that a command is about. */
 final class PathArguments {
-    /** Longer lists than this, in characters, go through a file: a request is at most 64 KiB. */
+    /** Longer lists than this, in characters, are passed in a file: a request is at most 64 KiB. */
     private static final int MOST_SENT = 8_000;
 
     @Spec(Spec.Target.MIXEE)
@@ -51,7 +51,7 @@ final class PathArguments {
                     + " this name, it is meant, and no pattern: ?* is every name, also beside a file named *.")
     private List<String> paths = new ArrayList<>();
 
-    /** @throws ParameterException if a path in a mount stands in the place of the mount point */
+    /** @throws ParameterException if a path in a mount is given instead of the mount point */
     ServingMount mount() throws IOException, RefusedException {
         ServingMount.Mounts mounts = ServingMount.Mounts.read();
         String first = expected(mounts.points());
@@ -67,7 +67,7 @@ final class PathArguments {
     }
 
     /**
-     * For use where no other argument takes the place of paths.
+     * Requires a path, for commands where no other argument replaces it.
      *
      * @throws ParameterException if there is no path
      */
@@ -82,14 +82,14 @@ final class PathArguments {
         }
     }
 
-    /** Without a path, all of the mount is meant. */
+    /** Without a path, the whole mount is meant. */
     void orAllOfTheMount() {
         if (paths.isEmpty()) {
             paths.add(Host.current().path(mountPoint).toString());
         }
     }
 
-    /** What is expected, if the first argument is a path in a mount and not its mount point; null if not. */
+    /** The message if the first argument is a path in a mount, not its mount point; else null. */
     private @Nullable String expected(List<Path> mountPoints) {
         List<String> given = new ArrayList<>(paths);
         given.addFirst(mountPoint);
@@ -98,11 +98,11 @@ final class PathArguments {
     }
 
     /**
-     * The corrected command; where it has options, whose place in it is not known, only what is missing: without them it may
-     * do something else.
+     * The message with the corrected command. If it has options, whose position is unknown, only with the missing mount
+     * point: without its options, the command may do something else.
      *
      * @param command parsed
-     * @param given all arguments but options
+     * @param given all arguments except options
      * @param here the current folder, {@linkplain MountBoundary#resolve resolved}
      */
     static @Nullable String expected(CommandLine command, List<String> given, Path here, List<Path> mountPoints) {
@@ -123,7 +123,7 @@ final class PathArguments {
                 "the mount point comes first: " + command.getCommandSpec().qualifiedName() + " " + corrected);
     }
 
-    /** The path as it must be written after the mount point: elsewhere relative ones are relative to the mount point. */
+    /** The path to write after the mount point: outside the mount, relative ones are relative to the mount point. */
     private static String fromAnywhere(String path, Path here, Path mount) {
         Path absolute = here.resolve(path).normalize();
         return here.startsWith(mount) || !absolute.startsWith(mount) ? path : absolute.toString();
@@ -139,7 +139,7 @@ final class PathArguments {
     /**
      * Sends a command about these paths to the mount.
      *
-     * @param manifest a file with further paths, one a line, - for standard input; null for none
+     * @param manifest a file with further paths, one per line, - for standard input; null for none
      * @param options the other arguments of the request
      */
     JsonNode ask(ServingMount mount, String command, @Nullable String manifest, Map<String, Object> options)
@@ -165,7 +165,7 @@ final class PathArguments {
         return mount.ask(command, request);
     }
 
-    /** What leads into a mount is not looked up, as that may hang: the process that is asked says whether it can read it. */
+    /** A path into a mount is not looked up, as that may hang: the serving process reports whether it is readable. */
     static void requireReadable(Path list, List<Path> mountPoints) throws RefusedException {
         if (!MountBoundary.leadsInto(list, mountPoints) && !Files.isReadable(list)) {
             throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
@@ -173,10 +173,10 @@ final class PathArguments {
     }
 
     /**
-     * A path that leads into the mount, as {@code penstock why} finds it: an absolute one, or one in a folder of the mount. Any
-     * other as it is.
+     * Resolves a path that leads into the mount, as {@code penstock why} does: an absolute one, or one relative to a
+     * folder of the mount. Returns any other path unchanged.
      *
-     * @param mountPoints of all mounts: nothing is looked up in them
+     * @param mountPoints those of all mounts: nothing is looked up in them
      * @param here the current folder, {@linkplain MountBoundary#resolve resolved}
      */
     static String inMount(Path mountPoint, List<Path> mountPoints, Path here, String path) {
@@ -196,7 +196,7 @@ final class PathArguments {
                 : mountPoint.relativize(resolved).toString();
     }
 
-    /** By a file, which the mount deletes once it has read it, unless it refuses the command. */
+    /** Passes the paths in a file, which the mount deletes once it has read it, unless it refuses the command. */
     private static JsonNode askByList(
             ServingMount mount, String command, Map<String, Object> request, List<String> listed, boolean isInput)
             throws IOException, RefusedException {
@@ -223,13 +223,13 @@ final class PathArguments {
     }
 
     /**
-     * Makes the file in this folder.
+     * Creates the file in this folder.
      *
      * @param more standard input, or nothing
      */
     static Path write(Path folder, List<String> listed, InputStream more) throws RefusedException {
         try {
-            Path list = Files.createTempFile(folder, "penstock-paths-", ".txt"); // for its user only
+            Path list = Files.createTempFile(folder, "penstock-paths-", ".txt"); // readable by its user only
             try (OutputStream out = Files.newOutputStream(list)) {
                 out.write(String.join("\n", listed).concat("\n").getBytes(UTF_8));
                 copy(more, out);
@@ -244,7 +244,7 @@ final class PathArguments {
         }
     }
 
-    /** Tells failures of standard input apart from those of the file. */
+    /** Distinguishes failures of standard input from those of the file. */
     private static void copy(InputStream input, OutputStream out) throws IOException, RefusedException {
         byte[] buffer = new byte[1 << 16];
         while (true) {

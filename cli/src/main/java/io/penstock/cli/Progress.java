@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 import org.jline.terminal.Terminal;
 
 /**
- * Reports progress: on a terminal in one line that changes, with a bar if it is known how much is done, elsewhere in a line every
- * ten seconds. Safe for use by several threads.
+ * Reports progress: on a terminal in one changing line, with a bar if the share done is known; elsewhere in a line
+ * every ten seconds. Thread-safe.
  */
 final class Progress implements AutoCloseable {
     private static final long EACH_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -27,7 +27,7 @@ final class Progress implements AutoCloseable {
     @GuardedBy("this")
     private int width;
 
-    /** @param columns of the terminal that shows it; 0 if there is none */
+    /** @param columns the width of the terminal; 0 if there is none */
     Progress(PrintWriter to, int columns, LongSupplier nanoClock) {
         this.to = to;
         this.columns = columns;
@@ -35,7 +35,7 @@ final class Progress implements AutoCloseable {
         this.told = nanoClock.getAsLong();
     }
 
-    /** On the user's terminal, if standard error is one. */
+    /** Writes to the user's terminal, if standard error is one. */
     static Progress toUser(PrintWriter err) {
         boolean isTerminal = Boolean.getBoolean("penstock.errors-on-terminal"); // bin/penstock knows; Java cannot tell
         return new Progress(err, isTerminal ? terminalColumns() : 0, System::nanoTime);
@@ -58,7 +58,7 @@ final class Progress implements AutoCloseable {
     /**
      * The same, with a bar on a terminal.
      *
-     * @param share that is done, 0 to 1
+     * @param share the share done, 0 to 1
      */
     void tell(double share, String text) {
         int done = (int) (BAR_COLUMNS * Math.clamp(share, 0, 1));

@@ -101,7 +101,7 @@ final class RecoverCommand implements Callable<Integer> {
     @Mixin
     private ConfigurationArguments arguments;
 
-    /** Of the staging folder of a mount that runs, for as long as the command does; else null. */
+    /** A view of the staging folder of a running mount, while this command runs; else null. */
     private @Nullable Path view;
 
     private Path of = Path.of("");
@@ -155,7 +155,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
     }
 
-    /** Of files that could not be uploaded, which a mount leaves alone. */
+    /** Works on files that could not be uploaded, which a mount leaves alone. */
     private int besideAMount(RecoverySearch search, Configuration configuration, Target target, Path staging)
             throws RefusedException, ConfigurationException, ObjectStoreException, InterruptedException {
         try {
@@ -230,8 +230,8 @@ final class RecoverCommand implements Callable<Integer> {
     }
 
     /**
-     * The list leaves the cache as it is: nothing is evicted or removed. Without credentials, waiting files can still be exported;
-     * the next user with credentials empties the cache.
+     * The list leaves the cache unchanged: nothing is evicted or removed. Without credentials, waiting files can still
+     * be exported; the next user with credentials empties the cache.
      */
     private CacheConfig cacheConfig(MountPlan plan) {
         if (what.isList()) {
@@ -258,7 +258,7 @@ final class RecoverCommand implements Callable<Integer> {
 
     private int settle(RecoverySearch search, Writeback writeback) throws IOException, InterruptedException {
         List<KeptFile> kept = meant(writeback.kept());
-        boolean beside = view != null; // then all others are the mount's, which is at work on them
+        boolean beside = view != null; // then the mount is working on all others
         List<KeptFile> pending = beside ? List.of() : meant(writeback.pending());
         List<UnreadableFile> unreadable = beside ? List.of() : writeback.unreadable();
         List<StrandedFile> stranded = beside ? List.of() : writeback.stranded();

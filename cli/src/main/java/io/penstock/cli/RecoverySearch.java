@@ -23,11 +23,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where penstock recover looks for written files, in words for a user: those that are missed may be in another folder, or be of
- * another bucket or server.
+ * Tells a user where penstock recover looks for written files, and where missing ones may be: in another folder, or
+ * under another bucket or server.
  *
  * @param configuration that of the command
- * @param file the configuration file that the command was given; null if none
+ * @param file the configuration file given to the command; null if none
  */
 record RecoverySearch(
         Target target,
@@ -39,7 +39,7 @@ record RecoverySearch(
         return configuration.get(WriteSettings.STAGING);
     }
 
-    /** What was searched, to no end, and where else to search. The folder may be none. */
+    /** What was searched in vain, and where else to search. The folder may be missing. */
     List<String> nothing() {
         Path staging = staging();
         List<String> lines = new ArrayList<>();
@@ -51,7 +51,7 @@ record RecoverySearch(
         return lines;
     }
 
-    /** Staging folders beside this one: a folder of this name for each bucket is the default. */
+    /** Staging folders next to this one: by default, each bucket has a folder named after it. */
     private List<String> beside(Path staging) {
         Path parent = staging.getParent();
         if (parent == null || !staging.endsWith(target.bucket())) {
@@ -76,7 +76,7 @@ record RecoverySearch(
         }
     }
 
-    /** How to settle files of other buckets and servers that are in the folder, in a line for each. */
+    /** How to settle files of other buckets and servers that are in the folder, one line for each. */
     List<String> others(List<StrandedFile> files) {
         Map<String, Long> counts = files.stream()
                 .collect(Collectors.groupingBy(StrandedFile::namespace, TreeMap::new, Collectors.counting()));
@@ -86,7 +86,7 @@ record RecoverySearch(
                 .toList();
     }
 
-    /** A namespace does not tell whether its server is reached by http or https. */
+    /** A namespace does not say whether its server is reached by http or https. */
     private String commandFor(String namespace) {
         int slash = namespace.indexOf('/');
         String bucket = namespace.substring(slash + 1);
@@ -102,7 +102,7 @@ record RecoverySearch(
                 + namespace.substring(0, Math.max(0, slash));
     }
 
-    /** No option has AWS in place of an endpoint that is set elsewhere than in options. */
+    /** No option selects AWS again once an endpoint is set elsewhere than in options. */
     private String commandForAws(String bucket) {
         String command = command(bucket, staging(), "");
         Origin origin = configuration.origin(Settings.ENDPOINT);
@@ -116,7 +116,7 @@ record RecoverySearch(
         };
     }
 
-    /** With the file and the profile that this command was given, which may have the credentials. */
+    /** Includes the file and the profile given to this command, which may have the credentials. */
     private String command(String bucket, Path staging, String options) {
         return COMMAND + ShellWord.of(bucket)
                 + (file == null ? "" : " --config " + ShellWord.of(file))

@@ -27,14 +27,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The mount of a command, and its process's responses. */
+/** The mount that a command is about, and the responses of its process. */
 record ServingMount(RunningMount mount) {
     static final String LABEL = "MOUNTPOINT";
     static final String DESCRIPTION =
             "The folder that was given to penstock mount. It may be left out if there is one mount.";
 
     /**
-     * Finds the process that serves it.
+     * Finds the process that serves a mount.
      *
      * @param mountPoint as the user writes it; null for the only mount
      */
@@ -51,7 +51,7 @@ record ServingMount(RunningMount mount) {
         return find(mounts, given, notMounted(given, mounts.points()));
     }
 
-    /** Why a path that is no mount point is refused. */
+    /** Why a path that is not a mount point is refused. */
     static String notMounted(Path given, List<Path> mountPoints) {
         return "nothing is mounted on " + given
                 + MountBoundary.around(MountBoundary.resolve(given, mountPoints), mountPoints)
@@ -60,7 +60,7 @@ record ServingMount(RunningMount mount) {
                         .orElse("; penstock mounts lists the mounts");
     }
 
-    /** @param none why it is refused if nothing is mounted there */
+    /** @param none the message if nothing is mounted there */
     static ServingMount find(Mounts mounts, Path given, String none) throws RefusedException {
         return new ServingMount(mounts.newest(MountBoundary.resolve(given, mounts.points())::equals, none));
     }
@@ -68,7 +68,7 @@ record ServingMount(RunningMount mount) {
     /**
      * A file in a mount.
      *
-     * @param path without symbolic links before the mount point
+     * @param path without symbolic links up to the mount point
      */
     record MountedFile(ServingMount mount, Path path) {}
 
@@ -83,11 +83,11 @@ record ServingMount(RunningMount mount) {
     }
 
     /**
-     * The mounts of this machine that this user may see.
+     * The mounts of this machine that this user can see.
      *
-     * @param served by a process that lives
-     * @param dead those whose process has ended, and which are still mounted
-     * @param unknown where others are mounted, whose processes are not known
+     * @param served those with a live process
+     * @param dead those still mounted although their process has ended
+     * @param unknown the mount points of others, whose processes are unknown
      */
     record Mounts(List<RunningMount> served, List<RunningMount> dead, List<Path> unknown) {
         static Mounts read() throws IOException {
@@ -115,10 +115,10 @@ record ServingMount(RunningMount mount) {
         }
 
         /**
-         * The innermost of those that are meant, and of these the last.
+         * The innermost of the matching mounts, and the latest of these.
          *
-         * @param meant gets mount points
-         * @param none why it is refused if nothing is mounted there
+         * @param meant whether a mount point matches
+         * @param none the message if nothing is mounted there
          */
         RunningMount newest(Predicate<Path> meant, String none) throws RefusedException {
             Optional<RunningMount> found = newest(served, meant);
@@ -137,7 +137,7 @@ record ServingMount(RunningMount mount) {
         }
 
         /**
-         * Refuses a path that leads into a mount whose process is stopped: to look it up would wait for that.
+         * Refuses a path that leads into a mount whose process is stopped: looking it up would block.
          *
          * @param path absolute; need not exist
          */
@@ -160,9 +160,9 @@ record ServingMount(RunningMount mount) {
     }
 
     /**
-     * Has the process carry out a command of the control socket.
+     * Sends a command of the control socket to the process.
      *
-     * @param arguments that Jackson can write as an object
+     * @param arguments an object that Jackson can write
      */
     JsonNode ask(String command, Object arguments) throws RefusedException {
         if (mount.isStopped()) {
@@ -178,7 +178,7 @@ record ServingMount(RunningMount mount) {
     /**
      * Why its process does not answer.
      *
-     * @param isServed whether it is still mounted, as far as is known
+     * @param isServed whether it is still mounted, as far as known
      */
     static String silence(RunningMount mount, boolean isServed, String reason) {
         String process = "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", ";
@@ -192,7 +192,7 @@ record ServingMount(RunningMount mount) {
                 + " hangs";
     }
 
-    /** False once it is unmounted, also while its process uploads the rest. */
+    /** False once it is unmounted, even while its process still uploads. */
     boolean isServed() {
         try {
             return mount.isAlive()
@@ -203,16 +203,16 @@ record ServingMount(RunningMount mount) {
         }
     }
 
-    /** The settings that it has now. */
+    /** Its current settings. */
     Configuration configuration(String bucket) throws ConfigurationException, RefusedException {
         return configuration(Host.current(), bucket, ask("config", Map.of()));
     }
 
     /**
-     * The settings that a mount tells. What this process's environment and AWS's files set is not the mount's.
+     * The settings that a mount reports. This process's environment and AWS files do not count for it.
      *
      * @param told an array of objects with key and value
-     * @return its values; settings that have their defaults are not set
+     * @return its values; settings with their defaults are not set
      */
     static Configuration configuration(Host host, String bucket, JsonNode told) throws ConfigurationException {
         Map<String, String> texts = new LinkedHashMap<>();
@@ -221,7 +221,7 @@ record ServingMount(RunningMount mount) {
         Map<Setting<?>, String> values = new LinkedHashMap<>();
         for (Setting<?> setting : Settings.ALL) {
             String text = texts.getOrDefault(setting.key(), "(");
-            if (!text.startsWith("(")) { // otherwise it has no value: this is the default, in words
+            if (!text.startsWith("(")) { // else it has no value, and this describes the default
                 values.put(setting, text);
             }
         }

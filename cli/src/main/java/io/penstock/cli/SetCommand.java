@@ -45,7 +45,7 @@ final class SetCommand implements Callable<Integer> {
     public Integer call() throws IOException, ConfigurationException, RefusedException {
         boolean isNamed = !arguments.getFirst().contains("=");
         List<String> settings = arguments.subList(isNamed ? 1 : 0, arguments.size());
-        SettingSource _ = LiveConfiguration.parse(settings, "set"); // here already: nothing is tried if it is wrong
+        SettingSource _ = LiveConfiguration.parse(settings, "set"); // checked before anything is tried
         output.print(
                 ServingMount.find(isNamed ? arguments.getFirst() : null).ask("set", Map.of("settings", settings)),
                 spec);

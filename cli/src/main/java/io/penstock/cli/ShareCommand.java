@@ -118,7 +118,7 @@ final class ShareCommand {
                         getsAColdPage(fromStore, share));
     }
 
-    /** With as many nodes that read the same, each fetches its part. */
+    /** If all nodes read the same, each of them fetches its part. */
     private static String getsAColdPage(long fromStore, ShareStatus share) {
         long all = fromStore + share.bytesFromPeers();
         return all == 0

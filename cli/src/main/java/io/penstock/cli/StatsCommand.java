@@ -81,12 +81,12 @@ final class StatsCommand implements Callable<Integer> {
         return Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
     }
 
-    /** Whether lines can change on a terminal of this kind; $TERM has it. */
+    /** Whether a terminal of this kind, from $TERM, can change lines. */
     static boolean isScreen(@Nullable String kind) {
         return kind != null && !kind.isEmpty() && !kind.equals("dumb");
     }
 
-    /** Until the user leaves. The first screen comes soon, but not at once: nothing has a rate of a few milliseconds. */
+    /** Runs until the user leaves. The first screen waits a moment: rates over a few milliseconds say nothing. */
     private static void watch(ServingMount mount, Duration pause) throws IOException, RefusedException {
         MountStatistics before = statistics(mount);
         try (LiveTerminal terminal = new LiveTerminal()) {
@@ -104,7 +104,7 @@ final class StatsCommand implements Callable<Integer> {
         return Json.read(mount.ask("stats", Map.of()), MountStatistics.class);
     }
 
-    /** Until Ctrl-C, or until the reader of the output has gone. */
+    /** Runs until Ctrl-C, or until the reader of the output is gone. */
     private void print(ServingMount mount, Duration pause) throws IOException, RefusedException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         StatsTable table = new StatsTable();
@@ -120,7 +120,7 @@ final class StatsCommand implements Callable<Integer> {
                 out.print(table.line(before, now));
             }
             out.flush();
-            boolean isRead = !System.out.checkError(); // the writer does not tell
+            boolean isRead = !System.out.checkError(); // the writer does not report it
             if (once || !isRead) {
                 return;
             }

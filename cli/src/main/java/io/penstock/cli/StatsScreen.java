@@ -22,9 +22,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The live view of a mount: its rates a second between two looks, and its state now. Below 120 columns the kernel's calls
- * are below the rest, else beside it. A terminal with too few lines for all shows the most important, and how many are
- * missing. Immutable.
+ * The live view of a mount: its rates between two samples, and its current state. Below 120 columns the kernel's calls
+ * are below the rest, otherwise to its right. A terminal with too few lines shows the most important ones, and how many
+ * are missing. Immutable.
  */
 final class StatsScreen {
     private static final int SIDE_BY_SIDE = 120;
@@ -41,7 +41,7 @@ final class StatsScreen {
         this.seconds = Math.max(0.001, now.seconds() - before.seconds());
     }
 
-    /** Lines of at most so many columns, and at most so many of them. */
+    /** At most {@code rows} lines, of at most {@code columns}. */
     List<String> lines(int columns, int rows) {
         List<String> all = full(columns);
         if (all.size() > rows) {
@@ -80,7 +80,7 @@ final class StatsScreen {
             left.addAll(memory());
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
-                // Longer lines on the left are cut before the right.
+                // Longer lines on the left are cut where the right column begins.
                 lines.add("%-62.61s%s".formatted(i < left.size() ? left.get(i) : "", beside));
             }
         } else {
@@ -92,7 +92,7 @@ final class StatsScreen {
         return lines;
     }
 
-    /** The most important lines, some twenty, and then the calls. */
+    /** The most important lines, about twenty, and then the calls. */
     private List<String> compact() {
         List<String> lines = new ArrayList<>();
         lines.add(heading());
@@ -211,7 +211,7 @@ final class StatsScreen {
         return all.share() == null ? 0 : value.applyAsLong(all.share());
     }
 
-    /** How far renames of directories are. Empty if none runs. */
+    /** The progress of directory renames. Empty if none runs. */
     private List<String> renames() {
         List<String> lines = new ArrayList<>();
         for (MountStatistics.Renaming rename : now.renames()) {
@@ -224,7 +224,7 @@ final class StatsScreen {
         return lines;
     }
 
-    /** How far the listing of the whole bucket is. Empty if there is none. */
+    /** The progress of the listing of the whole bucket. Empty if there is none. */
     private List<String> names() {
         MountStatistics.Names names = now.names();
         return names == null
@@ -306,7 +306,7 @@ final class StatsScreen {
         });
     }
 
-    /** A second. */
+    /** Bytes a second. */
     private String bytes(ToDoubleFunction<MountStatistics> counter) {
         return ByteSizes.about(rate(counter));
     }

@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The statistics of a mount as text: a line for each interval, of 80 columns, with headings now and then; or all totals. */
+/** The statistics of a mount as text: a line of 80 columns per interval, with headings now and then; or all totals. */
 final class StatsTable {
-    /** Lines between two headings: they stay on the screen. */
+    /** Lines between two headings: few enough for headings to stay on the screen. */
     private static final int LINES = 20;
 
     private static final String HEADINGS = """
@@ -28,7 +28,7 @@ final class StatsTable {
 
     private int lines;
 
-    /** The rates a second between the two; with the headings, if it is their turn. */
+    /** The rates a second between the two; with headings when they are due. */
     String line(MountStatistics before, MountStatistics now) {
         double seconds = Math.max(0.001, now.seconds() - before.seconds());
         CacheStatistics cache = now.cache();
@@ -62,7 +62,7 @@ final class StatsTable {
         return (isTheirTurn ? HEADINGS : "") + String.join(" ", columns) + "\n";
     }
 
-    /** All since the mount began. */
+    /** All totals since the mount began. */
     static String totals(MountStatistics all) {
         StringBuilder text = new StringBuilder();
         CacheStatistics cache = all.cache();
@@ -214,7 +214,7 @@ final class StatsTable {
                 .collect(Collectors.joining(", "));
     }
 
-    /** A line each, with its quantiles and errors. */
+    /** One line for each call, with its quantiles and errors. */
     private static String calls(Map<String, CallStatistics> calls) {
         StringBuilder text = new StringBuilder(
                 "%-15s %10s %7s %7s %7s  %s%n".formatted("calls:", "number", "p50", "p99", "p99.9", "errors"));

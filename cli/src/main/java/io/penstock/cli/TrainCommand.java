@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
                     + " This takes half a minute, once for each build and each Java."
         })
 final class TrainCommand implements Callable<Integer> {
-    /** Where bin/penstock has the recording put, which exists if all went well. */
+    /** Where bin/penstock expects the recording, which exists if all went well. */
     @Parameters(paramLabel = "FILE", hidden = true)
     private Path cache;
 
@@ -41,7 +41,7 @@ final class TrainCommand implements Callable<Integer> {
         try (EmbeddedS3 server = new EmbeddedS3(
                 Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET, certificate)) {
             TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server, certificate.caFile());
-            // Runs however this process ends, Ctrl-C included.
+            // Runs however this process ends, even by Ctrl-C.
             Runtime.getRuntime().addShutdownHook(new Thread(() -> cleanUp(run, folder)));
             run.record(cache);
         }

@@ -30,7 +30,7 @@ final class TrainCommandsCommand implements Callable<Integer> {
     @Parameters(paramLabel = "MOUNTPOINT")
     private Path mountPoint;
 
-    /** Where there is no mount, they refuse, and leave their classes all the same. */
+    /** Without a mount, the commands refuse, but their classes are loaded all the same. */
     @Override
     public Integer call() {
         for (List<String> command : COMMANDS) {

@@ -44,7 +44,7 @@ final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-    /** The first pause between two checks of the serving process; each later one is twice as long. */
+    /** The first pause between two checks of the serving process; each later pause is twice as long. */
     private static final Duration FIRST_LOOK = Duration.ofMillis(5);
 
     private static final Duration LONGEST_LOOK = Duration.ofMillis(250);
@@ -66,7 +66,7 @@ final class UmountCommand implements Callable<Integer> {
                     "Print a JSON object at the end, with the number of written files that are not in the bucket.")
     private boolean json;
 
-    /** @param failed written files that are not in the bucket, of earlier mounts too */
+    /** @param failed the number of written files that are not in the bucket, including those of earlier mounts */
     private record Unmounted(String mountPoint, int failed) {}
 
     @Override
@@ -94,7 +94,7 @@ final class UmountCommand implements Callable<Integer> {
             failed = tellBacklog(serving.get());
         }
         if (!lazy && serving.isEmpty()) {
-            // It was about to unmount, or had a mount here before.
+            // The process was about to unmount, or served an earlier mount here.
             Optional<RunningMount> uploading = RunningMount.newest(all, folder, true);
             if (uploading.isPresent()) {
                 failed = tellBacklog(uploading.get());
@@ -139,7 +139,7 @@ final class UmountCommand implements Callable<Integer> {
                     .println("penstock: written files that could not be uploaded: " + failed + "; " + process.recovery()
                             + " shows them");
         }
-        if (left > 0) { // it was told to end, or killed
+        if (left > 0) { // the process was terminated or killed
             spec.commandLine()
                     .getErr()
                     .println("penstock: written files that the next mount uploads, as the process has ended before: "
@@ -154,8 +154,8 @@ final class UmountCommand implements Callable<Integer> {
     }
 
     /**
-     * Counts down when all requests have their replies: the uploads after that may take long. The JDK's own waiting
-     * checks processes that are not its children ever more rarely, and takes zombies for alive.
+     * Counts down once all requests have their replies, because the uploads after that may take long. The JDK's own
+     * wait polls processes that are not its children ever more rarely, and takes zombies for alive.
      */
     private static void countDownAtTheEnd(RunningMount process, CountDownLatch ended) {
         try {
@@ -172,8 +172,8 @@ final class UmountCommand implements Callable<Integer> {
     }
 
     /**
-     * The mount point as the mount table has it. The path itself is resolved only if the table does not have it as
-     * given, and in mounts of Penstock nothing is looked up.
+     * The mount point as in the mount table. The given path is resolved only if it is not in the table, and nothing is
+     * looked up in mounts of Penstock.
      */
     private Path find() throws IOException, RefusedException {
         Path given = Host.current().path(mountPoint);

@@ -3,7 +3,7 @@ package io.penstock.cli;
 import io.penstock.settings.process.Version;
 import picocli.CommandLine.IVersionProvider;
 
-/** What --version prints: Penstock, Java and the system. */
+/** The output of --version: Penstock, Java and the system. */
 final class VersionLines implements IVersionProvider {
     @Override
     public String[] getVersion() {

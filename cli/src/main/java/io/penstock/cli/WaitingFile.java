@@ -8,15 +8,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A written file in the staging folder, as {@code penstock recover --json} tells of it.
+ * A written file in the staging folder, as {@code penstock recover --json} shows it.
  *
- * @param state {@code kept} if it could not be uploaded, {@code pending} if the next mount uploads it, {@code unreadable}, or
- *     {@code stranded} if it belongs to another bucket or server
- * @param key null if it is not known
- * @param bytes null if they are not known
- * @param modified null if it is not known
+ * @param state {@code kept} if it could not be uploaded, {@code pending} if the next mount uploads it,
+ *     {@code unreadable}, or {@code stranded} if it belongs to another bucket or server
+ * @param key null if unknown
+ * @param bytes its size; null if unknown
+ * @param modified null if unknown
  * @param reason why it waits
- * @param where its bytes are, or the bucket of a stranded one; null if that is not known
+ * @param where its bytes are, or the bucket of a stranded one; null if unknown
  */
 record WaitingFile(
         String state,

@@ -127,7 +127,7 @@ final class WarmCommand implements Callable<Integer> {
         return end(new JobWatch(mount, spec.commandLine().getErr()).await(job), out);
     }
 
-    /** What the request has beside the paths. */
+    /** The arguments of the request other than the paths. */
     private Map<String, Object> options() {
         Map<String, Object> options = new HashMap<>(Map.of("bandwidth", bytesPerSecond(), "group", group));
         if (pin && group) {

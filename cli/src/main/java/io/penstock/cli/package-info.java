@@ -1,4 +1,4 @@
-/** Commands, configuration and wiring. */
+/** The command line: the commands, their arguments and their output. */
 @NullMarked
 package io.penstock.cli;
 

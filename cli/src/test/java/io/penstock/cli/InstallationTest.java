@@ -56,7 +56,7 @@ class InstallationTest {
                 .isEqualTo(PosixFilePermissions.fromString("rwxr-xr-x"));
         assertThat(current.resolve("cli/target/penstock/lib/penstock-cli-1.jar"))
                 .hasContent("jar");
-        // Without its source nothing is ever built there.
+        // Without its source, nothing is built there.
         assertThat(current.resolve("pom.xml")).doesNotExist();
         assertThat(Files.readSymbolicLink(folder.resolve("root/sbin/mount.penstock")))
                 .isEqualTo(current.resolve("bin/mount.penstock"));
@@ -114,7 +114,7 @@ class InstallationTest {
         assertThat(first).doesNotExist();
     }
 
-    /** Installations of before there were folders for versions. */
+    /** Installations made before versions had folders. */
     @Test
     void install_overFilesInThePrefixItself_removesThemOnceNoMountRunsFromThem() throws Exception {
         Path jar = Files.createDirectories(prefix.resolve("cli")).resolve("old.jar");

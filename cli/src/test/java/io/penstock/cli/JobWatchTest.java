@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class JobWatchTest {
     private static final String NAME = "a\npenstock: all is well\u001b[2J";
 
-    /** Of a job whose texts have a name that would forge a line and clear the screen. */
+    /** The status of a job with names that would forge a line and clear the screen. */
     private static final JobStatus JOB = new JobStatus(
             1,
             "warm",

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class LiveTerminalTest {
-    /** Xterm's way back to the screen of before. */
+    /** Xterm's sequence for returning to the previous screen. */
     private static final String LEAVES = "\u001b[?1049l";
 
     private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
@@ -29,7 +29,7 @@ final class LiveTerminalTest {
         return new LineDisciplineTerminal("test", "xterm", screen, UTF_8);
     }
 
-    /** As when the mount ends: the command closes it, and then the end of the process does. */
+    /** As when the mount ends: the command closes the terminal, and then the end of the process does. */
     @Test
     void close_twice_restoresTheScreenOnce() throws Exception {
         LiveTerminal terminal = open(user());
@@ -65,7 +65,7 @@ final class LiveTerminalTest {
         }
     }
 
-    /** As at Ctrl-C. */
+    /** As on Ctrl-C. */
     @Test
     void isLeft_closedByAnotherThread_isTrueAndNothingIsShownAnyMore() throws Exception {
         LiveTerminal terminal = open(user());

@@ -63,7 +63,7 @@ class MainTest {
                 .contains("Where something has exactly this name, it is meant, and no pattern");
     }
 
-    /** A number of bytes, a time or another number that is too small is refused: the help says what is not. */
+    /** A size, a time or another number that is out of bounds is refused, so the help must show the bounds. */
     @Test
     void help_ofSettings_hasTheBoundsOfNumbers() {
         assertThat(run("mount", "--help-all")).isZero();
@@ -90,7 +90,7 @@ class MainTest {
                 .contains(Settings.ALL.stream().map(Setting::optionName).toList());
     }
 
-    /** Each has its reason. */
+    /** Commands without --json, each with the reason. */
     private static final Map<String, String> WITHOUT_JSON = Map.of(
             "mount", "mounts --json tells of what it has mounted",
             "index export", "writes a file for programs",
@@ -98,7 +98,7 @@ class MainTest {
             "install", "changes the machine, and says what",
             "train", "prints nothing for programs");
 
-    /** A command is found by the name of its class, and all others are left out. */
+    /** A command is found by the name of its class; all others are left out. */
     @Test
     void commandLine_ofOneCommand_hasNoOther() {
         assertThat(Main.commandLine().getSubcommands().values())

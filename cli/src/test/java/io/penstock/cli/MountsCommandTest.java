@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class MountsCommandTest {
-    /** Larger than the kernel's largest: proc_sys_kernel(5), pid_max. */
+    /** Larger than any process ID: proc_sys_kernel(5), pid_max. */
     private static final long NO_PROCESS = 1L << 30;
 
     private static final String SOURCE = "s3://a";
@@ -56,7 +56,7 @@ class MountsCommandTest {
         assertThat(table).contains("\n  failed: 1, see penstock recover ");
     }
 
-    /** As by umount -l. */
+    /** As after umount -l. */
     @Test
     void mounts_processOfADetachedMount_isShown() {
         RunningMount detached = mount("/mnt/a", ProcessHandle.current().pid(), Instant.EPOCH);

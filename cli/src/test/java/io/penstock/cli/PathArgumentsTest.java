@@ -109,7 +109,7 @@ class PathArgumentsTest {
                 .isNull();
     }
 
-    /** A corrected command without them would begin a job instead of showing the jobs. */
+    /** Without its options, the corrected command would begin a job instead of showing the jobs. */
     @ParameterizedTest
     @ValueSource(strings = {"--status", "--cancel=3", "--force", "--pin", "--group", "--no-wait"})
     void expected_aPathComesFirstAndThereAreOptions_namesTheMountPointAlone(String option) {

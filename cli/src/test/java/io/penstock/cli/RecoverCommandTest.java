@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The list of waiting files, of a bucket that cannot be reached. */
+/** The list of waiting files, for a bucket that cannot be reached. */
 @Timeout(60)
 class RecoverCommandTest {
     private static final String NAMESPACE = "memory/bucket";
@@ -83,7 +83,7 @@ class RecoverCommandTest {
 
     @Test
     void recover_besideAMount_listsAndLeavesTheFoldersAlone() throws Exception {
-        try (PageCache _ = open(new Audience.Anyone())) { // as a mount has it
+        try (PageCache _ = open(new Audience.Anyone())) { // as a mount opens it
             assertThat(list()).isZero();
             assertThat(out.toString()).startsWith("Nothing waits in " + folder.resolve("staging"));
             assertThat(recover("--discard")).isEqualTo(ExitCode.FAILED);

@@ -208,7 +208,7 @@ class ServingMountTest {
                 .isEqualTo(Configuration.defaults(Host.current(), "data").get(Settings.CONNECTIONS));
     }
 
-    /** Findings are about what is set. */
+    /** Findings are only about settings that are set. */
     @Test
     void configuration_valuesThatAreTheDefaults_areNotSet() throws Exception {
         Configuration configuration = told("""

@@ -56,7 +56,7 @@ class ShareCommandTest {
                 .isEqualTo("/mnt/data shares no cache now, and tries again every 30 s: the port is in use\n");
     }
 
-    /** They come from the network. */
+    /** The texts come from the network. */
     @Test
     void text_textsOfOtherNodesWithControlCharacters_areEscaped() {
         Member other = new Member("b", "10.0.0.2:7420\nx", 0.5, "\u001b[2J");

@@ -20,12 +20,12 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Reads and writes the demo's bucket through its mount, and compares. One use, one thread. */
+/** Reads and writes the demo's bucket through its mount, and compares the bytes. For a single use by one thread. */
 public final class Demo {
-    /** Bytes of disk space. */
+    /** The disk space needed, in bytes. */
     private static final long SPACE = 1800L << 20;
 
-    /** Within the model, and not at a page's start. */
+    /** A block of the model; the random read begins after its start. */
     private static final long RANDOM_BLOCK = 37;
 
     private static final int RANDOM_READ = 4096;
@@ -75,7 +75,7 @@ public final class Demo {
         }
     }
 
-    /** @return whether all bytes read were those stored, all objects have the bytes written, and a copy the attributes */
+    /** @return whether the bytes read, the objects written and the attributes of a copy are as expected */
     private boolean run() throws IOException, InterruptedException {
         look();
         readShard();
@@ -115,7 +115,7 @@ public final class Demo {
         shell.title("The first read comes from S3, the next ones from this machine");
         String read = "dd if=" + DemoData.SHARD + " of=/dev/null bs=1M status=none";
         timed("cold: ", read);
-        // The kernel has pages of its own. It drops those of one file on request, without root.
+        // The kernel caches pages too. It drops those of one file on request, without root.
         shell.quietly("dd if=" + DemoData.SHARD + " iflag=nocache count=0 status=none");
         timed("warm, without the kernel's own cache: ", read);
         timed("warm, with it: ", read);
@@ -160,7 +160,7 @@ public final class Demo {
         }
     }
 
-    /** The work of an operator on a running mount, by the same commands. */
+    /** Works on a running mount with an operator's commands. */
     private void operate() throws IOException, InterruptedException {
         shell.title("Look at it, change it, and bring data in ahead of a job, while it serves");
         say("warm \"$PWD\" samples --pin --wait");

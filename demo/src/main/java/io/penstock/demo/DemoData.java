@@ -62,7 +62,7 @@ final class DemoData {
                 number);
     }
 
-    /** The bytes of a large object, starting at a multiple of a block. */
+    /** One block of a large object. */
     static byte[] bytes(String key, long block) {
         byte[] bytes = new byte[BLOCK];
         new SplittableRandom(key.hashCode() * 31L + block).nextBytes(bytes);
@@ -81,7 +81,7 @@ final class DemoData {
         }
     }
 
-    /** SHA-256 in hexadecimal of the rest of the stream, which is closed. */
+    /** The SHA-256 in hexadecimal of the rest of the stream, which is closed. */
     static String digest(InputStream content) throws IOException {
         try (DigestInputStream digesting = new DigestInputStream(content, Digests.sha256())) {
             digesting.transferTo(OutputStream.nullOutputStream());
@@ -94,7 +94,7 @@ final class DemoData {
         return new Bytes(key, size);
     }
 
-    /** A large object as a stream. One thread. */
+    /** A large object as a stream. Confined to one thread. */
     private static final class Bytes extends InputStream {
         private final String key;
         private final long size;

@@ -11,15 +11,15 @@ import java.util.List;
 
 /** The folder for a demo's files, below $TMPDIR or /tmp. */
 public final class DemoFolder {
-    /** The kernel's words, in a message of the JDK: exceptions of writes name no file. */
+    /** The kernel's messages in exceptions of the JDK: those of writes name no file. */
     private static final List<String> FULL = List.of("No space left on device", "Disk quota exceeded");
 
     private DemoFolder() {}
 
     /**
-     * Makes an empty one, for its user alone, which the caller removes.
+     * Creates an empty folder that only its user can access. The caller removes it.
      *
-     * @param prefix of its name
+     * @param prefix the prefix of its name
      */
     public static Path create(String prefix) throws RefusedException {
         try {
@@ -30,9 +30,9 @@ public final class DemoFolder {
     }
 
     /**
-     * The exception of a demo in words for the user, with the remedy where it is one of the folder or its disk.
+     * A demo's exception as a message for the user, with the remedy if the folder or its disk is the cause.
      *
-     * @param folder the demo's
+     * @param folder the demo's folder
      */
     public static RefusedException refused(Path folder, IOException e) {
         boolean isOfFolder = e instanceof FileSystemException of

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the mount's log about the listing of the whole bucket, from its construction until it is closed. Other log
- * lines go where they went before. Thread-safe.
+ * Reads the mount's log about the listing of the whole bucket, until it is closed. Other log lines go where they went
+ * before. Thread-safe.
  */
 final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     private static final Logger METADATA = (Logger) LoggerFactory.getLogger("io.penstock.metadata");
@@ -34,8 +34,8 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
     /**
      * A complete listing.
      *
-     * @param memoryMib of its names
-     * @param nanoTime of its end, as {@link System#nanoTime} has it
+     * @param memoryMib the memory of its names
+     * @param nanoTime when it ended, by {@link System#nanoTime}
      */
     record Listed(long objects, long requests, long memoryMib, long nanoTime) {}
 
@@ -50,7 +50,7 @@ final class DemoListing extends AppenderBase<ILoggingEvent> implements AutoClose
     /**
      * Waits for the end of the listing.
      *
-     * @return null if it has not ended in this time
+     * @return null if it has not ended by then
      * @throws RefusedException if the bucket cannot be listed
      * @throws InterruptedException also after {@link #abandon}
      */

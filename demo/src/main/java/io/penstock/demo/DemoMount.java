@@ -26,7 +26,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Mounts a demo's bucket, and unmounts it after the demonstration. One use, one thread. */
+/** Mounts a demo's bucket, and unmounts it after the demonstration. For a single use by one thread. */
 public final class DemoMount {
     static final String KEY = "demo";
     static final String SECRET = "demo-secret";
@@ -37,7 +37,7 @@ public final class DemoMount {
     private final DemoShell shell;
 
     /**
-     * @param folder an empty one, which the caller removes
+     * @param folder an empty folder, which the caller removes
      * @param keep whether the mount stays until the user ends it
      */
     public DemoMount(Path folder, StopSignal stop, boolean keep) throws IOException {
@@ -67,8 +67,8 @@ public final class DemoMount {
     /**
      * Mounts the bucket, runs the demonstration, and unmounts.
      *
-     * @param settings additional ones
-     * @param hurry ends pending work when a signal comes, before the unmount
+     * @param settings additional settings
+     * @param hurry ends pending work on a signal, before the unmount
      * @return whether all checks passed
      */
     boolean show(String bucket, URI endpoint, Map<Setting<?>, String> settings, Runnable hurry, Show show)
@@ -99,7 +99,7 @@ public final class DemoMount {
         }
     }
 
-    /** Of these settings, and of none of this machine. */
+    /** Only the given settings, and none of this machine. */
     static Configuration configuration(String bucket, URI endpoint, Path cache, Map<Setting<?>, String> further)
             throws ConfigurationException {
         Map<Setting<?>, String> settings = new HashMap<>(Map.of(

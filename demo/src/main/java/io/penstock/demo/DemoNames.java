@@ -21,22 +21,22 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Shows a bucket of very many objects through its mount: its listing, and then the speed of its names. One use, one
- * thread.
+ * Shows a bucket with very many objects through its mount: first its listing, then the speed of its names. For a single
+ * use by one thread.
  */
 public final class DemoNames {
     private static final String BUCKET = "images";
     private static final int PER_FOLDER = 10_000;
 
-    /** Upper bound of the memory for each object's name and attributes: bytes. */
+    /** Upper bound of the memory for each object's name and attributes, in bytes. */
     private static final long MEMORY_OF_ONE = 64;
 
-    /** Memory for names that every machine has: bytes. */
+    /** Memory for names that every machine has, in bytes. */
     private static final long LEAST_MEMORY = 256L << 20;
 
     private static final int DEEP_FILES = 5;
 
-    /** The number of objects from which the memory in MiB says something about one object. */
+    /** With fewer objects, the memory in MiB is too coarse for bytes per object. */
     private static final long MANY = 100_000;
 
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
@@ -61,9 +61,9 @@ public final class DemoNames {
     }
 
     /**
-     * Makes a synthetic bucket with this many objects and shows it.
+     * Creates a synthetic bucket with this many objects, and shows it.
      *
-     * @return whether all names existed, and the bytes read were those that the server makes
+     * @return whether all names existed, and the bytes read were those that the server makes up
      */
     public static boolean show(DemoMount mount, long count)
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
@@ -91,7 +91,7 @@ public final class DemoNames {
         }
     }
 
-    /** Runs as soon as the bucket is mounted. */
+    /** Runs once the bucket is mounted. */
     private boolean run() throws IOException, RefusedException, InterruptedException {
         awaitListing(System.nanoTime());
         shell.title("Names no longer cost requests");
@@ -107,7 +107,7 @@ public final class DemoNames {
         return good;
     }
 
-    /** @param begun its time, as {@link System#nanoTime} has it */
+    /** @param begun when it began, by {@link System#nanoTime} */
     private void awaitListing(long begun) throws RefusedException, InterruptedException {
         shell.title("It can be used at once, while all names are being listed");
         DemoListing.Listed listed;
@@ -140,7 +140,7 @@ public final class DemoNames {
         expect("the number of objects", Long.toString(objects.count()), Long.toString(listed.objects()));
     }
 
-    /** The log reports the listing just before it answers about names. */
+    /** The log reports the listing just before the mount uses it. */
     private void awaitKnown() throws InterruptedException {
         for (int looks = 0; looks < MOST_LOOKS && !(bucket.names() instanceof PreloadState.Known); looks++) {
             Thread.sleep(BETWEEN_LOOKS);
@@ -159,7 +159,7 @@ public final class DemoNames {
         return settings;
     }
 
-    /** A listing of a minute has some twenty progress lines. */
+    /** Grows: a listing of a minute has some twenty progress lines. */
     private static Duration pauseAfter(long nanos) {
         Duration pause = Duration.ofNanos(nanos / 8);
         return pause.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : pause;

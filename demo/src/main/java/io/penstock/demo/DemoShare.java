@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Mounts one bucket several times, each mount as if it were a node of its own, at a loopback address of its own, and has all
- * read the same. A signal interrupts the thread that runs it, and so ends everything. One use, one thread.
+ * Mounts one bucket several times, each mount like a node with its own loopback address, and has all read the same
+ * file. A signal interrupts the thread that runs it, which ends everything. For a single use by one thread.
  */
 public final class DemoShare {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -48,8 +48,8 @@ public final class DemoShare {
     }
 
     /**
-     * @param folder an empty one, which the caller removes
-     * @param count of nodes
+     * @param folder an empty folder, which the caller removes
+     * @param count the number of nodes
      * @return whether all bytes read were those stored
      */
     public static boolean show(Path folder, int count)
@@ -119,7 +119,7 @@ public final class DemoShare {
         }
     }
 
-    /** A port with the one above it free. */
+    /** A free port below another free one. */
     private static int freePorts(String host) throws IOException, RefusedException {
         for (int tries = 0; tries < MOST_TRIES; tries++) {
             try (ServerSocket bytes = new ServerSocket(0, 1, InetAddress.ofLiteral(host))) {
@@ -136,7 +136,7 @@ public final class DemoShare {
         try (ServerSocket _ = new ServerSocket(port, 1, InetAddress.ofLiteral(host))) {
             return true;
         } catch (IOException | IllegalArgumentException e) {
-            return false; // it is taken, or there is none above
+            return false; // it is taken, or there is no such port
         }
     }
 

@@ -10,8 +10,8 @@ import java.util.List;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Runs the ordinary programs with which the demo reads the mount. This process itself must not read it: it serves the
- * mount, and would wait for its own replies.
+ * Runs the ordinary programs with which the demo reads the mount. This process must not read the mount itself: it
+ * serves the mount, and would wait for its own replies.
  */
 final class DemoShell {
     private final Path folder;

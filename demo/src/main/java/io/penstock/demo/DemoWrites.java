@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** Writes to the demo's bucket through its mount: a checkpoint, and a folder of small files. One use, one thread. */
+/** Writes a checkpoint and a folder of small files through the demo's mount. For a single use by one thread. */
 final class DemoWrites {
     private static final String CHECKPOINT = "checkpoints/step-01000.pt";
     private static final int CHECKPOINT_MIB = 200;
@@ -23,7 +23,7 @@ final class DemoWrites {
     private final DemoData data;
     private final BucketMount bucket;
 
-    /** SHA-256 in hexadecimal of every file that was written, by key. */
+    /** The SHA-256 in hexadecimal of every written file, by key. */
     private final Map<String, String> digests = new HashMap<>();
 
     DemoWrites(DemoShell shell, DemoData data, BucketMount bucket) {
@@ -35,8 +35,8 @@ final class DemoWrites {
     /**
      * The files written.
      *
-     * @param digests SHA-256 in hexadecimal of what each file must hold now, by key
-     * @param tree the kinds, modes, times and targets in a folder, a line each
+     * @param digests the SHA-256 in hexadecimal of the content that each file must have now, by key
+     * @param tree the kinds, modes, times and targets in a folder, one line each
      * @param copy those in its copy
      */
     record Written(Map<String, String> digests, String tree, String copy) {}
@@ -55,7 +55,7 @@ final class DemoWrites {
         return new Written(digests, tree, attributes(KEPT));
     }
 
-    /** Of folders no times: each name that comes or goes changes them. */
+    /** Without the times of folders, which change with each name created or removed there. */
     private String attributes(String folder) throws IOException, InterruptedException {
         String shown = "-type d -printf '%P %y %m\\n' -o -printf '%P %y %m %s %T@ %l\\n'";
         return shell.quietly("find " + folder + " -mindepth 1 " + shown + " | LC_ALL=C sort")

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mount in a process of its own, started like a user's, whose JVM writes a cache at its end: the classes
- * loaded and linked, and the profiles of its methods (JEP 483, 514, 515). One use, one thread.
+ * A mount in a separate process, started like a user's. Its JVM writes a cache when it ends: the classes loaded and
+ * linked, and the profiles of its methods (JEP 483, 514, 515). For a single use by one thread.
  */
 public final class TrainingRun {
     public static final String KEY = "train";
@@ -31,7 +31,7 @@ public final class TrainingRun {
     private static final int SMALL_FILE = 4 << 10;
     private static final int LARGE_FILE = 64 << 20;
 
-    /** Ranges of one page, so that few bytes cause as many GETs as the JIT needs to see. */
+    /** Ranges of one page: few bytes cause as many GETs as the JIT needs to see. */
     private static final String RANGE_SIZE = "1MiB";
 
     /** The work of typical readers: list, read whole files, read again from the cache, read small blocks. */
@@ -51,10 +51,10 @@ public final class TrainingRun {
         mv new/large new/renamed && ls -l new >/dev/null && rm -r new
         """;
 
-    /** After the name of the mounts' cache, for that of the commands that only ask. */
+    /** Suffix of the cache for commands that only query a mount; the mounts' cache has none. */
     private static final String COMMANDS = ".commands";
 
-    /** For the end of the mount's process, which includes writing the cache. */
+    /** The time for the mount's process to end, including writing the cache. */
     private static final long END_SECONDS = 300;
 
     private static final long UNMOUNT_SECONDS = 2;
@@ -64,12 +64,12 @@ public final class TrainingRun {
     private final EmbeddedS3 server;
     private final Path caFile;
 
-    /** The launcher, then the mount that it has started. Written by the recording thread. */
+    /** The launcher, then the mount that it started. Written by the recording thread. */
     private volatile @Nullable ProcessHandle process;
 
     /**
      * @param penstock the launcher
-     * @param folder for all its files, deleted by the caller
+     * @param folder for all its files; the caller deletes it
      * @param server speaks HTTPS, as S3 does
      * @param caFile its certificate
      */
@@ -81,8 +81,8 @@ public final class TrainingRun {
     }
 
     /**
-     * Records the cache of mounts into the file, and that of other commands beside it. Where nothing can be mounted, as while
-     * an image is built, they have what was used until then.
+     * Records the cache of mounts into the file, and that of other commands next to it. Where nothing can be mounted,
+     * such as during an image build, they contain what was used up to then.
      *
      * @throws RefusedException if it could not be recorded
      */
@@ -121,11 +121,11 @@ public final class TrainingRun {
     public void abandon() {
         ProcessHandle running = process;
         if (running != null) {
-            running.destroy(); // unmounts; a launcher also ends the process that it has started
+            running.destroy(); // unmounts; a launcher also ends the process that it started
             try {
                 awaitEnd(running, UNMOUNT_SECONDS);
             } catch (RefusedException _) {
-                // Killed by now. It was unmounted before; only its JVM takes so long to write.
+                // It is killed by now. It had been unmounted, and only its JVM was still writing.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -161,7 +161,7 @@ public final class TrainingRun {
                 "auto");
     }
 
-    /** What a launcher came to, and the first line that it printed. */
+    /** A launcher's exit code, and the first line that it printed. */
     private record Outcome(int exitCode, String said) {}
 
     /** Runs a command whose JVM records into the cache. */
@@ -183,7 +183,7 @@ public final class TrainingRun {
         Process launcher = builder.start();
         process = launcher.toHandle();
         String said = new String(launcher.getInputStream().readAllBytes(), UTF_8);
-        // Behind it the JVM says how it writes the cache.
+        // The lines after it are the JVM's, about writing the cache.
         return new Outcome(launcher.waitFor(), said.lines().findFirst().orElse(""));
     }
 

@@ -1,4 +1,4 @@
-/** The demo and the training run, each with an S3 server of its own. */
+/** The demo and the training run, each with its own S3 server. */
 @NullMarked
 package io.penstock.demo;
 

@@ -25,7 +25,7 @@ class DemoListingTest {
 
     @BeforeEach
     void listen() {
-        Logging.toTerminal(LogLevel.WARN); // another test may have left more
+        Logging.toTerminal(LogLevel.WARN); // another test may have left a lower level
         elsewhere.start();
         ROOT.addAppender(elsewhere);
         listing = new DemoListing();

@@ -2,7 +2,7 @@ package io.penstock.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** One setting with one value from one place. */
+/** A setting's value and its origin. */
 record Assignment<T>(Setting<T> setting, T value, Origin origin) {
     /** @return null if the setting does not allow the text */
     static <T> @Nullable Assignment<T> read(Setting<T> setting, String text, Origin origin) {
@@ -14,7 +14,7 @@ record Assignment<T>(Setting<T> setting, T value, Origin origin) {
         return new Assignment<>(setting, setting.type().forBucket(value, bucket), origin);
     }
 
-    /** Whether the setting would have this value if nothing set it. */
+    /** Whether the value is also the setting's default. */
     boolean isDefaultIn(Setting.Context context) {
         Assignment<T> ofDefault = setting.defaultIn(context);
         return ofDefault != null && ofDefault.print().equals(print());

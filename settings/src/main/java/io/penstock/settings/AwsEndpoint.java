@@ -9,19 +9,19 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The endpoint for S3 that the user has set for all programs that use AWS's SDKs, in the environment or in the profile. The system
- * properties of the SDK for Java (aws.endpointUrl, aws.profile and others) are not read: a server that only they name is refused when
- * the bucket is opened.
+ * The S3 endpoint that the user has set for all programs that use an AWS SDK, in the environment or in the profile. The
+ * system properties of the SDK for Java (aws.endpointUrl, aws.profile and others) are not read: a server named only
+ * there is refused when the bucket is opened.
  */
 final class AwsEndpoint {
-    /** In words: the places, the first wins. */
+    /** The places in words, in order of precedence. */
     static final String PLACES = "$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else endpoint_url of the profile in"
             + " ~/.aws/config (none of them if $AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true or, where that is not set,"
             + " the profile's ignore_configured_endpoint_urls)";
 
     private AwsEndpoint() {}
 
-    /** @param named the profile of s3.profile; null if it is not set */
+    /** @param named the value of s3.profile; null if it is not set */
     static Optional<? extends Found> find(Host host, @Nullable String named) {
         Origin.Profile origin = new Origin.Profile(named == null ? host.variable("AWS_PROFILE", "default") : named);
         ProfileEndpoint profile;

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Byte sizes as people write them: {@code 64GiB}, {@code 512M}, {@code 1.5TiB}. The units are those of coreutils: K,
+ * Byte sizes as people write them: {@code 64GiB}, {@code 512M}, {@code 1.5TiB}. The units are those of coreutils: K and
  * KiB are 1024 bytes, KB is 1000. A number without a unit is refused, except 0: a user who writes 64 does not mean 64
  * bytes.
  */
@@ -17,7 +17,7 @@ public final class ByteSizes {
 
     private ByteSizes() {}
 
-    /** @return null if the text is no size, or no whole number of bytes below 2^63 */
+    /** @return null if the text is not a size, or not a whole number of bytes below 2^63 */
     public static @Nullable Long parse(String text) {
         Matcher matcher = FORMAT.matcher(text.strip().toUpperCase(Locale.ROOT));
         if (!matcher.matches()) {
@@ -38,12 +38,12 @@ public final class ByteSizes {
         }
     }
 
-    /** In up to three digits, and so not exactly: {@code 1.4GiB}. Below 1000 PiB it has six characters at most. */
+    /** Rounded to three digits at most: {@code 1.4GiB}. Below 1000 PiB it has six characters at most. */
     public static String about(long bytes) {
         return about((double) bytes);
     }
 
-    /** The same of a rate or a mean. */
+    /** The same for a rate or a mean. */
     public static String about(double bytes) {
         double number = bytes;
         int power = 0;
@@ -56,7 +56,7 @@ public final class ByteSizes {
         return power == 0 ? digits + "B" : digits + PREFIXES.charAt(power - 1) + "iB";
     }
 
-    /** In the largest unit that needs no fraction, so that {@link #parse} gives the same number back. */
+    /** In the largest unit that needs no fraction; {@link #parse} restores the number. */
     public static String print(long bytes) {
         long number = bytes;
         int power = 0;

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 public final class Configuration implements Setting.Context {
     private static final long MIB = 1L << 20;
 
-    /** Bytes that the HTTP client has outside the heap for each connection: a head, a part of a body, records of TLS. */
+    /** Bytes outside the heap that the HTTP client uses for each connection: headers, part of a body, TLS records. */
     private static final long CONNECTION_BYTES = 296 << 10;
 
     /**
-     * The number of connections for which the launcher reserves room beside half of the memory, in
-     * -XX:MaxDirectMemorySize.
+     * The number of connections for which the launcher reserves room in -XX:MaxDirectMemorySize, in addition to half of
+     * the memory.
      */
     private static final long CONNECTIONS_BESIDE = 512;
 
@@ -35,8 +35,8 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * Merges the sources, each of which overrides those after it: options, {@code -o}, the bucket's section of the
-     * file, its {@code defaults} section, what is set for other programs too, the built-in defaults.
+     * Merges the sources, in order of precedence: options, {@code -o}, the bucket's section of the file, its
+     * {@code defaults} section, values that other programs use too, the built-in defaults.
      *
      * @throws ConfigurationException with every problem of every source
      */
@@ -59,12 +59,12 @@ public final class Configuration implements Setting.Context {
         return configuration;
     }
 
-    /** The built-in defaults alone, without what is set for other programs too. */
+    /** Only the built-in defaults, without values that other programs use too. */
     public static Configuration defaults(Host host, String bucket) {
         return new Configuration(host, bucket, Map.of());
     }
 
-    /** What is set for other programs too, of the settings that are not assigned. */
+    /** Values that other programs use too, for the settings that are not assigned. */
     private SettingSource foundElsewhere() {
         SettingSource.Builder source = new SettingSource.Builder();
         for (Setting<?> setting : Settings.ALL) {
@@ -78,12 +78,12 @@ public final class Configuration implements Setting.Context {
     /**
      * Checks a file alone.
      *
-     * @throws ConfigurationException with all its problems, those that show only at a mount included
+     * @throws ConfigurationException with all its problems, including those that only a mount would show
      */
     public static void check(Host host, ConfigurationFile file) throws ConfigurationException {
         Set<String> problems = new LinkedHashSet<>(file.problems());
         List<String> buckets = new ArrayList<>(file.buckets().keySet());
-        buckets.addFirst("BUCKET"); // Any bucket without a section of its own.
+        buckets.addFirst("BUCKET"); // Any bucket without its own section.
         for (String bucket : buckets) {
             try {
                 of(host, bucket, SettingSource.EMPTY, SettingSource.EMPTY, file);
@@ -95,7 +95,7 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * The same configuration with these settings in place of its own.
+     * This configuration with these settings replaced.
      *
      * @throws ConfigurationException with every problem
      */
@@ -109,7 +109,7 @@ public final class Configuration implements Setting.Context {
         return configuration;
     }
 
-    /** The same values, in which a setting is not set if its default, beside the values of the others, is its value. */
+    /** The same values, but a setting whose value is its default, given the values of the others, is not set. */
     public Configuration withoutDefaults() {
         Map<Setting<?>, Assignment<?>> others = new HashMap<>(assigned);
         others.values().removeIf(assignment -> assignment.isDefaultIn(this));
@@ -122,7 +122,7 @@ public final class Configuration implements Setting.Context {
         }
     }
 
-    /** A value's type checks the value alone; this checks which values exclude each other. */
+    /** A type checks one value alone; this checks combinations of values. */
     private void addContradictions(List<String> problems) {
         if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
             problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
@@ -170,7 +170,7 @@ public final class Configuration implements Setting.Context {
         return Optional.ofNullable(effective(setting)).map(Assignment::value);
     }
 
-    /** The constant that the setting's word names: {@code REQUIRED} for {@code required}. */
+    /** The constant for the setting's value: {@code REQUIRED} for {@code required}. */
     public <E extends Enum<E>> E get(Setting<String> choice, Class<E> type) {
         return Enum.valueOf(type, get(choice).toUpperCase(Locale.ROOT));
     }
@@ -182,8 +182,8 @@ public final class Configuration implements Setting.Context {
     }
 
     /**
-     * Lines for the end of an error message: those of these settings that come from elsewhere than the command line,
-     * which the user sees, each with its place.
+     * Lines for the end of an error message: these settings with their values and origins. Options are left out,
+     * because the user sees them on the command line; so are defaults.
      */
     public String whereSet(List<Setting<?>> settings) {
         StringBuilder lines = new StringBuilder();
@@ -203,7 +203,7 @@ public final class Configuration implements Setting.Context {
         return Secrets.hiddenInInput(written(setting));
     }
 
-    /** The same with its secrets: for a configuration file, and to compare. */
+    /** The same with secrets, for a configuration file and for comparisons. */
     public String written(Setting<?> setting) {
         Assignment<?> effective = effective(setting);
         return effective == null ? "(" + setting.defaultText().replaceFirst(".*, else ", "") + ")" : effective.print();

@@ -4,13 +4,13 @@ import io.penstock.settings.process.Secrets;
 import java.util.List;
 
 /**
- * The configuration cannot be used. The message has one line for each problem, which names place, key and allowed
- * values, and has no secrets.
+ * The configuration is invalid. The message has one line for each problem, with the place, the key and the allowed
+ * values. It contains no secrets.
  */
 public final class ConfigurationException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // List.copyOf gives a serializable one.
+    @SuppressWarnings("serial") // Stream.toList returns a serializable list.
     private final List<String> problems;
 
     public ConfigurationException(List<String> problems) {

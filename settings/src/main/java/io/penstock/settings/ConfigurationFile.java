@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A configuration file: settings for all buckets and for single ones.
+ * A configuration file: settings for all buckets and for individual ones.
  *
  * <pre>
  * defaults:
@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path the file; null if there is none
  * @param defaults settings for all buckets
- * @param buckets settings for single buckets, by name
- * @param problems messages for the user; each names file and line
+ * @param buckets settings for individual buckets, by name
+ * @param problems messages for the user, each with file and line
  */
 public record ConfigurationFile(
         @Nullable Path path,
@@ -44,14 +44,14 @@ public record ConfigurationFile(
         return file.map(YamlReader::read).orElse(NONE);
     }
 
-    /** The places of a file, the first wins. */
+    /** Where a file may be, in order of precedence. */
     public static List<Path> places(Host host) {
         return List.of(
                 host.xdg("XDG_CONFIG_HOME", ".config").resolve("penstock.yaml"),
                 Path.of("/etc/penstock/penstock.yaml"));
     }
 
-    /** The settings of the bucket's own section. */
+    /** The settings in the bucket's section. */
     List<Assignment<?>> bucket(String bucket) {
         return buckets.getOrDefault(bucket, List.of());
     }

@@ -5,7 +5,7 @@ import static io.penstock.settings.ValueType.price;
 import java.math.BigDecimal;
 import java.util.List;
 
-/** The prices by which penstock stats shows the cost of a mount, among {@link Settings}. */
+/** The {@link Settings} for prices, from which penstock stats computes the cost of a mount. */
 public final class CostSettings {
     public static final Setting<BigDecimal> GETS = Setting.of(
                     "cost.gets", price(), "The price of 1,000 GET and HEAD requests, in any currency.")

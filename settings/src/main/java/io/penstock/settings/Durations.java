@@ -13,7 +13,7 @@ public final class Durations {
 
     private Durations() {}
 
-    /** @return null if the text is no duration, or no whole number of milliseconds */
+    /** @return null if the text is not a duration, or not a whole number of milliseconds */
     public static @Nullable Duration parse(String text) {
         Matcher matcher = FORMAT.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {

@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The basis of defaults: the machine and the user that runs Penstock.
+ * The machine and the user that runs Penstock: defaults depend on them.
  *
  * @param environment the environment variables
  * @param home the user's home folder
- * @param uid the user's number
- * @param gid the number of the user's group
- * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroup and of those above it
- * @param processors the machine's, or those that the process's cgroup may use
+ * @param uid the user's ID
+ * @param gid the ID of the user's group
+ * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroup and its ancestors
+ * @param processors the machine's processors, or those that the process's cgroup may use
  */
 public record Host(Map<String, String> environment, Path home, int uid, int gid, long memoryBytes, int processors) {
     private static final long MIB = 1L << 20;
@@ -32,10 +32,11 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
-     * A fraction of the memory, in whole MiB: 256 MiB at least, but no more than an eighth of a small machine's, above 64 MiB.
+     * A fraction of the memory, in whole MiB. The minimum is 256 MiB, or an eighth of the memory if that is less, but
+     * never below 64 MiB.
      *
      * @param parts the denominator
-     * @param most bytes
+     * @param most the maximum in bytes
      */
     long shareOfMemory(int parts, long most) {
         long least = Math.clamp(memoryBytes / 8 / MIB * MIB, 64 * MIB, 256 * MIB);
@@ -43,14 +44,14 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
     }
 
     /**
-     * So many requests at once for each processor, as a machine of more processors has a faster network, and one for each 64 MiB
-     * of memory at most: within bounds.
+     * A number of concurrent requests for each processor, because a machine with more processors has a faster network.
+     * At most one for each 64 MiB of memory; always within the bounds.
      */
     int forEachProcessor(int requests, int least, int most) {
         return Math.clamp(Math.min((long) requests * processors, memoryBytes / (64 * MIB)), least, most);
     }
 
-    /** Absolute, with {@code ~/} expanded. */
+    /** The absolute path, with {@code ~/} expanded. */
     public Path path(String text) {
         Path path = text.startsWith("~/") ? home.resolve(text.substring(2)) : Path.of(text);
         return path.toAbsolutePath().normalize();
@@ -61,9 +62,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return isRoot() ? Path.of("/var/cache/penstock") : xdg("XDG_CACHE_HOME", ".cache");
     }
 
-    /**
-     * Whether the path lies in a folder whose contents may be removed, by the Filesystem Hierarchy Standard and XDG.
-     */
+    /** Whether the Filesystem Hierarchy Standard or XDG allows the contents of the path's folder to be removed. */
     boolean isForCaches(Path path) {
         return path.startsWith("/var/cache")
                 || path.startsWith(home.resolve(".cache"))
@@ -93,19 +92,19 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
         return runtime.isEmpty() ? Path.of("/tmp/penstock-" + uid) : Path.of(runtime, "penstock");
     }
 
-    /** The environment variable; the other text if it is missing or empty. */
+    /** The environment variable, or the alternative if it is missing or empty. */
     String variable(String name, String otherwise) {
         String value = environment.getOrDefault(name, "");
         return value.isEmpty() ? otherwise : value;
     }
 
-    /** The XDG base directory specification: the variable's folder, or else this folder of the home folder. */
+    /** Penstock's folder in the variable's folder, or else in this one below home: XDG Base Directory Specification. */
     Path xdg(String variable, String inHome) {
         String folder = variable(variable, "");
         return (folder.isEmpty() ? home.resolve(inHome) : Path.of(folder)).resolve("penstock");
     }
 
-    /** As shells and the launcher have it: $HOME, and only without it from the user database. */
+    /** $HOME, as in shells and the launcher; without it, the user's home folder in the user database. */
     static Path home(Map<String, String> environment, String ofUser) {
         String home = environment.getOrDefault("HOME", "");
         return Path.of(home.isEmpty() ? ofUser : home);
@@ -116,7 +115,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
 
         private static Host read() {
             try {
-                // The JDK has only the user's name; /proc/self belongs to the process's user.
+                // The JDK knows only the user's name; /proc/self belongs to the process's user.
                 Path self = Path.of("/proc/self");
                 return new Host(
                         System.getenv(),
@@ -130,7 +129,7 @@ public record Host(Map<String, String> environment, Path home, int uid, int gid,
             }
         }
 
-        /** The launcher has read all cgroups above this process; without it the JVM does the same. */
+        /** The launcher has read the limits of all cgroups above this process; without it, the JVM does the same. */
         private static long memory() {
             Long told = Long.getLong("penstock.memory");
             return told != null

@@ -5,7 +5,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 
-/** The settings of metrics. */
+/** The {@link Settings} for metrics. */
 public final class MetricsSettings {
     public static final Setting<InetSocketAddress> PROMETHEUS = Setting.of(
                     "metrics.prometheus",

@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The value of {@code -o}, on the command line and in fstab: {@code cache_size=64GiB,allow_other,_netdev}. A key may
- * have dots, dashes or underscores; a flag needs no value. Options that mount(8), fstab and systemd use among
- * themselves are ignored.
+ * contain dots, dashes or underscores; a flag needs no value. Options that only mount(8), fstab and systemd use are
+ * ignored.
  *
- * @param settings the settings among them
+ * @param settings the settings in it
  * @param configurationFile the value of {@code config=}; null if it is missing
  */
 public record MountOptionList(
         SettingSource settings, @Nullable String configurationFile) {
     /**
-     * mount(8)'s options that do not depend on the file system, those of fstab(5), and those that libmount leaves in
-     * the list for helpers. FUSE mounts are always nosuid and nodev. mount(8) adds {@code rw} by default, in front.
-     * {@code noexec}, which {@code user} brings with it, is a setting.
+     * mount(8)'s options that do not depend on the file system, fstab(5)'s options, and those that libmount passes on
+     * to helpers. FUSE mounts are always nosuid and nodev. mount(8) puts {@code rw} in front by default.
+     * {@code noexec}, which {@code user} implies, is a setting.
      */
     private static final Set<String> PASSED_OVER = Set.of(
             "defaults",
@@ -60,7 +60,7 @@ public record MountOptionList(
             "silent",
             "loud");
 
-    /** mount(8)'s words for settings: the last word for a setting holds. {@code rw} and {@code exec} leave it unset. */
+    /** mount(8)'s flags for settings: the last flag for a setting wins. {@code rw} and {@code exec} leave it unset. */
     private static final Map<String, Setting<Boolean>> FLAGS = Map.of(
             "ro", Settings.READ_ONLY, "rw", Settings.READ_ONLY, "noexec", Settings.NO_EXEC, "exec", Settings.NO_EXEC);
 
@@ -68,7 +68,7 @@ public record MountOptionList(
      * Parses the lists.
      *
      * @param lists each {@code key=value,key,…}
-     * @param where the place in error messages: {@code -o}, or the line of fstab
+     * @param where the place to name in error messages: {@code -o}, or the line of fstab
      */
     public static MountOptionList parse(List<String> lists, String where) {
         SettingSource.Builder source = new SettingSource.Builder();
@@ -100,7 +100,7 @@ public record MountOptionList(
         return new MountOptionList(source.build(), configurationFile);
     }
 
-    /** mount(8) adds the kernel's options of the mount, of which a user knows nothing. */
+    /** For a remount, mount(8) adds the mount's kernel options, which the user did not write: they are not reported. */
     private static MountOptionList remount(Origin.MountOption origin) {
         SettingSource.Builder source = new SettingSource.Builder();
         source.problem(
@@ -124,7 +124,7 @@ public record MountOptionList(
             each.names().forEach(name -> known.addAll(List.of(name.replace('-', '_'), name)));
             known.add(each.key());
         }
-        // The nearest one is spelled as the user's.
+        // The suggestion is in the user's spelling.
         to.problem(origin, key, "no such option" + UnknownName.hint(key.toLowerCase(Locale.ROOT), "", known));
     }
 }

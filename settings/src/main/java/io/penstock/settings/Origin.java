@@ -5,7 +5,7 @@ import java.nio.file.Path;
 
 /** Where a value comes from; {@code toString} describes it to the user. */
 public sealed interface Origin {
-    /** An option of the command line. */
+    /** A command-line option. */
     record Option(String name) implements Origin {
         @Override
         public String toString() {
@@ -16,8 +16,8 @@ public sealed interface Origin {
     /**
      * A {@code key=value} given to {@code -o}.
      *
-     * @param text as it was written
-     * @param where {@code -o}, or its line of fstab
+     * @param text as written
+     * @param where {@code -o}, or the line of fstab
      */
     record MountOption(String text, String where) implements Origin {
         @Override
@@ -42,7 +42,7 @@ public sealed interface Origin {
         }
     }
 
-    /** The profile of this name in AWS's files. */
+    /** The profile with this name in AWS's files. */
     record Profile(String name) implements Origin {
         @Override
         public String toString() {
@@ -50,7 +50,7 @@ public sealed interface Origin {
         }
     }
 
-    /** The default: it was not set. */
+    /** The default of a setting that was not set. */
     record Default() implements Origin {
         @Override
         public String toString() {

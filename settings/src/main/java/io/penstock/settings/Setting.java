@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A setting: the option {@code --cache-size}, {@code cache_size} in {@code -o}, and {@code cache: {size: …}} in a file.
  *
- * @param <T> its value
+ * @param <T> the type of its value
  */
 public final class Setting<T> {
     private final String key;
@@ -22,9 +22,9 @@ public final class Setting<T> {
     private final Function<Context, @Nullable T> defaultValue;
     private final boolean isLive;
 
-    /** What is found where other programs read the setting too. */
+    /** What was found in a place that other programs read too. */
     sealed interface Found {
-        /** A value as it is written. */
+        /** A value as written. */
         record Text(String text, Origin origin) implements Found {
             /** The first of these environment variables that is set. */
             static Optional<Text> in(Host host, String... variables) {
@@ -98,29 +98,29 @@ public final class Setting<T> {
         return new Setting<>(key, type, help, names, text, elsewhere, compute, isLive);
     }
 
-    /** The same setting, taken from the environment variable if nothing sets it. */
+    /** The same setting, read from the environment variable if nothing sets it. */
     Setting<T> fromEnvironment(String variable) {
         return from("$" + variable, context -> Found.Text.in(context.host(), variable));
     }
 
     /**
-     * The same setting, which other programs read too, taken from there if nothing sets it.
+     * The same setting, read from a place that other programs read too if nothing sets it.
      *
      * @param places in words
-     * @param search finds it there; uses no setting that is taken from elsewhere itself
+     * @param search finds the value there; must not use a setting that is read from such a place
      */
     Setting<T> from(String places, Function<Context, Optional<? extends Found>> search) {
         return new Setting<>(key, type, help, names, places + ", else " + defaultText, search, defaultValue, isLive);
     }
 
-    /** The same setting, with a further, usually shorter name for its option. */
+    /** The same setting, with another, usually shorter option name. */
     Setting<T> alias(String name) {
         List<String> all = new ArrayList<>(names);
         all.addFirst(name);
         return new Setting<>(key, type, help, List.copyOf(all), defaultText, elsewhere, defaultValue, isLive);
     }
 
-    /** The same setting, which takes effect while mounted if it is changed. */
+    /** The same setting; a changed value takes effect while mounted. */
     Setting<T> live() {
         return new Setting<>(key, type, help, names, defaultText, elsewhere, defaultValue, true);
     }
@@ -154,12 +154,12 @@ public final class Setting<T> {
         return defaultText;
     }
 
-    /** Whether a mount takes a changed value at once; else the next mount does. */
+    /** Whether a changed value takes effect while mounted; otherwise at the next mount. */
     public boolean isLive() {
         return isLive;
     }
 
-    /** What is set for other programs too. */
+    /** The value that other programs use too. */
     Optional<? extends Found> foundElsewhere(Context context) {
         return elsewhere.apply(context);
     }

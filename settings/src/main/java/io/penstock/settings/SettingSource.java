@@ -18,7 +18,7 @@ public final class SettingSource {
         this.problems = List.copyOf(problems);
     }
 
-    /** Options of the command line: the text of each, and the name by which each was given, such as --cache-size. */
+    /** Command-line options: the text of each, and the name under which it was given, such as --cache-size. */
     public static SettingSource ofOptions(Map<Setting<?>, String> texts, Map<Setting<?>, String> names) {
         Builder source = new Builder();
         texts.forEach((setting, text) ->
@@ -26,7 +26,7 @@ public final class SettingSource {
         return source.build();
     }
 
-    /** The settings that it has. */
+    /** The settings that are assigned here. */
     public List<Setting<?>> settings() {
         return assignments.stream().<Setting<?>>map(Assignment::setting).toList();
     }
@@ -41,12 +41,12 @@ public final class SettingSource {
         return problems;
     }
 
-    /** Collects the settings of one source. Not safe for use by several threads. */
+    /** Collects the settings of one source. Not thread-safe. */
     static final class Builder {
         private final List<Assignment<?>> assignments = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
 
-        /** Sets the setting to the text's value, or reports the allowed values or a repeated setting. */
+        /** Assigns the text's value, or reports the allowed values or a duplicate setting. */
         void read(Setting<?> setting, String text, Origin origin) {
             Assignment<?> earlier = earlier(setting);
             if (earlier != null) {
@@ -64,7 +64,7 @@ public final class SettingSource {
             }
         }
 
-        /** Sets the setting to what is found, or reports why that is not known. */
+        /** Assigns the value found, or reports why it is unknown. */
         void read(Setting<?> setting, Setting.Found found) {
             switch (found) {
                 case Setting.Found.Text(String text, Origin origin) -> read(setting, text, origin);
@@ -72,7 +72,7 @@ public final class SettingSource {
             }
         }
 
-        /** Takes the setting's value back, so that another may follow. */
+        /** Removes the setting's value, so that another may follow. */
         void unset(Setting<?> setting) {
             assignments.removeIf(assignment -> assignment.setting().equals(setting));
         }

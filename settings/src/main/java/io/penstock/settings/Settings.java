@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * All settings. Options, files, {@code -o}, the help and docs/CONFIGURATION.md are all made from this list, so they
- * cannot differ.
+ * All settings. Options, files, {@code -o}, the help and docs/CONFIGURATION.md are all generated from this list, so
+ * they cannot differ.
  */
 public final class Settings {
     private static final long MIB = 1L << 20;
@@ -444,7 +444,7 @@ public final class Settings {
             MetricsSettings.METRICS,
             CostSettings.GROUP);
 
-    /** All of them. */
+    /** All settings. */
     public static final List<Setting<?>> ALL =
             GROUPS.stream().flatMap(group -> group.settings().stream()).toList();
 
@@ -455,7 +455,7 @@ public final class Settings {
         return ALL.stream().filter(setting -> setting.key().equals(key)).findFirst();
     }
 
-    /** The setting with this name in {@code -o}: {@code cache_size}, {@code cache-size} and {@code cache.size} are one. */
+    /** In {@code -o}, {@code cache_size}, {@code cache-size} and {@code cache.size} are the same setting. */
     static Optional<Setting<?>> byMountOption(String name) {
         String dashed = name.replace('_', '-').replace('.', '-');
         return ALL.stream().filter(setting -> setting.names().contains(dashed)).findFirst();

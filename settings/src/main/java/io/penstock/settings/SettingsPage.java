@@ -2,7 +2,7 @@ package io.penstock.settings;
 
 import java.util.stream.Collectors;
 
-/** Makes docs/CONFIGURATION.md from the settings themselves. */
+/** Generates docs/CONFIGURATION.md from the settings. */
 public final class SettingsPage {
     private static final String HEAD = """
         # Configuration

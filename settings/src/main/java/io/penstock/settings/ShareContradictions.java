@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which values of {@link ShareSettings} exclude each other. */
+/** Finds contradicting values of {@link ShareSettings}. */
 final class ShareContradictions {
     private ShareContradictions() {}
 
-    /** Settings of these that exclude each other. */
+    /** Adds a problem for each contradiction. */
     static void addTo(Configuration configuration, List<String> problems) {
         if (configuration.find(ShareSettings.PEERS).isEmpty()) {
             return;

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of a cache that nodes share, among {@link Settings}. */
+/** The {@link Settings} for a cache that nodes share. */
 public final class ShareSettings {
     public static final Setting<Peers> PEERS = Setting.of(
             "share.peers",
@@ -61,7 +61,7 @@ public final class ShareSettings {
 
     private ShareSettings() {}
 
-    /** Null if this machine has no route. A datagram socket that is connected sends nothing. */
+    /** Null if this machine has no route. Connecting a datagram socket sends nothing. */
     private static @Nullable InetSocketAddress routed() {
         try (DatagramSocket socket = new DatagramSocket()) {
             socket.connect(InetAddress.ofLiteral("192.0.2.1"), Peers.PORT); // RFC 5737: an address for documentation

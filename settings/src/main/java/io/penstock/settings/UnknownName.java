@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** What a user may mean by an option, a setting or a command that Penstock does not have. */
+/** Suggests what a user may have meant by an unknown option, setting or command. */
 public final class UnknownName {
     private static final Pattern KEYS = Pattern.compile(".*(?:secret|access-key|passw|credential|token).*");
 
-    /** Options of other clients of S3, and of FUSE, that have another name here. */
+    /** Options of other S3 clients and of FUSE that have a different name here. */
     private static final Map<String, String> ELSEWHERE = Map.ofEntries(
             Map.entry("verbose", "log-level=debug"),
             Map.entry("debug", "log-level=debug"),
@@ -40,7 +40,7 @@ public final class UnknownName {
             "daemon", "a mount serves in the background unless --foreground is given",
             "vfs-cache-mode", "all data that is read is cached");
 
-    /** Words for commands of other programs. */
+    /** Names of commands in other programs. */
     private static final Map<String, String> COMMANDS = Map.of(
             "help", "--help",
             "version", "--version",
@@ -56,7 +56,7 @@ public final class UnknownName {
      * The end of a message about an unknown option or setting.
      *
      * @param prefix {@code --} on the command line, else empty
-     * @param known names, the nearest of which is suggested
+     * @param known names; the nearest one is suggested
      */
     public static String hint(String name, String prefix, List<String> known) {
         String dashed = name.toLowerCase(Locale.ROOT)
@@ -74,7 +74,7 @@ public final class UnknownName {
         return none != null ? ": " + none : suggestion(name, known);
     }
 
-    /** The command that does what a command of this name does elsewhere, else the nearest. */
+    /** The command that does what a command with this name does in other programs, else the nearest one. */
     public static Optional<String> command(String word, List<String> known) {
         return Optional.ofNullable(COMMANDS.get(word)).or(() -> nearest(word, known));
     }
@@ -86,14 +86,14 @@ public final class UnknownName {
                 .orElse("");
     }
 
-    /** The nearest word, if it is near enough to be meant: up to a third of its letters may differ. */
+    /** The nearest word, if it is near enough: up to a third of its letters, or two, may differ. */
     static Optional<String> nearest(String word, List<String> known) {
         return known.stream()
                 .filter(candidate -> distance(word, candidate) <= Math.max(2, candidate.length() / 3))
                 .min(Comparator.comparingInt(candidate -> distance(word, candidate)));
     }
 
-    /** How many letters must change to turn one word into another: Levenshtein's distance. */
+    /** How many letters must change to turn one word into the other: the Levenshtein distance. */
     static int distance(String from, String to) {
         int[] row = IntStream.rangeClosed(0, to.length()).toArray();
         for (int i = 1; i <= from.length(); i++) {

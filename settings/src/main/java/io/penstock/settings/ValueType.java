@@ -42,14 +42,14 @@ public final class ValueType<T> {
     private final Function<T, String> printer;
     private final BiFunction<T, String, T> forBucket;
 
-    /** How YAML may list the value; null if it is no list. */
+    /** How the value may be written as a YAML list; null if it may not. */
     private final @Nullable Elements elements;
 
     /**
-     * The elements of a value that YAML may list.
+     * The elements of a value that may be a YAML list.
      *
-     * @param separator between them where the value is one text; in none of them
-     * @param allowed as the end of a sentence
+     * @param separator separates them where the value is one text; no element contains it
+     * @param allowed the allowed elements, as the end of a sentence
      */
     record Elements(String separator, String allowed) {}
 
@@ -86,7 +86,7 @@ public final class ValueType<T> {
                 label, allowed, bounds, flag, parser, printer, forBucket, new Elements(separator, allowedElement));
     }
 
-    /** The same with these bounds, which {@link #allowed} has at its end. */
+    /** The same with these bounds, with which {@link #allowed} ends. */
     private ValueType<T> bounded(String within) {
         return new ValueType<>(label, allowed, within, flag, parser, printer, forBucket, elements);
     }
@@ -147,7 +147,7 @@ public final class ValueType<T> {
                 .bounded(least == 0 ? "" : bounds);
     }
 
-    /** A sum of money of any currency: 0 or more. */
+    /** An amount of money in any currency: 0 or more. */
     static ValueType<BigDecimal> price() {
         return new ValueType<>(
                 "<price>",
@@ -179,7 +179,7 @@ public final class ValueType<T> {
                 bits -> String.format(Locale.ROOT, "%04o", bits));
     }
 
-    /** True or false; as an option without a value it means true. */
+    /** True or false; an option without a value means true. */
     static ValueType<Boolean> flag() {
         return new ValueType<>(
                 "true|false",
@@ -193,7 +193,7 @@ public final class ValueType<T> {
                 String::valueOf);
     }
 
-    /** One of these words; as a user writes it, in any case. */
+    /** One of these words, in upper or lower case. */
     static ValueType<String> choice(String... allowed) {
         List<String> words = List.of(allowed);
         String last = words.getLast();
@@ -219,7 +219,7 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
-    /** The address of a proxy: like that of a server, and always with a port. */
+    /** The address of a proxy: like a server's, but always with a port. */
     static ValueType<URI> proxy() {
         return new ValueType<>(
                 "<url>",
@@ -229,7 +229,7 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
-    /** An address to listen at: host and port. */
+    /** An address to listen on: host and port. */
     static ValueType<InetSocketAddress> address() {
         return new ValueType<>(
                 "<host:port>",
@@ -239,7 +239,7 @@ public final class ValueType<T> {
                 ValueType::print);
     }
 
-    /** The address at which the other nodes of a cache group reach this one, which uses the port above it, too. */
+    /** The address at which the other nodes of a cache group reach this one; the next port is used too. */
     static ValueType<InetSocketAddress> ownNode() {
         return new ValueType<>(
                 "<host:port>",
@@ -252,7 +252,7 @@ public final class ValueType<T> {
                 ValueType::print);
     }
 
-    /** Whether it stands for all addresses of a machine. */
+    /** Whether it means all addresses of a machine. */
     private static boolean isWildcard(String host) {
         try {
             return InetAddress.ofLiteral(host).isAnyLocalAddress();
@@ -266,7 +266,7 @@ public final class ValueType<T> {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /** The nodes of a cache group, or where they are found; nodes may be a list in YAML. */
+    /** The nodes of a cache group, or how to find them; in YAML, nodes may be a list. */
     static ValueType<Peers> peers() {
         return new ValueType<Peers>(
                         "<peers>",
@@ -283,7 +283,7 @@ public final class ValueType<T> {
                 .listed(",", "a node such as 10.0.0.1, node2:7420 or [fd00::3]");
     }
 
-    /** Where something is: scheme, host, perhaps a port and a path. */
+    /** A URL: scheme, host, and optionally a port and a path. */
     static ValueType<URI> url() {
         return new ValueType<>(
                 "<url>",
@@ -293,7 +293,7 @@ public final class ValueType<T> {
                 URI::toString);
     }
 
-    /** A file or folder; {@code ~/} is the user's home, and a relative path is relative to the current folder. */
+    /** A file or folder; {@code ~/} is the user's home, and a relative path starts at the current folder. */
     static ValueType<Path> path() {
         return new ValueType<>(
                 "<path>",
@@ -318,7 +318,7 @@ public final class ValueType<T> {
                 label, allowed, false, text -> pattern.matcher(text).matches() ? text : null, Function.identity());
     }
 
-    /** Paths below the mount point; a list in YAML, elsewhere separated by colons. */
+    /** Paths below the mount point: a list in YAML, separated by colons elsewhere. */
     static ValueType<List<String>> paths() {
         return new ValueType<List<String>>(
                         "<paths>",
@@ -349,13 +349,13 @@ public final class ValueType<T> {
         return bounds;
     }
 
-    /** How YAML may list the value: null if it is no list. */
+    /** How the value may be written as a YAML list; null if it may not. */
     @Nullable
     Elements elements() {
         return elements;
     }
 
-    /** Whether it is true or false. */
+    /** Whether the value is true or false. */
     public boolean isFlag() {
         return flag;
     }
@@ -419,7 +419,7 @@ public final class ValueType<T> {
         return new Peers.Listed(nodes);
     }
 
-    /** With {@link Peers#PORT} if there is none. */
+    /** With {@link Peers#PORT} if the text has no port. */
     private static @Nullable InetSocketAddress nodeOrNull(String text) {
         boolean hasPort = text.matches(".*[^:]:[0-9]+");
         InetSocketAddress node = addressOrNull(hasPort ? text : text + ":" + Peers.PORT);

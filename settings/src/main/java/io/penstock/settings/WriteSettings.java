@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The settings of writing, among {@link Settings}. */
+/** The {@link Settings} for writing. */
 public final class WriteSettings {
     /** Bytes of a logical block of written data. */
     private static final int BLOCK = 4 << 20;
@@ -206,7 +206,7 @@ public final class WriteSettings {
     }
 
     /**
-     * The contents of a folder for caches may be removed at any time; a folder chosen by the user belongs to Penstock
+     * The contents of a folder for caches may be removed at any time. A folder chosen by the user belongs to Penstock
      * alone.
      */
     private static Path defaultStaging(Setting.Context context) {

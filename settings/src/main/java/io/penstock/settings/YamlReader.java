@@ -30,8 +30,8 @@ import org.yaml.snakeyaml.reader.StreamReader;
 import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * Reads a configuration file. Every message names a line. It continues after an error, so that one run reports all of them.
- * One use, one thread.
+ * Reads a configuration file. Messages about its content name the line. Reading continues after an error, so one run
+ * reports all errors. Use once, by one thread.
  */
 final class YamlReader {
     private static final List<String> SECTIONS = List.of("defaults", "buckets");
@@ -41,7 +41,7 @@ final class YamlReader {
     private final List<String> problems = new ArrayList<>();
     private final Map<String, List<Assignment<?>>> buckets = new HashMap<>();
 
-    /** The values so far: the library has one node for an anchor and its aliases. */
+    /** The values so far: an anchor and its aliases share one node. */
     private final Set<Node> values = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private List<Assignment<?>> defaults = List.of();
@@ -130,7 +130,7 @@ final class YamlReader {
         return read.assignments();
     }
 
-    /** Reads settings whose keys begin with {@code prefix}, which ends in a dot. */
+    /** Reads settings whose keys begin with {@code prefix}, which is empty or ends in a dot. */
     private void readGroup(List<Member> members, String section, String prefix, SettingSource.Builder to) {
         for (Member member : members) {
             String key = prefix + member.name();
@@ -193,7 +193,7 @@ final class YamlReader {
         }
     }
 
-    /** Those of a mapping, which may be left out; anything else is a problem. */
+    /** The members of a mapping, which may be left out; anything else is a problem. */
     private List<Member> members(Node at, String key, Node value, String allowed) {
         boolean isAlias = isAlias(value);
         if (isAlias || !(value instanceof MappingNode mapping)) {
@@ -221,7 +221,7 @@ final class YamlReader {
         return node.getStartMark().getLine() + 1;
     }
 
-    /** To be asked once of each value. */
+    /** Call once for each value. */
     private boolean isAlias(Node value) {
         return !values.add(value);
     }
@@ -242,7 +242,7 @@ final class YamlReader {
         };
     }
 
-    /** Of a value, which may be all of a file that is no configuration. */
+    /** The value may be the whole text of a file that is not a configuration. */
     private static String beginning(String text) {
         return text.length() <= MOST_SHOWN ? text : text.substring(0, MOST_SHOWN) + "…";
     }

@@ -164,7 +164,7 @@ class ConfigurationTest {
                 .hasValue(URI.create("http://profile:1"));
     }
 
-    /** As all other variables that are empty. */
+    /** Like all other empty variables. */
     @Test
     void endpoint_theVariableThatIgnoresConfiguredOnesIsEmpty_isAsWithoutIt() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """
@@ -179,7 +179,7 @@ class ConfigurationTest {
                 .isEmpty();
     }
 
-    /** AWS must not be taken for the server: {@code penstock recover --discard} would remove files of its bucket. */
+    /** Must not fall back to AWS: {@code penstock recover --discard} would remove files of a bucket there. */
     @Test
     void endpoint_whetherToIgnoreConfiguredOnesIsNotKnown_isAProblemUnlessSet() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """

@@ -32,7 +32,7 @@ class MountOptionListTest {
                 .containsExactly("fuse.allow-other=true", "s3.path-style=false", "read-only=true", "noexec=true");
     }
 
-    /** As mount(8) has it. */
+    /** As in mount(8). */
     @ParameterizedTest
     @CsvSource({
         "'noexec,exec', ''",

@@ -14,19 +14,19 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Sends requests to the serving process of a mount. Safe for use by any number of threads. */
+/** Sends requests to the serving process of a mount. Thread-safe. */
 public final class ControlClient {
-    /** A mount responds at once; one that does not is stopped, or hangs. */
+    /** A mount responds immediately; one that does not is stopped or hangs. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** Bytes of a response. */
+    /** The maximum size of a response, in bytes. */
     private static final int LONGEST_RESPONSE = 16 << 20;
 
     private final Path socket;
 
     private record Request(int version, String command, Object arguments) {}
 
-    /** @param socket of the {@link ControlServer} */
+    /** @param socket the socket of the {@link ControlServer} */
     public ControlClient(Path socket) {
         this.socket = socket;
     }
@@ -34,9 +34,9 @@ public final class ControlClient {
     /**
      * The result of a command.
      *
-     * @param arguments that Jackson can write as an object
+     * @param arguments written by Jackson as a JSON object
      * @throws IOException if the process does not answer: it has ended, or belongs to another user
-     * @throws RefusedException if it refuses; the message says why
+     * @throws RefusedException if it refuses; the message gives the reason
      */
     public JsonNode ask(String command, Object arguments) throws IOException, RefusedException {
         String request = Json.MAPPER.writeValueAsString(new Request(ControlServer.VERSION, command, arguments)) + "\n";
@@ -60,7 +60,7 @@ public final class ControlClient {
         }
     }
 
-    /** Closes the connection when the time to wait for it is over. */
+    /** Closes the connection after the timeout. */
     private static final class Watch implements AutoCloseable {
         private final Thread thread;
 

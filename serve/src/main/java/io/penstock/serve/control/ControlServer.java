@@ -29,25 +29,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers the commands of other processes about this mount, on a Unix domain socket. A connection carries one request
- * and one response, each a JSON object on a line: {@code {"version":1,"command":"set","arguments":{…}}}, and {@code
+ * Answers other processes' commands about this mount, on a Unix domain socket. A connection carries one request and one
+ * response, each a JSON object on one line: {@code {"version":1,"command":"set","arguments":{…}}}, and {@code
  * {"version":1,"result":…}} or {@code {"version":1,"error":"why"}}.
  *
- * <p>It serves only this process's user and root. The threads are its own, so that a mount answers also
- * while its store or its disk hangs. Safe for use by any number of threads.
+ * <p>It serves only this process's user and root. It has its own threads, so a mount answers even while its store or
+ * its disk hangs. Thread-safe.
  */
 public final class ControlServer implements AutoCloseable {
     static final int VERSION = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
 
-    /** Bytes of a request. */
+    /** The maximum size of a request, in bytes. */
     private static final int LONGEST_REQUEST = 64 << 10;
 
-    /** Connections at a time; more are closed at once. */
+    /** The maximum number of connections; more are closed immediately. */
     private static final int MOST_CONNECTIONS = 16;
 
-    /** A client that has not sent its request by then is not waited for. */
+    /** The time for a client to send its request; after that it may be dropped. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final Duration BETWEEN_FAILURES = Duration.ofMillis(100);
@@ -58,13 +58,13 @@ public final class ControlServer implements AutoCloseable {
     private final ServerSocketChannel listener;
     private final ExecutorService threads = new ThreadPoolExecutor(
             0,
-            MOST_CONNECTIONS + 1, // and the one that accepts
+            MOST_CONNECTIONS + 1, // plus the one that accepts
             PATIENCE.toSeconds(),
             TimeUnit.SECONDS,
             new SynchronousQueue<>(),
             Thread.ofPlatform().daemon().name("control-", 0).factory());
 
-    /** Connections and the times until which they are waited for, {@link System#nanoTime}. */
+    /** Connections and their deadlines, by {@link System#nanoTime}. */
     private final Map<SocketChannel, Long> open = new ConcurrentHashMap<>();
 
     private record Response(int version, Object result) {}
@@ -72,16 +72,16 @@ public final class ControlServer implements AutoCloseable {
     private record Refusal(int version, String error) {}
 
     /**
-     * Listens.
+     * Starts to listen.
      *
-     * @param path of the socket, in a folder that only this user may write to; a file of that name is replaced
-     * @param commands by their names
-     * @throws IOException if the socket cannot be made, such as for a path of more than 108 bytes
+     * @param path the socket, in a folder that only this user may write to; an existing file is replaced
+     * @param commands the commands by name
+     * @throws IOException if the socket cannot be created, for example for a path of more than 108 bytes
      */
     public ControlServer(Path path, Map<String, ControlCommand> commands) throws IOException {
         this.path = path;
         this.commands = Map.copyOf(commands);
-        Files.deleteIfExists(path); // left by a killed process with this number
+        Files.deleteIfExists(path); // left by a killed process with this PID
         this.listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         boolean listens = false;
         try {
@@ -119,7 +119,7 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    /** A process whose descriptors are used up is refused each connection at once. False if it is closed. */
+    /** While no file descriptor is free, each accept fails immediately. False if this is closed. */
     private static boolean pause() {
         try {
             Thread.sleep(BETWEEN_FAILURES);
@@ -130,7 +130,7 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    /** Unless all threads are busy: some may wait for a disk that hangs. */
+    /** Closes the connection if all threads are busy: some may wait for a disk that hangs. */
     private void serveSoon(SocketChannel client) {
         try {
             threads.execute(() -> serve(client));
@@ -172,7 +172,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private Object response(SocketChannel client) throws IOException {
-        byte[] line = line(client); // before a refusal, too: unread bytes break the connection
+        byte[] line = line(client); // also before a refusal: unread bytes break the connection
         String user = client.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName();
         if (!user.equals(owner) && !user.equals("root")) {
             return new Refusal(VERSION, "this mount belongs to " + owner + ", not to " + user);
@@ -220,7 +220,7 @@ public final class ControlServer implements AutoCloseable {
         return line;
     }
 
-    /** Removes the socket. Requests under way are broken off. */
+    /** Removes the socket and aborts requests in flight. */
     @Override
     public void close() {
         try {

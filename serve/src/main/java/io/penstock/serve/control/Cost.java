@@ -6,8 +6,8 @@ import java.math.BigDecimal;
 /**
  * The cost of a mount's requests so far, in the currency of its prices.
  *
- * @param requests all of them
- * @param transfer of the bytes fetched
+ * @param requests the cost of all requests
+ * @param transfer the cost of the bytes fetched
  */
 public record Cost(double requests, double transfer) {
     private static final double THOUSAND = 1_000;
@@ -15,7 +15,7 @@ public record Cost(double requests, double transfer) {
 
     /**
      * @param gets the price of 1,000 GETs and HEADs
-     * @param puts the price of 1,000 other requests but deletions, which are free
+     * @param puts the price of 1,000 other requests; deletions are free
      * @param transferred the price of 1 GiB
      */
     public static Cost of(

@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param job its number
  * @param command its kind, such as {@code warm}
- * @param paths its paths, as they were given
+ * @param paths its paths, as given
  * @param error null unless it has failed
- * @param seconds since it began, or that it took
- * @param files done so far, and their bytes
- * @param bytes done so far
+ * @param seconds how long it has run, or took
+ * @param files files done so far
+ * @param bytes bytes of the files done so far
  * @param totalFiles null while they are being counted
  * @param totalBytes null while they are being counted
- * @param waitsFor the path that it waits for; null if that is not one
+ * @param waitsFor the path that it waits for; null if there is none
  * @param outcomes the number of files by outcome
- * @param problemCount files and paths that it could not do
+ * @param problemCount the number of files and paths that could not be processed
  * @param problems the first of them
  * @param residencies the result of {@code residency}, a row for each path; empty while it runs, in lists of jobs, and
- *     once several jobs have ended after it
+ *     once several later jobs have ended
  */
 public record JobStatus(
         int job,
@@ -46,14 +46,14 @@ public record JobStatus(
         CANCELLED
     }
 
-    /** A path, and why it is not done. */
+    /** A path, and why it was not processed. */
     public record Problem(String path, String why) {}
 
     /**
-     * How much of a path's files is where: bytes.
+     * How many bytes of a path's files are where.
      *
-     * @param files that have bytes
-     * @param pinned of the files that are pinned, whether they are here or not
+     * @param files the number of files that have bytes
+     * @param pinned the bytes of pinned files, cached or not
      * @param pinnedUntil when the first of these pins ends; null if none does
      */
     public record PathResidency(

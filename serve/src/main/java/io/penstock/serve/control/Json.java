@@ -8,16 +8,16 @@ import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 
-/** Writes the output of commands for other programs; requests and responses are written and read by the same mapper. */
+/** Writes the output of commands as JSON. Requests and responses are written and read by the same mapper. */
 public final class Json {
     static final ObjectMapper MAPPER = JsonMapper.builder()
-            // A mount of another version may say more than is known here.
+            // A mount of another version may send properties that are unknown here.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
     private Json() {}
 
-    /** One line. */
+    /** On one line. */
     public static String line(Object value) {
         return write(MAPPER.writer(), value);
     }
@@ -27,12 +27,12 @@ public final class Json {
         return write(MAPPER.writerWithDefaultPrettyPrinter(), value);
     }
 
-    /** A mount's response. */
+    /** Reads a mount's response. */
     public static <T> T read(JsonNode result, Class<T> type) throws IOException {
         return MAPPER.treeToValue(result, type);
     }
 
-    /** @param value records, maps, lists, texts and numbers */
+    /** @param value made of records, maps, lists, strings and numbers */
     private static String write(ObjectWriter writer, Object value) {
         try {
             return writer.writeValueAsString(value);

@@ -10,20 +10,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The counters of a mount since it was mounted, and its state now: the result of {@code stats}.
+ * The counters of a mount since it was mounted, and its current state: the result of {@code stats}.
  *
  * @param source such as {@code s3://bucket/prefix}
- * @param seconds since it was mounted
- * @param requests that were sent to the store, and their cost
- * @param saved by the cache
- * @param writing null of a read-only mount
- * @param calls of the kernel, by their names
- * @param inFlight now
- * @param memory outside the heap now, by its purpose, such as {@code pages}: bytes
- * @param space that it may take, and the pinned part of it
- * @param renames of directories that run now
- * @param names of the bucket, as far as all of it is listed; null if it is not
- * @param share null if it shares nothing
+ * @param seconds the time since it was mounted
+ * @param requests the requests sent to the store; {@code cost} is what they cost
+ * @param saved what the cache saved
+ * @param writing null if the mount is read-only
+ * @param calls the kernel's calls, by name
+ * @param inFlight calls and requests in flight
+ * @param memory bytes outside the heap, by purpose, such as {@code pages}
+ * @param space limits on disk, and the pinned part of the cache
+ * @param renames directory renames in progress
+ * @param names the progress of the listing of the whole bucket; null if there is none
+ * @param share null if the mount shares nothing
  */
 public record MountStatistics(
         String source,
@@ -46,16 +46,16 @@ public record MountStatistics(
     /**
      * Calls and requests without a response yet.
      *
-     * @param calls of the kernel
-     * @param requests to the store
+     * @param calls calls of the kernel
+     * @param requests requests to the store
      */
     public record InFlight(long calls, long requests) {}
 
     /**
-     * On disks, in bytes.
+     * Space on disk, in bytes.
      *
-     * @param cacheLimit the most that the cache takes on NVMe: {@code cache.size}
-     * @param stagingLimit the most that staged files take: {@code write.staging-size}
+     * @param cacheLimit the maximum for the cache on NVMe: {@code cache.size}
+     * @param stagingLimit the maximum for staged files: {@code write.staging-size}
      * @param pinned bytes of the cache that are never evicted
      */
     public record Space(long cacheLimit, long stagingLimit, long pinned) {}
@@ -65,10 +65,10 @@ public record MountStatistics(
      *
      * @param from the folder's old path below the mount point; ends in a slash
      * @param to the new one
-     * @param step {@code copying} or {@code deleting}: first all objects are copied, then the originals deleted, or the
-     *     copies where the rename has failed
-     * @param done objects of this step that are done
-     * @param all objects of this step
+     * @param step {@code copying} or {@code deleting}: first all objects are copied, then the originals are deleted, or
+     *     the copies if the rename has failed
+     * @param done objects that are done in this step
+     * @param all objects in this step
      */
     public record Renaming(String from, String to, String step, long done, long all) {}
 
@@ -76,22 +76,22 @@ public record MountStatistics(
      * The listing of the whole bucket.
      *
      * @param objects listed so far
-     * @param share of the bucket, 0 to 1, an estimate; 1 once it serves names
+     * @param share the estimated share of the bucket, 0 to 1; 1 once the listing serves names
      */
     public record Names(long objects, double share) {}
 
-    /** Bytes that programs have read, as far as the kernel asked for them; those of files that are being written, too. */
+    /** Bytes that programs have read and the kernel requested, including those of files that are being written. */
     public static long readBytes(Map<String, CallStatistics> calls) {
         CallStatistics read = calls.get("read");
         return read == null ? 0 : read.bytes();
     }
 
-    /** How long readers waited for bytes of the store, or of other nodes: nanoseconds. */
+    /** How long readers waited for bytes from the store or from other nodes, in nanoseconds. */
     public long storeWaitNanos() {
         return Math.max(0, cache.waitNanos() - readahead.turnNanos());
     }
 
-    /** How long readers waited for the limits of fetches, memory and the turn of a GET: nanoseconds. */
+    /** How long readers waited for the limits of fetches, memory and GET slots, in nanoseconds. */
     public long limitWaitNanos() {
         return readahead.memoryNanos() + readahead.turnNanos();
     }

@@ -4,17 +4,17 @@ import io.penstock.prefetch.ReadaheadStatistics;
 import java.math.BigDecimal;
 
 /**
- * The cache's savings of a mount: the bytes that programs have read beyond those that its store sent. Reads that the kernel
- * answers are not among them; reads of files that are being written are.
+ * What a mount's cache has saved: the bytes that programs have read beyond those that the store sent. Reads that the
+ * kernel answers do not count; reads of files that are being written do.
  *
- * @param bytes that were not fetched
- * @param gets that they would have taken, each as large as those that were made
- * @param cost of these GETs and their transfer, in the currency of the prices
+ * @param bytes the bytes that were not fetched
+ * @param gets the GETs that they would have taken, at the average size of those made
+ * @param cost the cost of these GETs and their transfer, in the currency of the prices
  */
 public record Saved(long bytes, long gets, double cost) {
     /**
-     * @param readBytes that programs have read
-     * @param rangeBytes of a GET if none was made, as with a cache that an earlier mount filled: above 0
+     * @param readBytes the bytes that programs have read
+     * @param rangeBytes the size of a GET if none was made, as with a cache that an earlier mount filled; above 0
      * @param getPrice the price of 1,000 GETs
      * @param transferPrice the price of 1 GiB
      */

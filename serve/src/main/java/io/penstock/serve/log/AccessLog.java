@@ -24,29 +24,29 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file with a line for each call of the kernel. A thread of its own writes them, and calls never wait for it: when the
- * disk is too slow for them, lines are left out, and a line says how many. Safe for use by any number of threads.
+ * A file with a line for each call of the kernel. It has its own writing thread, and calls never wait for it: if the
+ * disk is too slow, lines are dropped, and a line says how many. Thread-safe.
  */
 public final class AccessLog implements AutoCloseable {
     private static final String FILE_SIZE = "100MB";
 
-    /** Some MB of heap at most. */
+    /** A few MB of heap at most. */
     private static final int MOST_WAITING = 16_384;
 
-    /** The longest time for the remaining lines at the end of the mount. */
+    /** The timeout for the remaining lines at the end of the mount. */
     private static final Duration END_PATIENCE = Duration.ofSeconds(5);
 
     private final Queue queue;
 
-    /** @param path as {@link #path} has it */
+    /** @param path as from {@link #path} */
     private record Entry(
             long millis, KernelCall call, @Nullable String path, long offset, int bytes, int errno, long nanos) {}
 
     private static final class Queue extends AsyncAppenderBase<Entry> {
-        /** Lines left out that the file does not report yet. */
+        /** Dropped lines that the file does not report yet. */
         private final LongAdder left = new LongAdder();
 
-        /** Asked only when there is next to no room any more. */
+        /** Called only when there is hardly any room left. */
         @Override
         protected boolean isDiscardable(Entry entry) {
             left.increment();
@@ -54,7 +54,7 @@ public final class AccessLog implements AutoCloseable {
         }
     }
 
-    /** Used by the one thread that writes. */
+    /** Used only by the writing thread. */
     private static final class Lines extends LayoutBase<Entry> {
         private static final DateTimeFormatter TIME =
                 DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX").withZone(ZoneId.systemDefault());
@@ -96,7 +96,7 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Opens the file, which is rotated at 100 MB; five old ones are kept. Only the owner can read them.
+     * Opens the file, which is rotated at 100 MB; five old files are kept. Only the owner can read them.
      *
      * @throws IOException if it cannot be written
      */
@@ -119,13 +119,13 @@ public final class AccessLog implements AutoCloseable {
         return new AccessLog(queue);
     }
 
-    /** @param paths finds the path of an inode, null if it has none */
+    /** @param paths finds the path of an inode; null if it has none */
     public CallObserver observer(LongFunction<@Nullable String> paths) {
         return (call, errno, bytes, nanos) -> queue.doAppend(new Entry(
                 System.currentTimeMillis(), call.kind(), path(call, paths), call.offset(), bytes, errno, nanos));
     }
 
-    /** From the mount's root; of an inode without a name its number. */
+    /** The path from the mount's root; for an inode without a name, its number. */
     private static @Nullable String path(ObservedCall call, LongFunction<@Nullable String> paths) {
         String name = call.name();
         if (call.inode() == 0) {
@@ -135,7 +135,7 @@ public final class AccessLog implements AutoCloseable {
         return name == null ? path : path + name;
     }
 
-    /** Writes the remaining lines, for some seconds at most. */
+    /** Writes the remaining lines, for a few seconds at most. */
     @Override
     public void close() {
         queue.stop();
@@ -145,7 +145,7 @@ public final class AccessLog implements AutoCloseable {
         }
     }
 
-    /** Lines left out that the file does not report. */
+    /** Dropped lines that the file does not report. */
     long missing() {
         return queue.left.sum();
     }

@@ -12,8 +12,8 @@ import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event as text: a line, and the stack trace below it. Keys of a bucket may hold line breaks and a terminal's
- * escape sequences; they are escaped, so that no key can forge a line or control a terminal. Secrets are hidden.
+ * One event as text: a line, and the stack trace below it. Keys of a bucket may contain line breaks and terminal escape
+ * sequences. They are escaped, so no key can forge a line or control a terminal. Secrets are hidden.
  */
 final class LogLayout extends LayoutBase<ILoggingEvent> {
     private static final DateTimeFormatter TIME =

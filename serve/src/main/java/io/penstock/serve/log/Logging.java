@@ -29,22 +29,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Configures where log lines go: warnings to the terminal, until a mount names its file. It is code, because reading
- * Logback's XML costs a tenth of a second of every start.
+ * Logback's XML takes a tenth of a second at every start.
  */
 public final class Logging extends ContextAwareBase implements Configurator {
     private static final List<String> LIBRARIES =
             List.of("software.amazon.awssdk", "org.apache.hc", "org.apache.parquet", "org.eclipse.jetty", "org.gaul");
 
-    /** Parquet uses Hadoop's codecs, which warn that they are not the native ones. */
+    /** Parquet uses Hadoop's codecs, which warn that they are not native. */
     private static final String HADOOP = "org.apache.hadoop";
 
-    /** Members that come, go or are slow are its warnings and errors: the state of a cache group says the same. */
+    /** It warns of members that join, leave or are slow; the state of a cache group shows the same. */
     private static final List<String> JGROUPS =
             List.of("org.jgroups", "io.penstock.share.GroupTransport", "io.penstock.share.Membership");
 
     /**
      * The SDK's debug messages about its requests: methods, keys, the names of headers, request IDs, retries. Other
-     * libraries log warnings only: their debug messages have signatures, session tokens and content.
+     * libraries log warnings only: their debug messages contain signatures, session tokens and content.
      */
     private static final List<String> REQUESTS = List.of(
             "software.amazon.awssdk.request", "software.amazon.awssdk.requestId", "software.amazon.awssdk.retries");
@@ -74,8 +74,8 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     /**
-     * From now on log lines go to the file, which is rotated at 10 MB; five old ones are kept. Names in a bucket may be
-     * private, so only the owner can read the files.
+     * From now on log lines go to the file, which is rotated at 10 MB; five old files are kept. Names in a bucket may
+     * be private, so only the owner can read the files.
      *
      * @throws IOException if the file cannot be written
      */
@@ -86,7 +86,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         use(context, rolling(context, file, FILE_SIZE), new LogLayout(false), Level.toLevel(level.name()));
     }
 
-    /** Removes a file in which there is no line: of a mount that was refused. */
+    /** Removes the log file if it is empty, as after a refused mount. */
     public static void removeIfEmpty() {
         Path empty = file;
         if (empty != null && empty.toFile().length() == 0) {
@@ -95,7 +95,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         }
     }
 
-    /** From now on no warning is logged about what the server lacks: the demo's own is known. */
+    /** From now on no warnings are logged about features that the server lacks: the demo knows its server. */
     public static void toleratesServer() {
         ((LoggerContext) LoggerFactory.getILoggerFactory())
                 .getLogger("io.penstock.objectstore.ConditionalWrites")
@@ -120,7 +120,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
     }
 
     /**
-     * Another file that is rotated, at this size, and that only the owner can read.
+     * Another log file that is rotated at this size, and that only the owner can read.
      *
      * @throws IOException if it cannot be written
      */
@@ -132,7 +132,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         return appender;
     }
 
-    /** Logback would only complain on the terminal, which is gone by then. */
+    /** Finds errors now: Logback would only complain on the terminal, which is gone by then. */
     private static void prepare(Path file) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         makePrivate(file);
@@ -186,7 +186,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
         appender.start();
     }
 
-    /** Makes the file if it is missing, and checks that it can be written. */
+    /** Creates the file if it is missing, and checks that it can be written. */
     private static void makePrivate(Path file) throws IOException {
         Files.newByteChannel(
                         file,
@@ -195,7 +195,7 @@ public final class Logging extends ContextAwareBase implements Configurator {
                 .close();
     }
 
-    /** Makes the next file, after a rotation, readable for its owner only. */
+    /** Makes the next file after a rotation readable only by its owner. */
     private static final class PrivateFileAppender<E> extends RollingFileAppender<E> {
         @Override
         public void openFile(String name) throws IOException {

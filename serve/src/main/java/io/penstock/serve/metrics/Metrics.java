@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The metrics of a mount, as the settings have them: there may be none. For use by one thread. */
+/** The configured exporters of a mount's metrics, if any. Not thread-safe. */
 public final class Metrics implements AutoCloseable {
     private final List<Exporter> exporters = new ArrayList<>();
 
@@ -35,7 +35,7 @@ public final class Metrics implements AutoCloseable {
         return metrics;
     }
 
-    /** From now on they are of this mount. To be called once. */
+    /** Starts to export the statistics of this mount. Call once. */
     public void publish(Supplier<MountStatistics> statistics) {
         exporters.forEach(exporter -> exporter.publish(statistics));
     }

@@ -27,8 +27,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of a mount in a registry. docs/OPERATIONS.md has their names as Prometheus shows them. They show the snapshot of
- * the last {@link #refresh}. Safe for use by any number of threads.
+ * The metrics of a mount in a registry. docs/OPERATIONS.md lists them under their names in Prometheus. Their values are
+ * those of the last {@link #refresh}. Thread-safe.
  */
 final class MountMeters {
     private static final String BYTES = "bytes";
@@ -39,11 +39,11 @@ final class MountMeters {
 
     private volatile MountStatistics now;
 
-    /** Calls, errors of calls, and fallbacks that have their meters. */
+    /** Calls, errors of calls, and fallbacks that already have meters. */
     @GuardedBy("this")
     private final Set<String> seen = new HashSet<>();
 
-    /** Registers all that there is now; calls and errors follow when there are any. */
+    /** Registers all meters that exist now; those of calls, errors and fallbacks follow when the first occurs. */
     MountMeters(MeterRegistry registry, Supplier<MountStatistics> source) {
         this.registry = registry;
         this.source = source;
@@ -256,7 +256,7 @@ final class MountMeters {
                 all -> value.applyAsDouble(all.cost()));
     }
 
-    /** A gauge: it falls where bytes are fetched before they are read. */
+    /** A gauge, because it falls when bytes are fetched before they are read. */
     private void saved(String name, @Nullable String unit, String help, ToDoubleFunction<Saved> value) {
         gauge(name, unit, help, Tags.empty(), all -> value.applyAsDouble(all.saved()));
     }

@@ -15,22 +15,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends metrics to a receiver of OpenTelemetry's protocol (OTLP over HTTP), again and again and once more at the end. */
+/** Sends metrics to an OpenTelemetry receiver (OTLP over HTTP), at intervals and once more at the end. */
 final class OtlpExporter implements Exporter {
-    /** The path of metrics, if the URL has none: the protocol's specification, "OTLP/HTTP Request". */
+    /** The path of metrics if the URL has none, from the protocol's specification, "OTLP/HTTP Request". */
     private static final String PATH = "/v1/metrics";
 
-    /** A receiver that does not answer must not keep a mount's process. */
+    /** A receiver that does not answer must not keep a mount's process alive. */
     private static final Duration END_PATIENCE = Duration.ofSeconds(3);
 
     private static final Logger log = LoggerFactory.getLogger(OtlpExporter.class);
 
     private final OtlpConfig config;
 
-    /** Null before there is a mount. */
+    /** Null until {@link #publish}. */
     private volatile @Nullable MountMeters meters;
 
-    /** Null before there is a mount. Confined to the thread that publishes and closes. */
+    /** Null until {@link #publish}. Confined to the thread that publishes and closes. */
     private @Nullable OtlpMeterRegistry registry;
 
     OtlpExporter(URI receiver, Duration interval) {
@@ -57,7 +57,7 @@ final class OtlpExporter implements Exporter {
                 return Map.of("service.name", "penstock");
             }
 
-            // The first thing that each report asks for: the statistics are read then.
+            // Each report calls this first, so the statistics are read here.
             @Override
             public int batchSize() {
                 refresh();
@@ -68,7 +68,7 @@ final class OtlpExporter implements Exporter {
 
     private void refresh() {
         MountMeters published = meters;
-        if (published != null) { // the registry's thread starts with it
+        if (published != null) { // null until publish sets it: the registry's thread starts before
             published.refresh();
         }
     }
@@ -81,7 +81,7 @@ final class OtlpExporter implements Exporter {
         registry = made;
     }
 
-    /** Says once that reports do not arrive, and once that they do again. Used by one thread at a time. */
+    /** Logs once that reports fail, and once that they arrive again. Used by one thread at a time. */
     private static final class Sender implements OtlpMetricsSender {
         private final OtlpMetricsSender http = new OtlpHttpMetricsSender(new HttpUrlConnectionSender());
         private volatile boolean fails;
@@ -94,7 +94,7 @@ final class OtlpExporter implements Exporter {
                     fails = false;
                     log.info("{}: {} takes the metrics again", MetricsSettings.OTLP, request.getAddress());
                 }
-            } catch (Exception e) { // whatever it is: the next report is sent all the same
+            } catch (Exception e) { // of any kind: the next report is sent anyway
                 if (!fails) {
                     fails = true;
                     log.warn(

@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers Prometheus' scrapes, at {@code /metrics}. Nothing is read between them.
+ * Answers Prometheus scrapes at {@code /metrics}. Statistics are read only for a scrape.
  *
  * <pre>
  *   listens: 503 ──publish──▶ the mount's metrics ──close──▶ ended
@@ -31,7 +31,7 @@ final class PrometheusEndpoint implements Exporter {
 
     private static final String PATH = "/metrics";
 
-    /** Connections that wait to be accepted: by the default of 50, some strangers at once have a scrape wait for a second. */
+    /** Connections that wait to be accepted. With the default of 50, a few other clients delay a scrape by a second. */
     private static final int BACKLOG = 256;
 
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -41,11 +41,11 @@ final class PrometheusEndpoint implements Exporter {
 
     private final HttpServer server;
 
-    /** One for each request, which may never be finished: the launcher's options end it. */
+    /** One thread for each request. A request may never finish: the launcher's options limit its time. */
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("metrics-", 0).factory());
 
-    /** Null before there is a mount. */
+    /** Null until {@link #publish}. */
     private volatile @Nullable Scraped scraped;
 
     private record Scraped(PrometheusMeterRegistry registry, MountMeters meters) {
@@ -62,7 +62,7 @@ final class PrometheusEndpoint implements Exporter {
         server.start();
     }
 
-    /** @throws RefusedException if it cannot listen there */
+    /** @throws RefusedException if it cannot listen on the address */
     static PrometheusEndpoint open(InetSocketAddress address) throws RefusedException {
         try {
             InetAddress host = InetAddress.getByName(address.getHostString());

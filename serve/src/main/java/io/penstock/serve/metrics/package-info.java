@@ -1,4 +1,4 @@
-/** Metrics of a serving process for monitoring systems: off unless configured, and then no class of Micrometer's is loaded. */
+/** Metrics of a serving process for monitoring systems. Without configuration, no class of Micrometer is loaded. */
 @NullMarked
 package io.penstock.serve.metrics;
 

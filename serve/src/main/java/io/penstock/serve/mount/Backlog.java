@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closed files that are not uploaded yet. The end of a mount waits for them, however long it takes. A process that was
- * told to end writes data that is only in memory to the staging disk, waits a little, and leaves the rest in staging to
- * the next mount. Safe for use by any number of threads.
+ * Closed files that are not uploaded yet. Unmounting waits for them, however long it takes. A process that must exit
+ * writes data that is only in memory to the staging disk, waits briefly, and leaves the rest in staging for the next
+ * mount. Thread-safe.
  */
 final class Backlog {
     private static final Logger log = LoggerFactory.getLogger(Backlog.class);
@@ -24,10 +24,10 @@ final class Backlog {
     /** How long the staging disk may take for the data in memory. */
     private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
 
-    /** Less than {@link StopSignal} allows for the whole end of the process, which calls {@link #leave} after that. */
+    /** Less than {@link StopSignal} allows for the whole end of the process; after that it calls {@link #leave}. */
     private static final Duration HURRIED_PATIENCE = Duration.ofSeconds(20);
 
-    /** Mostly there is nothing to report. */
+    /** Usually there is nothing to report. */
     private static final Duration BEFORE_REPORTS = Duration.ofMillis(100);
 
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
@@ -65,7 +65,7 @@ final class Backlog {
                 HURRIED_PATIENCE);
     }
 
-    /** @param patience how long to wait for uploads once the process has been told to end */
+    /** @param patience how long to wait for uploads once the process must exit */
     Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
         this.statistics = statistics;
         this.patience = patience;
@@ -73,12 +73,12 @@ final class Backlog {
         this.leave = leave;
     }
 
-    /** Gets the backlog. */
+    /** Receives the backlog. */
     @FunctionalInterface
     interface Listener {
         /**
-         * @param left files and bytes to be uploaded, in words; empty if there are none
-         * @param failed files that could not be uploaded, those of earlier mounts included
+         * @param left the files and bytes left to upload, in words; empty if there are none
+         * @param failed the number of files that could not be uploaded, including those of earlier mounts
          */
         void tell(String left, int failed);
     }
@@ -89,20 +89,20 @@ final class Backlog {
     }
 
     /**
-     * The actions of a process that ends before everything is uploaded. An interrupt ends each of them, and the flag is
-     * set again.
+     * The actions of a process that exits before everything is uploaded. An interrupt ends each of them and leaves the
+     * interrupt flag set.
      */
     interface Leave {
         /** Stages the data that is only in memory. */
         void stage();
 
-        /** The same, and has the uploads end. @return the keys of lost files */
+        /** The same, and stops the uploads. @return the keys of lost files */
         List<String> end();
     }
 
     /**
-     * Reports the backlog, as an empty text if there is none, within about a second of each change, until it is
-     * {@linkplain #await waited for}. To be called once.
+     * Reports each change of the backlog within about a second, as an empty text if there is none, until it is
+     * {@linkplain #await waited for}. Call once.
      */
     void watch(Listener progress) {
         watch = Thread.ofVirtual().name("backlog watch").start(() -> {
@@ -125,25 +125,22 @@ final class Backlog {
         });
     }
 
-    /** Gets the backlog about once a second while it is waited for. */
+    /** Sets the listener that receives the backlog about once a second while it is waited for. */
     void tell(Listener progress) {
         listener = progress;
     }
 
-    /**
-     * The process has been told to end, and may be killed first: data that is only in memory is staged in the
-     * background.
-     */
+    /** The process must exit and may be killed first: data that is only in memory is staged in the background. */
     void hurry() {
         hurried.countDown();
         var _ = Thread.ofVirtual().name("leave").start(leave::stage);
     }
 
-    /** The process ends now. Reports waiting and lost files; a second call waits for the first. */
+    /** The process exits now. Logs unfinished and lost files; a second call waits for the first. */
     void leave() {
         Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
         try {
-            if (!leaving.join(STAGING_PATIENCE)) { // a disk that hangs
+            if (!leaving.join(STAGING_PATIENCE)) { // the disk hangs
                 log.error("Not all that lay in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
                 leaving.interrupt();
             }
@@ -169,7 +166,7 @@ final class Backlog {
         }
     }
 
-    /** Waits. An interrupt ends it, and the flag is set again. */
+    /** Waits for the uploads. An interrupt ends the wait and leaves the interrupt flag set. */
     void await() {
         CountDownLatch drained = new CountDownLatch(1);
         Thread draining = Thread.ofVirtual().name("backlog").start(() -> {
@@ -237,7 +234,7 @@ final class Backlog {
                 + ByteSizes.print(rounded(now.backlogBytes()));
     }
 
-    /** Rounds to the largest unit, up to MiB, of which there is at least one. */
+    /** Rounds down to the largest unit, up to MiB, of which there is at least one. */
     private static long rounded(long bytes) {
         long unit = bytes >= 1 << 20 ? 1 << 20 : bytes >= 1 << 10 ? 1 << 10 : 1;
         return bytes / unit * unit;

@@ -22,7 +22,7 @@ import java.util.Map;
 final class BucketFolder implements ShareFolder {
     private static final String FOLDER = ".penstock/share/";
 
-    /** A node that cannot tell where it is is found at the next attempt; unmounting does not wait long for the store. */
+    /** Unmounting must not wait long for the store. A node that cannot publish its address tries again later. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final RetryPolicy RETRIES = new RetryPolicy(PATIENCE, PATIENCE);
@@ -30,13 +30,13 @@ final class BucketFolder implements ShareFolder {
     private final ObjectStore store;
     private final String folder;
 
-    /** @param prefix of the mount */
+    /** @param prefix the mount's prefix */
     BucketFolder(ObjectStore store, String prefix) {
         this.store = store;
         this.folder = prefix + FOLDER;
     }
 
-    /** Requests to the store. */
+    /** A request to the store. */
     private interface Request<T> {
         T make() throws ObjectStoreException, IOException, InterruptedException;
     }

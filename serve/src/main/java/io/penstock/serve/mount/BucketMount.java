@@ -48,14 +48,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A bucket that is served. It assembles the modules, and closes them in the opposite order. */
+/** A mounted bucket. Assembles the modules, and closes them in reverse order. */
 public final class BucketMount implements AutoCloseable {
     private final S3ObjectStore store;
     private final Contents contents;
     private final Jobs jobs;
     private final Binding.Taken taken;
     private final CallLatencies calls;
-    /** Null if the mount is read-only; the same holds for the backlog. */
+    /** Null, like the backlog, if the mount is read-only. */
     private final @Nullable Writeback writeback;
 
     private final @Nullable Backlog backlog;
@@ -84,7 +84,7 @@ public final class BucketMount implements AutoCloseable {
     /**
      * Mounts. Everything that can be refused is refused before the kernel is involved, and then nothing is left open.
      *
-     * @param access receives each call; null if there is none
+     * @param access receives each call; null for none
      * @throws IOException if the cache folder cannot be used
      * @throws IndexException if the index cannot be used
      */
@@ -103,7 +103,7 @@ public final class BucketMount implements AutoCloseable {
             Tree tree = new Tree(store, plan.target().prefix(), plan.metadata(), System::nanoTime);
             closers.push(tree::close);
             if (index != null) {
-                tree.index(index); // before files that a crash has left are committed
+                tree.index(index); // before files that a crash left behind are committed
             }
             PageFetcher fetcher = new PageFetcher(
                     store,
@@ -147,7 +147,7 @@ public final class BucketMount implements AutoCloseable {
                             System::nanoTime,
                             plan.mostRenamed());
             FileSystem files = new FileSystem(tree, fetcher, kept, plan.files(), Instant.now(), writing);
-            closers.push(files::close); // for a mount that is refused
+            closers.push(files::close); // if the mount is refused
             CallLatencies calls = new CallLatencies();
             CallObserver observer = access == null ? calls : calls.and(access.observer(files::pathOf));
             Binding.Taken taken = plan.binding()
@@ -161,7 +161,7 @@ public final class BucketMount implements AutoCloseable {
             if (sharing != null) {
                 closers.push(sharing::close);
             }
-            closers.push(jobs::close); // before the backlog is awaited, which may take hours
+            closers.push(jobs::close); // before waiting for the backlog, which may take hours
             closers.push(tree::endPreload);
             times.done("mount");
             tree.preload();
@@ -175,7 +175,7 @@ public final class BucketMount implements AutoCloseable {
         }
     }
 
-    /** What lies in staging is awaited only if it was mounted: a mount that is refused leaves it to the next. */
+    /** Waits for staged files only after a mount: a refused mount leaves them to the next one. */
     private static void end(Mount mount, FileSystem files, @Nullable Backlog backlog) {
         mount.close();
         files.close(); // it adds to the backlog
@@ -184,7 +184,7 @@ public final class BucketMount implements AutoCloseable {
         }
     }
 
-    /** Adds the store's identity of the user, if the cache is private to that user. */
+    /** Adds the user's identity in the store if the cache is private to that user. */
     public static CacheConfig cacheConfig(MountPlan plan) throws ObjectStoreException {
         return plan.cacheIsPrivate()
                 ? plan.cache().withAudience(new CacheFolder.Audience.Only(S3ObjectStore.identity(plan.s3())))
@@ -198,9 +198,9 @@ public final class BucketMount implements AutoCloseable {
     }
 
     /**
-     * Has the limits of another plan from now on; limits that cannot change while mounted stay as they are.
+     * Applies the limits of another plan; limits that cannot change while mounted stay as they are.
      *
-     * @param shareBandwidth of share.bandwidth: the other plan need not share, which takes a new mount
+     * @param shareBandwidth the value of share.bandwidth, which the other plan lacks if it does not share
      */
     void adjust(MountPlan next, long shareBandwidth) {
         contents.cache().adjust(next.cache());
@@ -229,31 +229,31 @@ public final class BucketMount implements AutoCloseable {
         return backlog;
     }
 
-    /** The keys of files that an earlier mount did not finish uploading: this one continues. */
+    /** The keys of files that an earlier mount did not finish uploading; this mount continues with them. */
     List<String> recovered() {
         return writeback == null
                 ? List.of()
                 : writeback.recovered().stream().map(WrittenFile::key).toList();
     }
 
-    /** The total size of the readable files that earlier mounts could not upload: bytes. */
+    /** The total size of the readable files that earlier mounts could not upload, in bytes. */
     long keptBytes() {
         return writeback == null
                 ? 0
                 : writeback.kept().stream().mapToLong(KeptFile::size).sum();
     }
 
-    /** The number of files in the staging folder that belong to other buckets, or to servers of other names. */
+    /** The number of files in the staging folder that belong to other buckets or to servers with other names. */
     int stranded() {
         return writeback == null ? 0 : writeback.stranded().size();
     }
 
-    /** Files that were closed or fsynced by now and are not in the bucket. */
+    /** Files that have been closed or fsynced and are not in the bucket. */
     List<AwaitedFile> awaited() {
         return writeback == null ? List.of() : writeback.awaited();
     }
 
-    /** Written files that wait for penstock recover. */
+    /** The number of written files that wait for penstock recover. */
     int failed() {
         return writeback == null ? 0 : writeback.statistics().failedFiles();
     }
@@ -262,7 +262,7 @@ public final class BucketMount implements AutoCloseable {
         return taken.mount();
     }
 
-    /** The binding that serves it, and the reason. */
+    /** The binding that serves the mount, and the reason. */
     public String binding() {
         return taken.choice();
     }
@@ -272,12 +272,12 @@ public final class BucketMount implements AutoCloseable {
         return contents.tree().preloaded();
     }
 
-    /** Of directories that are being renamed. */
+    /** Directory renames in progress. */
     List<RunningRename> renames() {
         return contents.files().runningRenames();
     }
 
-    /** Why nothing is cached, and the remedy; empty if data is. */
+    /** Why nothing is cached, and the remedy; empty if data is cached. */
     String cacheFault() {
         return contents.cache().keepsNothing()
                 ? "less is free on the disk of the cache than cache.min-free leaves to others; free space, lower"
@@ -285,7 +285,7 @@ public final class BucketMount implements AutoCloseable {
                 : "";
     }
 
-    /** Whether nothing was below the prefix. */
+    /** Whether no object was found below the prefix. */
     boolean foundNothing() {
         return store.foundNothing();
     }
@@ -316,7 +316,7 @@ public final class BucketMount implements AutoCloseable {
         return contents.sharing() == null ? null : contents.sharing().status();
     }
 
-    /** Of the kernel's calls, by their names. */
+    /** Statistics of the kernel's calls, by name. */
     public Map<String, CallStatistics> callStatistics() {
         return calls.snapshot();
     }
@@ -333,7 +333,7 @@ public final class BucketMount implements AutoCloseable {
         return writeback.statistics();
     }
 
-    /** Unmounts if it is still mounted, even if busy, and waits for the backlog. May be called again. */
+    /** Unmounts if still mounted, even if busy, and waits for the backlog. May be called again. */
     @Override
     public void close() {
         close(closers);

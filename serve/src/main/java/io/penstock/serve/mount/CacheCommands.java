@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The commands of a mount's control socket that are about the cache's content. Those that look up names start a {@link Job} and
- * return its number. Safe for use by any number of threads.
+ * The control socket's commands about the cache's content. Those that look up names start a {@link Job} and return its
+ * number. Thread-safe.
  */
 final class CacheCommands {
     private static final Logger log = LoggerFactory.getLogger(CacheCommands.class);
@@ -57,7 +57,7 @@ final class CacheCommands {
                 arguments -> jobs.cancel(number(arguments)));
     }
 
-    /** Begins to bring in the files that the settings name. */
+    /** Starts to warm the files that the settings name. */
     void warm(List<String> paths, boolean pin) throws RefusedException {
         FileSelection files = new FileSelection(mountPoint, paths, null);
         files.check();
@@ -109,7 +109,7 @@ final class CacheCommands {
         return Map.of("job", jobs.start(job, () -> deleteTemporaryList(arguments)));
     }
 
-    /** By their keys: it needs neither the store nor the names. */
+    /** Selects by key, so it needs neither the store nor the names. */
     private Object unpin(JsonNode arguments) throws RefusedException {
         Pins pins = contents.cache().pins();
         try {
@@ -139,7 +139,7 @@ final class CacheCommands {
         return new FileSelection(mountPoint, paths, list);
     }
 
-    /** A file of the client's with one path a line, outside of the mount, which would wait for itself. */
+    /** The client's file with one path a line. It must be outside the mount, which would wait for itself. */
     private @Nullable Path list(JsonNode arguments) throws RefusedException {
         if (!arguments.hasNonNull("list")) {
             return null;
@@ -153,7 +153,7 @@ final class CacheCommands {
         return list;
     }
 
-    /** A list that was made for this request, and which its command has read. */
+    /** Deletes a list that was made for this request and that its command has read. */
     private static void deleteTemporaryList(JsonNode arguments) {
         if (arguments.path("isListTemporary").asBoolean()) {
             Path list = Path.of(arguments.path("list").asText());

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parts of a mount that serve its bucket.
  *
- * @param links followed by paths of commands
- * @param namespace of the bucket's pages in the cache
+ * @param links the symbolic links that paths of commands follow
+ * @param namespace the namespace of the bucket's pages in the cache
  * @param writeback null if the mount is read-only
  * @param sharing null if the mount shares nothing
  */

@@ -16,11 +16,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Carries out commands that may wait for a disk, on a few threads of its own. While it hangs they are refused after seconds,
- * and threads for other commands are left. Safe for use by any number of threads.
+ * Runs commands that may wait for a disk on a few separate threads. While the disk hangs, they are refused after a few
+ * seconds, and other commands still have threads. Thread-safe.
  */
 final class DiskCalls {
-    /** Less than the client waits. */
+    /** Shorter than the client's timeout. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int THREADS = 4;
@@ -52,7 +52,7 @@ final class DiskCalls {
         try {
             return running.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            boolean _ = running.cancel(false); // if it has not begun
+            boolean _ = running.cancel(false); // if it has not started
             throw new RefusedException("the disk has not responded for " + patience.toSeconds()
                     + " s, that of the cache or of the list of paths; work that has begun goes on once it does");
         } catch (ExecutionException e) {

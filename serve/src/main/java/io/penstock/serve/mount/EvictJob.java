@@ -7,14 +7,14 @@ import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Drops files from NVMe and memory. Written data is not touched: it is in the staging folder until it is uploaded. */
+/** Evicts files from NVMe and memory. Written data is not touched: it is in the staging folder until it is uploaded. */
 final class EvictJob extends Job {
     private final Contents contents;
     private final FileSelection files;
     private final boolean force;
     private final LongAdder bytes = new LongAdder();
 
-    /** @param force whether pins are taken off */
+    /** @param force whether to remove pins */
     EvictJob(Contents contents, FileSelection files, boolean force) {
         super("evict", files.paths());
         this.contents = contents;

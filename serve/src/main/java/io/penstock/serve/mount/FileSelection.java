@@ -23,26 +23,26 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a mount that a user names: by paths of files and folders, which stand for all that is in them, and by globs.
- * A path is below the mount point, or relative to it. Symbolic links on its way are followed, and those in its folders are
- * not, as by du and cp -r. Immutable.
+ * The files of a mount that a user names, by globs and by paths of files and folders. A folder includes everything in
+ * it. A path is below the mount point, or relative to it. Symbolic links on its way are followed; those in its folders
+ * are not, as with du and cp -r. Immutable.
  *
- * @param paths as they were given
+ * @param paths as given
  * @param list a file with further paths, one a line; null for none
  */
 record FileSelection(
         Path mountPoint, List<String> paths, @Nullable Path list) {
-    /** {@link ListedPaths} has it in place of bytes that are not UTF-8. */
+    /** Replaces bytes that are not UTF-8 in {@link ListedPaths}. */
     private static final char NO_TEXT = '\uFFFD';
 
-    /** Gets the files, in order. */
+    /** Receives the files, in order. */
     interface Visitor {
         void file(ObjectVersion version) throws IOException, InterruptedException;
 
-        /** A file that is not in the store yet, as it is being written here. */
+        /** A file that is being written here and is not in the store yet. */
         void written(String key) throws IOException, InterruptedException;
 
-        /** A path that stands for no file: nothing is there, or it is none that could be. */
+        /** A path that leads to no file, and the reason. */
         void problem(String path, String why);
     }
 
@@ -50,14 +50,14 @@ record FileSelection(
         paths = List.copyOf(paths);
     }
 
-    /** Whether all of {@link #paths} can name something in the mount. */
+    /** Checks that all of {@link #paths} can name something in the mount. */
     void check() throws RefusedException {
         for (String path : paths) {
             names(path);
         }
     }
 
-    /** Looks up and lists the names that it needs. A path of no file is reported, and the others are visited. */
+    /** Looks up and lists the names that it needs. A path without a file is reported, and the others are visited. */
     void visit(Contents contents, Visitor visitor)
             throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         visit(contents.tree(), contents.links(), visitor);
@@ -72,7 +72,7 @@ record FileSelection(
         }
     }
 
-    /** {@link #paths}, and those of {@link #list}. */
+    /** The {@link #paths}, then those in {@link #list}. */
     ListedPaths all() throws RefusedException {
         return new ListedPaths(paths, list);
     }
@@ -90,7 +90,7 @@ record FileSelection(
         }
     }
 
-    /** Tells by its key whether a file is one of them: neither the store nor the names are needed, and no link is followed. */
+    /** Matches files by key. This needs neither the store nor the names, and follows no link. */
     Predicate<String> keys(Directory root) throws RefusedException, IOException, InterruptedException {
         Set<String> names = new HashSet<>();
         List<PathMatcher> globs = new ArrayList<>();
@@ -123,7 +123,7 @@ record FileSelection(
         return isNamed.test(shown);
     }
 
-    /** The names from the mount point down. */
+    /** The names of the path, from the mount point down. */
     List<String> names(String path) throws RefusedException {
         try {
             return parse(path);
@@ -137,7 +137,7 @@ record FileSelection(
     }
 
     private List<String> parse(String path) throws BadPathException {
-        if (path.isEmpty()) { // the mistake of a script whose variable is not set
+        if (path.isEmpty()) { // in a script, the variable may be unset
             throw new BadPathException("an empty path names nothing; . stands for all of the mount");
         }
         String below = path;

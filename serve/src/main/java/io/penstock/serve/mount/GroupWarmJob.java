@@ -28,20 +28,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings files into the caches of a group, each page to the node that owns it. This node sends the owners a reader's requests,
- * and caches none of their bytes: so an owner needs no command of its own, and its cached pages cost no GET. This node fetches
- * its own pages itself. The bytes cross the network once.
+ * Warms the caches of a group, each page on the node that owns it. This node sends read requests to the owners and does
+ * not cache their bytes. So an owner needs no command, and its cached pages cost no GET. This node itself fetches the
+ * pages that it owns. The bytes cross the network once.
  */
 final class GroupWarmJob extends Job {
     private static final Logger log = LoggerFactory.getLogger(GroupWarmJob.class);
 
-    /** Requests at once. */
+    /** The maximum number of concurrent requests. */
     private static final int MOST = 16;
 
-    /** A request to an owner that fails or has gone is repeated; by then another may own the piece. */
+    /** The attempts for a piece whose owner fails or has left; another node may own it by then. */
     static final int TRIES = 40;
 
-    /** Pieces wait for an owner that has no room or bandwidth now, until in so many pauses nothing has come from any. */
+    /** An owner without room or bandwidth is awaited, until nothing has come from any owner for this many pauses. */
     static final int IDLE_PAUSES = 600;
 
     private static final Duration PAUSE = Duration.ofMillis(500);
@@ -54,7 +54,7 @@ final class GroupWarmJob extends Job {
     private final LongAdder bytes = new LongAdder();
     private final Semaphore permits = new Semaphore(MOST);
 
-    /** What the job needs of its group. */
+    /** The part of a group that the job needs. */
     interface Owners {
         /** Whether this node owns the byte at the position. */
         boolean isSelf(ObjectVersion version, long position);
@@ -64,12 +64,12 @@ final class GroupWarmJob extends Job {
         Fallback ask(ObjectVersion version, ByteRange range, PeerSource.Sink sink) throws InterruptedException;
     }
 
-    /** @param bandwidth most bytes a second; 0 for no limit */
+    /** @param bandwidth the maximum in bytes per second; 0 for no limit */
     GroupWarmJob(Contents contents, FileSelection files, ShareGroup group, long bandwidth) {
         this(contents, files, owners(group), bandwidth, PAUSE);
     }
 
-    /** @param pause before a request is repeated */
+    /** @param pause the pause before a request is repeated */
     GroupWarmJob(Contents contents, FileSelection files, Owners owners, long bandwidth, Duration pause) {
         super("warm --group", files.paths());
         this.contents = contents;
@@ -145,7 +145,7 @@ final class GroupWarmJob extends Job {
         }
     }
 
-    /** Why a file is not brought. */
+    /** Why a file was not fetched. */
     private sealed interface End {
         /** The bucket has another version of it, or none. */
         record Changed() implements End {}
@@ -154,21 +154,21 @@ final class GroupWarmJob extends Job {
     }
 
     /**
-     * What a request has brought.
+     * The result of a request.
      *
-     * @param bytes from the start of its range
-     * @param why it has not brought all; null if it has, or another node has become the owner
+     * @param bytes the bytes that arrived, from the start of its range
+     * @param why the cause of missing bytes; null if none are, or if another node has become the owner
      */
     private record Part(long bytes, @Nullable Fallback why) {}
 
-    /** A file whose pieces come. */
+    /** A file whose pieces are being fetched. */
     private final class Coming {
         private final ObjectVersion version;
 
-        /** Pieces that are not done, and one for the thread that begins them. */
+        /** Pieces that are not done, plus one for the thread that starts them. */
         private final AtomicInteger left = new AtomicInteger(1);
 
-        /** Null unless a piece has failed: its other pieces need not come then. */
+        /** Null unless a piece has failed; the other pieces are then skipped. */
         private volatile @Nullable End end;
 
         Coming(ObjectVersion version) {
@@ -182,7 +182,7 @@ final class GroupWarmJob extends Job {
             } catch (ObjectStoreException e) {
                 failed(String.valueOf(e.getMessage()));
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the job is cancelled, and the file not done
+                Thread.currentThread().interrupt(); // the job is cancelled, and the file is not done
             } catch (RuntimeException | Error e) {
                 log.error("'{}' failed unexpectedly", version.key(), e);
                 failed("it failed; the mount's log says why");
@@ -272,7 +272,7 @@ final class GroupWarmJob extends Job {
         }
     }
 
-    /** Of one request; confined to its thread. */
+    /** The sink of one request; confined to its thread. */
     private static final class Discarding implements PeerSource.Sink {
         private final ByteBuffer buffer = ByteBuffer.allocate(PAGE_SIZE);
         private long arrived;

@@ -7,16 +7,16 @@ import java.lang.invoke.MethodType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** SIGHUP, by which daemons are told to read their configuration again. */
+/** SIGHUP, which asks daemons to reload their configuration. */
 public final class HangupSignal {
     private static final Logger log = LoggerFactory.getLogger(HangupSignal.class);
 
     private HangupSignal() {}
 
     /**
-     * From now on the signal runs this, on a thread of the JVM, and no longer ends the process; unless the process was started with
-     * it ignored, which the JVM leaves so. The JDK has signals only in
-     * jdk.unsupported, whose classes javac does not let pass without a warning: so they are found by name.
+     * From now on the signal runs this on a JVM thread and no longer ends the process. If the process was started with
+     * the signal ignored, the JVM leaves it ignored. The JDK has signals only in jdk.unsupported, and javac warns about
+     * its classes, so they are loaded by name.
      */
     public static void runs(Runnable action) {
         try {

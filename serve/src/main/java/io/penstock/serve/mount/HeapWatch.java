@@ -8,17 +8,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ends a process that does almost nothing but collect garbage. An almost full heap is collected again and again with
- * little gain. The serial collector never finds it full, and programs would wait for hours.
+ * little gain. The serial collector never considers it full, and programs would wait for hours.
  */
 final class HeapWatch {
     private static final Logger log = LoggerFactory.getLogger(HeapWatch.class);
 
     private static final Duration INTERVAL = Duration.ofSeconds(10);
 
-    /** The number of consecutive intervals that is too many. */
+    /** After this many consecutive intervals, the process ends. */
     static final int PATIENCE = 6;
 
-    /** Share of an interval. */
+    /** The maximum share of an interval. */
     private static final double MOST_COLLECTING = 0.9;
 
     private long observedAt;
@@ -51,7 +51,7 @@ final class HeapWatch {
         }
     }
 
-    /** Whether most of the time between calls has long gone into garbage collection. */
+    /** Whether garbage collection has taken most of the time between calls for too long. */
     boolean isUsedUp(long nanoTime, long collectedMillis) {
         double share = (collectedMillis - collected) * 1e6 / (nanoTime - observedAt);
         wasted = share > MOST_COLLECTING ? wasted + 1 : 0;
@@ -66,7 +66,7 @@ final class HeapWatch {
                 .sum();
     }
 
-    /** Ends the JVM as a full heap does (bin/penstock): no heap has 16 GiB left. */
+    /** Ends the JVM as a full heap does (bin/penstock): no heap has 16 GiB free. */
     private static void useUp() {
         long[] tooMuch = new long[Integer.MAX_VALUE - Long.BYTES];
         log.error("There was room for {} longs", tooMuch.length);

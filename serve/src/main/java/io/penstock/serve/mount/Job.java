@@ -19,19 +19,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Work of a mount for a command that takes longer than a response may. It runs on a thread of its own; any thread may read its
- * progress.
+ * A mount's work for a command that takes longer than a response may. It runs on its own thread; any thread may read
+ * its progress.
  *
  * <pre>
  *   RUNNING ──▶ DONE       with or without problems
- *      ├──▶ FAILED         it could not go on, or was refused
+ *      ├──▶ FAILED         it could not continue, or was refused
  *      └──▶ CANCELLED      by an interrupt
  * </pre>
  */
 abstract class Job {
     private static final Logger log = LoggerFactory.getLogger(Job.class);
 
-    /** Problems that are kept in words, and logged. */
+    /** The number of problems that are stored in words and logged. */
     private static final int MOST_PROBLEMS = 100;
 
     private final String command;
@@ -79,13 +79,13 @@ abstract class Job {
         this.paths = paths;
     }
 
-    /** Does it, until it is interrupted. */
+    /** Does the work, until it is interrupted. */
     abstract void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException;
 
     /** Bytes done so far. */
     abstract long bytes();
 
-    /** @param number its own */
+    /** @param number the job's number */
     final void run(int number) {
         synchronized (this) {
             this.number = number;
@@ -127,7 +127,7 @@ abstract class Job {
         totalBytes = byteCount;
     }
 
-    /** The path that it waits for now. */
+    /** Sets the path that it waits for now. */
     synchronized void waitsFor(String path) {
         waitsFor = path;
     }
@@ -156,12 +156,12 @@ abstract class Job {
         return state == State.RUNNING;
     }
 
-    /** When it ended: {@link System#nanoTime}. */
+    /** When it ended, by {@link System#nanoTime}. */
     synchronized long ended() {
         return ended;
     }
 
-    /** Its progress, without the rows of its result, of which there may be very many. */
+    /** Its progress, without the rows of its result: there may be very many. */
     synchronized JobStatus status(int number) {
         return status(number, List.of());
     }

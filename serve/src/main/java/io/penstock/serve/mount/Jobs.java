@@ -12,17 +12,17 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The jobs of a mount: those that run, and those that ended last. Safe for use by any number of threads. */
+/** The jobs of a mount: those that run, and the last ones that ended. Thread-safe. */
 final class Jobs implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Jobs.class);
 
     private static final int MOST_RUNNING = 8;
     private static final int MOST_ENDED = 32;
 
-    /** Of the jobs that ended last: each has a row for each of its paths. */
+    /** The number of ended jobs that keep their results: a result has a row for each path. */
     private static final int MOST_RESULTS = MOST_RUNNING;
 
-    /** For all jobs together. An interrupted job gives back its share; it waits for nothing else. */
+    /** The timeout for all jobs together. An interrupted job releases its resources; it waits for nothing else. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @GuardedBy("this")
@@ -36,15 +36,15 @@ final class Jobs implements AutoCloseable {
 
     private record Running(Job job, Thread thread) {}
 
-    /** @return its number */
+    /** @return the job's number */
     int start(Job job) throws RefusedException {
         return start(job, () -> {});
     }
 
     /**
-     * The same of a job that leaves something to clean up.
+     * The same for a job that leaves something to clean up.
      *
-     * @param atTheEnd called on the job's thread, unless it is refused
+     * @param atTheEnd called on the job's thread, unless the job is refused
      */
     synchronized int start(Job job, Runnable atTheEnd) throws RefusedException {
         if (closed) {
@@ -56,7 +56,7 @@ final class Jobs implements AutoCloseable {
             throw new RefusedException(running + " jobs run already: wait for one, or cancel one");
         }
         int number = ++last;
-        // Not a virtual one: it reads lists and writes pins, and a disk that hangs would hold its carrier.
+        // Not a virtual thread: it reads lists and writes pins, and a disk that hangs would block its carrier.
         Thread thread = Thread.ofPlatform().daemon().name("job-" + number).unstarted(() -> {
             job.run(number);
             atTheEnd.run();
@@ -73,19 +73,19 @@ final class Jobs implements AutoCloseable {
         return number;
     }
 
-    /** All of them without their results, the last one at the end. */
+    /** All jobs without their results, the latest one last. */
     synchronized List<JobStatus> all() {
         List<JobStatus> all = new ArrayList<>();
         jobs.forEach((number, each) -> all.add(each.job().status(number)));
         return all;
     }
 
-    /** With its result, unless many have ended since. */
+    /** The job with its result, unless many jobs have ended since. */
     synchronized JobStatus status(int number) throws RefusedException {
         return find(number).job().result(number);
     }
 
-    /** Ends it soon; one that has ended stays as it is. */
+    /** Ends the job soon. A job that has ended stays as it is. */
     synchronized JobStatus cancel(int number) throws RefusedException {
         Running found = find(number);
         found.thread().interrupt();
@@ -106,7 +106,7 @@ final class Jobs implements AutoCloseable {
         return found;
     }
 
-    /** Cancels all, and waits for their end. */
+    /** Cancels all jobs, and waits for their end. */
     @Override
     public void close() {
         List<Running> left;

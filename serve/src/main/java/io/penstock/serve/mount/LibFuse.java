@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
- * Finds the binding to libfuse 2: on the class path, or in the folder {@code jnr} next to the jar of this class, where a mount
- * that does not use it never looks.
+ * Finds the binding to libfuse 2: on the class path, or in the folder {@code jnr} next to this class's jar. A mount
+ * that does not use it never looks there.
  */
 final class LibFuse {
     private static final ClassLoader OURS = LibFuse.class.getClassLoader();
@@ -37,7 +37,7 @@ final class LibFuse {
                     .getLocation()
                     .toURI());
             Path folder = jar.resolveSibling("jnr");
-            return find(new URLClassLoader(jars(folder), OURS)) // never closed: the mount uses it to its end
+            return find(new URLClassLoader(jars(folder), OURS)) // never closed: the mount uses it until it ends
                     .orElseThrow(() -> new MountException("the binding jnr is not installed in " + folder
                             + ". Build or install Penstock again, or mount with: --binding kernel"));
         } catch (IOException | URISyntaxException e) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A directory's listing, as readahead needs it. */
 record ListedFiles(Listing listing, int prefixLength) implements DirectoryFiles {
-    /** Those of the directory in which the object is shown; null if that is not listed yet. */
+    /** The files of the directory that shows the object; null if it is not listed yet. */
     static @Nullable ListedFiles around(Tree tree, String key) {
         Place place = tree.place(key);
         Listing listing = place == null ? null : tree.listNow(place.parent());

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paths that were given, and then those in a file of a user's, one a line. These are read as they are needed: there may be
- * millions. Confined to a thread.
+ * The given paths, and then those in a user's file, one a line. The file is read as needed: it may have millions of
+ * lines. Confined to one thread.
  */
 final class ListedPaths implements AutoCloseable {
     private final Iterator<String> given;
@@ -38,7 +38,7 @@ final class ListedPaths implements AutoCloseable {
         }
     }
 
-    /** Bytes that are not UTF-8 become U+FFFD, so that a line with such bytes spoils no other. */
+    /** Bytes that are not UTF-8 become U+FFFD, so a line with such bytes does not affect other lines. */
     private static Reader lines(Path list) throws IOException {
         return new InputStreamReader(Files.newInputStream(list), UTF_8);
     }
@@ -46,11 +46,11 @@ final class ListedPaths implements AutoCloseable {
     /**
      * The next path; null after the last one.
      *
-     * @throws RefusedException if it cannot be read on; the message says from which line on
+     * @throws RefusedException if it cannot be read further; the message gives the line
      */
     @Nullable
     String next() throws RefusedException, InterruptedException {
-        if (Thread.interrupted()) { // neither reading nor names that are known wait so that it would end them
+        if (Thread.interrupted()) { // reading and known names do not wait, so only this notices it
             throw new InterruptedException();
         }
         if (given.hasNext()) {

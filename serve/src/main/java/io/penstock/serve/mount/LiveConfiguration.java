@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The settings of a mount, some of which change while it serves. Safe for use by any number of threads. */
+/** The settings of a mount, some of which change while it serves. Thread-safe. */
 public final class LiveConfiguration {
     private static final Logger log = LoggerFactory.getLogger(LiveConfiguration.class);
 
@@ -27,13 +27,13 @@ public final class LiveConfiguration {
         Configuration read() throws ConfigurationException;
     }
 
-    /** A setting and where its value comes from. */
+    /** A setting, its value and its origin. */
     record Shown(String key, String value, String origin) {}
 
     /**
      * A setting that has changed.
      *
-     * @param holdsNow false if it holds once the bucket is mounted anew
+     * @param holdsNow false if it takes effect when the bucket is mounted again
      */
     record Change(String key, String before, String after, boolean holdsNow) {}
 
@@ -41,15 +41,15 @@ public final class LiveConfiguration {
     private final Consumer<Configuration> apply;
     private final Configuration mounted;
 
-    /** Held by the one {@link #reload}: its file system may hang, and what it read earlier must not hold later. */
+    /** Held by the one {@link #reload}: its file system may hang, and an earlier read must not replace a later one. */
     private final ReentrantLock reading = new ReentrantLock();
 
-    /** Written under the monitor. */
+    /** Written while holding the monitor. */
     private volatile Configuration current;
 
     /**
-     * @param mounted the configuration that it is mounted with
-     * @param apply gives the mount the live settings of another one; must not fail
+     * @param mounted the mount's configuration
+     * @param apply applies the live settings of another configuration to the mount; must not fail
      */
     LiveConfiguration(Configuration mounted, Source source, Consumer<Configuration> apply) {
         this.mounted = mounted;
@@ -77,7 +77,7 @@ public final class LiveConfiguration {
     /**
      * The settings that {@link #set} would change.
      *
-     * @param where in the messages of problems
+     * @param where the place to name in messages
      * @throws ConfigurationException with every problem that does not depend on the mount
      */
     public static SettingSource parse(List<String> assignments, String where) throws ConfigurationException {
@@ -100,7 +100,7 @@ public final class LiveConfiguration {
     }
 
     /**
-     * Takes the settings that the file and the command line have now; changes by {@link #set} are undone.
+     * Applies the current settings of the file and the command line; changes by {@link #set} are undone.
      *
      * @throws RefusedException with every problem, or if another thread is reading the file; then nothing changes
      */
@@ -110,7 +110,7 @@ public final class LiveConfiguration {
                     + " if that takes long, its file system hangs");
         }
         try {
-            Configuration next = source.read(); // without the monitor
+            Configuration next = source.read(); // without holding the monitor
             synchronized (this) {
                 return change(next, mounted);
             }
@@ -131,7 +131,7 @@ public final class LiveConfiguration {
         }
     }
 
-    /** @param told settings that are not reported again if they only need a new mount */
+    /** @param told its settings are not reported again if they only need a new mount */
     @GuardedBy("this")
     private List<Change> change(Configuration next, Configuration told) {
         List<Change> changes = new ArrayList<>();
@@ -143,7 +143,7 @@ public final class LiveConfiguration {
                 changes.add(new Change(setting.key(), inForce.show(setting), next.show(setting), setting.isLive()));
             }
         }
-        apply.accept(next); // first: if it fails all the same, the settings shown are those that hold
+        apply.accept(next); // first: if it fails anyway, the settings shown are those in effect
         current = next;
         changes.forEach(change -> log.info(
                 "{}: {} is now {}{}",
@@ -154,12 +154,12 @@ public final class LiveConfiguration {
         return changes;
     }
 
-    /** A live setting's value now. */
+    /** A live setting's current value. */
     <T> T get(Setting<T> setting) {
         return current.get(setting);
     }
 
-    /** All settings, with the values that hold now. */
+    /** All settings, with the values in effect. */
     List<Shown> show() {
         Configuration now = current;
         List<Shown> shown = new ArrayList<>();

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The statistics of a mount now, from when this was made. Safe for use by any number of threads. */
+/** The current statistics of a mount; its time counts from the creation of this object. Thread-safe. */
 final class LiveStatistics implements Supplier<MountStatistics> {
     private final MountPlan plan;
     private final RunningMount running;

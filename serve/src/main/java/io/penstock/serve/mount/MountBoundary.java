@@ -13,7 +13,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where paths lead into mounts, and looks up nothing in them: one may hang, and the one that this process serves would
+ * Finds where paths lead into mounts. It looks up nothing in them: one may hang, and this process's own mount would
  * wait for itself.
  */
 public final class MountBoundary {
@@ -22,8 +22,8 @@ public final class MountBoundary {
     private MountBoundary() {}
 
     /**
-     * The same path, without symbolic links outside of these mounts. In them names stay as they are, but {@code ..} takes off the name
-     * before it.
+     * The same path, without symbolic links outside these mounts. Inside them names stay as they are, but {@code ..}
+     * removes the name before it.
      *
      * @param path absolute; need not exist
      * @param mountPoints without symbolic links
@@ -33,7 +33,7 @@ public final class MountBoundary {
     }
 
     /**
-     * The innermost of these mount points at or below which the path is.
+     * The innermost of these mount points that is the path or contains it.
      *
      * @param path {@linkplain #resolve resolved}
      */
@@ -42,7 +42,7 @@ public final class MountBoundary {
     }
 
     /**
-     * Whether a path leads into one of the mounts, by symbolic links too, even if it leads out again.
+     * Whether a path leads into one of the mounts, also through symbolic links, even if it leads out again.
      *
      * @param path absolute; need not exist
      * @param mountPoints without symbolic links
@@ -51,7 +51,7 @@ public final class MountBoundary {
         return way(path, mountPoints).stream().anyMatch(place -> isIn(place, mountPoints));
     }
 
-    /** The places that the path passes; it ends at the last. */
+    /** The places that the path passes through; the last one is its end. */
     private static List<Path> way(Path path, Collection<Path> mountPoints) {
         Deque<Path> ahead = new ArrayDeque<>();
         path.forEach(ahead::add);
@@ -79,7 +79,7 @@ public final class MountBoundary {
         return mountPoints.stream().anyMatch(path::startsWith);
     }
 
-    /** Null if it is no link, or missing. */
+    /** Null if it is missing, or is not a link. */
     private static @Nullable Path target(Path path) {
         try {
             return Files.readSymbolicLink(path);

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The interface to other commands of a mount that this process serves: its state file, and its control socket. */
+/** The interface of a mount that this process serves to other commands: its state file and its control socket. */
 public final class MountControl implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MountControl.class);
 
@@ -36,12 +36,12 @@ public final class MountControl implements AutoCloseable {
     private final CacheCommands cache;
     private final StateFile state;
 
-    /** Null if it cannot listen: the mount serves all the same. */
+    /** Null if it cannot listen; the mount serves anyway. */
     private final @Nullable ControlServer server;
 
     /**
      * @param logFile empty if the log goes to the terminal
-     * @param source has the settings again when they are reloaded
+     * @param source reads the settings again for a reload
      */
     public MountControl(
             MountPlan plan,
@@ -103,7 +103,7 @@ public final class MountControl implements AutoCloseable {
         return configuration.set(assignments);
     }
 
-    /** Begins a job that waits for the uploads of written files. */
+    /** Starts a job that waits for the uploads of written files. */
     private Object sync(JsonNode arguments) throws RefusedException {
         JsonNode timeout = arguments.path("timeout");
         SyncJob job = new SyncJob(
@@ -133,7 +133,7 @@ public final class MountControl implements AutoCloseable {
         return state;
     }
 
-    /** Reads the settings again, as SIGHUP asks: nobody would hear of a refusal because they are being read already. */
+    /** Reloads the settings on SIGHUP. Waits for a reload in progress, because nobody would see a refusal. */
     void reload() {
         try {
             var _ = configuration.reloadInTurn();
@@ -142,7 +142,7 @@ public final class MountControl implements AutoCloseable {
         }
     }
 
-    /** Begins to bring these paths into the cache. */
+    /** Starts to warm these paths. */
     void warm(List<String> paths, boolean pin) {
         try {
             cache.warm(paths, pin);

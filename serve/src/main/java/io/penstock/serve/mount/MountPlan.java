@@ -66,7 +66,7 @@ public record MountPlan(
 
     /** With credentials other than the configured ones. */
     public static MountPlan of(Target target, Path mountPoint, Configuration configuration, Credentials credentials) {
-        // A mount without writes needs no writeback cache, and gets passthrough.
+        // A read-only mount needs no writeback cache, and gets passthrough.
         boolean writebackCache =
                 configuration.get(WriteSettings.WRITEBACK_CACHE) && !configuration.get(Settings.READ_ONLY);
         boolean passesThrough =
@@ -121,7 +121,7 @@ public record MountPlan(
                 SharePlan.of(configuration));
     }
 
-    /** The cache folder, and that of staging if the mount writes. */
+    /** The cache folder, and the staging folder if the mount writes. */
     public static List<Path> folders(Configuration configuration) {
         Path cache = configuration.get(Settings.CACHE_DIR);
         return configuration.get(Settings.READ_ONLY)
@@ -129,7 +129,7 @@ public record MountPlan(
                 : List.of(cache, configuration.get(WriteSettings.STAGING));
     }
 
-    /** What to do about a folder above {@link #folders} that other users can replace: the end of a sentence. */
+    /** How to fix a folder above {@link #folders} that other users can replace: the end of a sentence. */
     public static String mend(ExposedFolder folder) {
         return folder.mend() + ", or set " + Settings.CACHE_DIR + " and " + WriteSettings.STAGING
                 + " to folders elsewhere";
@@ -140,7 +140,7 @@ public record MountPlan(
         return Namespace.of(s3.server().endpoint(), s3.bucket());
     }
 
-    /** The origin of the mount's names: names kept for the next mount are for one of the same origin. */
+    /** The origin of the mount's names. Names stored for the next mount are valid only if it has the same origin. */
     public String owner() {
         return owner(s3.server().endpoint(), target);
     }

@@ -10,14 +10,14 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A path below the root of a mount, as names of which some may be patterns. Immutable.
+ * A path below the root of a mount, as names. Some of them may be patterns. Immutable.
  *
- * @param literal how many of the names, from the first on, are none, whatever they look like
+ * @param literal how many of the first names are not patterns, even if they look like it
  */
 record PathPattern(List<String> names, int literal) {
     private static final String ALL_LEVELS = "**";
 
-    /** A path that names nothing in the mount, whatever is there. */
+    /** A path that cannot name anything in the mount. */
     static final class BadPathException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -50,12 +50,12 @@ record PathPattern(List<String> names, int literal) {
         return names.size();
     }
 
-    /** Whether this name is a pattern if nothing has it. */
+    /** Whether this name is a pattern, if no file has it. */
     boolean isPattern(int at) {
         return at >= literal && isGlob(names.get(at));
     }
 
-    /** Whether this name stands for any number of folders. */
+    /** Whether this name matches any number of folders. */
     boolean isAllLevels(int at) {
         return at >= literal && names.get(at).equals(ALL_LEVELS);
     }
@@ -65,7 +65,7 @@ record PathPattern(List<String> names, int literal) {
         return new PathPattern(names.subList(0, at + 1), Math.min(literal, at + 1));
     }
 
-    /** The path that goes on from a link of this name. */
+    /** The path behind a link with this name: the link's target, and the names after the link. */
     PathPattern replacing(int at, List<String> target) {
         List<String> rest = names.subList(at + 1, names.size());
         return new PathPattern(
@@ -76,7 +76,7 @@ record PathPattern(List<String> names, int literal) {
     /**
      * Whether it matches a path without links.
      *
-     * @param orAbove whether it may match a folder above instead
+     * @param orAbove whether it may match an ancestor instead
      */
     boolean matches(List<String> path, boolean orAbove) {
         return matches(0, path, orAbove);

@@ -18,24 +18,24 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The way along a user's path, from the root of the mount: through folders, through symbolic links, and to all that its
- * patterns match. Confined to a thread.
+ * Walks along a user's path from the root of the mount: through folders, through symbolic links, and to everything that
+ * its patterns match. Confined to one thread.
  */
 final class PathWalk {
-    /** Files that a pattern matches and that are visited together, so that the store is asked for many of them at once. */
+    /** The number of matching files that are visited together, so that requests for them run concurrently. */
     private static final int EXPECTED = 256;
 
-    /** Ends of links that are remembered, some 200 bytes of heap each. */
+    /** The number of link ends that are remembered, at some 200 bytes of heap each. */
     private static final int MOST_REACHED = 1 << 16;
 
     private final Tree tree;
     private final SymbolicLinks links;
     private final End end;
 
-    /** Keys to which links led that patterns have found: with the names after the link, and without a slash at the end. */
+    /** Keys that links found by patterns led to, including the names after the link, without a trailing slash. */
     private final Set<String> reached = new HashSet<>();
 
-    /** Gets what the path leads to. */
+    /** Receives what the path leads to. */
     interface End {
         /** @param answer a file */
         void file(Directory parent, String name, Answer answer) throws IOException, InterruptedException;
@@ -47,23 +47,23 @@ final class PathWalk {
         void problem(String path, String why);
     }
 
-    /** Tells whether an entry of a folder is visited without the link that leads to the folder. */
+    /** Decides whether a folder's entry is also visited without the link that leads to the folder. */
     @FunctionalInterface
     interface Elsewhere {
         boolean visits(Directory folder, String name, Answer node);
     }
 
     /**
-     * @param fromLink how many of the names, from the first on, come from the link
+     * @param fromLink how many of the first names come from the link
      * @param followed how many links have led to it
-     * @param link the last that was given or found; those that it leads through are not
+     * @param link the last link that was given or found; links that it leads through do not count
      */
     private record Route(PathPattern names, int fromLink, int followed, Link link) {}
 
     /**
-     * @param path as the user has given it, or would
-     * @param isMeant whether it was named or is what a pattern matches; if not, a pattern has found it on its way, and
-     *     passes over one that leads to nothing in the mount, as over a file
+     * @param path as the user gave it, or would
+     * @param isMeant whether it was named, or a whole pattern matches it; if not, a pattern found it on its way, and
+     *     skips it like a file if it leads to nothing in the mount
      * @param pattern the way to it, if that has a pattern
      */
     private record Link(String path, boolean isMeant, Optional<PathPattern> pattern) {
@@ -83,9 +83,9 @@ final class PathWalk {
     }
 
     /**
-     * Goes on with the names from this one on, below the directory.
+     * Continues below the directory with the names from this one on.
      *
-     * @param path of the directory, as the user has given it, or would
+     * @param path the directory's path, as the user gave it, or would
      */
     private boolean from(Route route, Directory directory, String path, int at)
             throws BadPathException, ObjectStoreException, IOException, InterruptedException {
@@ -97,7 +97,7 @@ final class PathWalk {
             return true;
         }
         String name = route.names.names().get(at);
-        if (name.equals(SymbolicLinks.PARENT)) { // of a link's target: no user's path has it
+        if (name.equals(SymbolicLinks.PARENT)) { // from a link's target: users' paths do not have it
             String rest = String.join("/", route.names.names().subList(at, route.fromLink));
             return follow(route, route.link, links.lead(directory, rest), route.fromLink - 1);
         } else if (route.names.isAllLevels(at)) {
@@ -212,8 +212,8 @@ final class PathWalk {
     }
 
     /**
-     * Whether the pattern that has found a link goes to the link's end without it too, or has been there by another link.
-     * Hence a file counts once.
+     * Whether the pattern that found a link also reaches the link's end without it, or has been there through another
+     * link. So a file counts once.
      */
     private boolean isVisitedElsewhere(Route route) {
         List<String> names = route.names.names();
@@ -226,12 +226,12 @@ final class PathWalk {
                 .isPresent();
     }
 
-    /** Of more links than are remembered, ends may be visited again: their files count twice. */
+    /** With more links than are remembered, ends may be visited again: their files count twice. */
     private boolean isReached(String key) {
         return reached.size() < MOST_REACHED ? !reached.add(key) : reached.contains(key);
     }
 
-    /** Whether the pattern that has found the link to a folder matches what is below the folder without it too. */
+    /** Whether the pattern that found the link to a folder also matches the folder's content without the link. */
     private boolean isMatchedWithoutLink(Route route, String key) {
         return route.fromLink == route.names.size()
                 && route.link
@@ -260,10 +260,10 @@ final class PathWalk {
                 throws BadPathException, ObjectStoreException, IOException, InterruptedException;
     }
 
-    /** True if one of the directory's entries has returned true. */
+    /** Visits the directory's entries; true if any visit returned true. */
     static boolean each(Tree tree, Directory directory, Entry entry)
             throws BadPathException, ObjectStoreException, IOException, InterruptedException {
-        // In this order: a file committed in between is in the listing, or was shown before.
+        // In this order: a file that is committed between the two is in the listing, or was shown before.
         Map<String, Answer> shown = Map.copyOf(tree.overlaid(directory));
         boolean any = false;
         for (Map.Entry<String, Answer> each : shown.entrySet()) {
@@ -275,7 +275,7 @@ final class PathWalk {
             checkInterrupt();
             Listing.Entry listed = listing.get(index);
             if (listed == null && listing.hasDropped(index)) {
-                listing = tree.list(directory); // another, in which it is at the same place
+                listing = tree.list(directory); // another listing, with the entry at the same index
                 continue;
             }
             if (listed != null && !shown.containsKey(listed.name())) {
@@ -286,7 +286,7 @@ final class PathWalk {
         return any;
     }
 
-    /** Names that are known are visited without a wait that an interrupt would end. */
+    /** Visiting known names never blocks, so an interrupt would not end it. */
     private static void checkInterrupt() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();

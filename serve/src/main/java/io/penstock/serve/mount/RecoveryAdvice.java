@@ -12,19 +12,19 @@ import java.util.stream.Stream;
 
 /** The command that shows a mount's written files that could not be uploaded. */
 final class RecoveryAdvice {
-    /** Always named: their defaults depend on the user who runs the command. */
+    /** Always included: their defaults depend on the user who runs the command. */
     private static final List<Setting<?>> FOLDERS = List.of(Settings.CACHE_DIR, WriteSettings.STAGING);
 
     private RecoveryAdvice() {}
 
-    /** With the settings of the mount, and with its configuration file if any come from one; for a shell. */
+    /** For a shell, with the mount's settings, and with its configuration file if any of them come from one. */
     static String command(Target target, Configuration configuration) {
         Stream<String> options = Stream.concat(FOLDERS.stream(), Settings.ALL.stream())
                 .flatMap(setting -> switch (configuration.origin(setting)) {
                     case Origin.Line line ->
                         Stream.of("--config " + ShellWord.of(line.file().toString()));
                     case Origin.Default _ when !FOLDERS.contains(setting) -> Stream.empty();
-                    // Beside a file too, which may be valid only with what else was given.
+                    // Also in addition to a file, which may be valid only with these settings.
                     case Origin.Default _, Origin.Option _, Origin.MountOption _, Origin.Variable _, Origin.Profile _ ->
                         Stream.of(setting.optionName()
                                 + (setting.type().isFlag() ? "=" : " ")

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out how much of files is in the cache. */
+/** Finds out how much of each file is in the cache. */
 final class ResidencyJob extends Job {
     private final Contents contents;
     private final FileSelection files;

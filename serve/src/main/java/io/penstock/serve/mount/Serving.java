@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * The life of a serving process.
  *
  * <pre>
- *   checks ──▶ mounted: serves, and the launcher is told ──▶ waits ──▶ unmounted ──▶ backlog uploaded, process ends
- *      │                                                      │ SIGTERM, Ctrl-C: unmounts, if busy detaches; hurries
+ *   checks ──▶ mounted: notifies the launcher, serves ──▶ unmounted ──▶ backlog uploaded, process ends
+ *      │                                         │ SIGTERM, Ctrl-C: unmounts, detaches if busy; hurries
  *      └─ refused: nothing is left
  * </pre>
  *
@@ -73,7 +73,7 @@ public final class Serving {
     private final StartTimes times = new StartTimes();
 
     /**
-     * @param source has the settings, and is asked again when they are reloaded
+     * @param source reads the settings, and reads them again for a reload
      * @param verbose whether to tell the user that it is mounted
      * @throws ConfigurationException with every problem of the settings
      */
@@ -87,7 +87,7 @@ public final class Serving {
         times.done("JVM and configuration");
     }
 
-    /** Mounts, reports that, and serves until it is unmounted. */
+    /** Mounts, reports that, and serves until unmounted. */
     public void run() throws MountException, RefusedException, InterruptedException {
         try {
             mountAndServe();
@@ -111,7 +111,7 @@ public final class Serving {
             System.out.println(found);
         });
         forgetEnded();
-        // Closed in the opposite order: a process that is told to end waits until the bucket is closed.
+        // Closed in reverse order: a process that must exit waits until the bucket is closed.
         try (StopSignal stop = new StopSignal();
                 Metrics metrics = Metrics.open(configuration);
                 AccessLog access = openAccessLog();
@@ -126,7 +126,7 @@ public final class Serving {
         }
     }
 
-    /** Of mounts that were killed, and of those with failed uploads that no penstock umount has waited for. */
+    /** Removes the state of killed mounts, and of those with failed uploads that no penstock umount has waited for. */
     private static void forgetEnded() {
         try {
             RunningMount.forgetEnded(Host.current(), MountTable.read().entries());
@@ -215,7 +215,7 @@ public final class Serving {
         try {
             return BucketMount.open(plan, times, access);
         } catch (ObjectStoreException e) {
-            // The file of certificates only where they are the fault.
+            // Names the certificates' file only if certificates are the problem.
             boolean ofCertificates = String.valueOf(e.getMessage()).contains(Settings.CA_FILE.key());
             throw refused(
                     e.getMessage(),
@@ -225,13 +225,13 @@ public final class Serving {
         } catch (IndexException e) {
             throw refused(e.getMessage(), List.of(Settings.INDEX));
         } catch (ClosedByInterruptException e) {
-            throw new InterruptedException(); // by StopSignal, while a folder was opened
+            throw new InterruptedException(); // by StopSignal, while a folder was being opened
         } catch (IOException e) {
             throw refused(reason(e), List.of(Settings.CACHE_DIR, WriteSettings.STAGING));
         }
     }
 
-    /** A full disk is told of by its folder and setting: the exception does not have them. */
+    /** Names the folder and the setting of a full disk: the exception lacks them. */
     private String reason(IOException e) {
         String why = String.valueOf(e.getMessage());
         if (!why.contains("No space left on device")) {
@@ -270,7 +270,7 @@ public final class Serving {
             RunningMount running = control.running();
             StateFile state = control.state();
             state.update(now -> now.withBacklog("", bucket.failed(), false).withCacheFault(bucket.cacheFault()));
-            if (Launcher.waits()) { // else SIGHUP says that the terminal has gone, and ends it
+            if (Launcher.waits()) { // otherwise the terminal is gone, and SIGHUP ends the process
                 HangupSignal.runs(control::reload);
             }
             metrics.publish(control.statistics());
@@ -288,7 +288,7 @@ public final class Serving {
             }
             mount.awaitUnmounted();
             state.update(
-                    now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for it for seconds only
+                    now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for this only for seconds
             CacheStatistics cache = bucket.cacheStatistics();
             log.info(
                     "{} is unmounted from {}; read from memory: {}, from the cache's disk: {}, from the store or in"
@@ -375,7 +375,7 @@ public final class Serving {
         }
     }
 
-    /** Files inside the mount point would be hidden, or would be read through the mount that they serve. */
+    /** Files inside the mount point would be hidden, or read through the mount that they serve. */
     private void checkOutside(Setting<Path> setting) throws RefusedException, MountException {
         checkOutside(setting, configuration.get(setting));
     }

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a mount shares its cache.
  *
- * @param listen not looked up yet
+ * @param listen not resolved yet
  * @param certificates null if it shares without any
- * @param bandwidth bytes a second each way; 0 for no limit
+ * @param bandwidth bytes per second in each direction; 0 for no limit
  */
 record SharePlan(
         Peers peers, InetSocketAddress listen, @Nullable Certificates certificates, long bandwidth) {
-    /** Files in PEM: of the authority, of this node, and of its private key; and what encrypts by them. */
+    /** PEM files of the authority, of this node and of its private key; and the engine that encrypts with them. */
     record Certificates(Path authority, Path own, Path key, TlsEngine engine) {}
 
     /** Null if the mount shares nothing. */

@@ -23,9 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mount's part in a cache group. It joins on a thread of its own once the mount can be used, and whatever goes wrong leaves
- * the mount as it would be alone. No other class of the mount names a type of the group: where nothing is shared, none is
- * loaded. Safe for use by any number of threads.
+ * A mount's membership in a cache group. It joins on its own thread once the mount can be used. After a failure, the
+ * mount works as it would alone. Where nothing is shared, no class of the group is loaded. Thread-safe.
  *
  * <pre>
  *   Joining ──▶ Joined
@@ -48,7 +47,7 @@ final class Sharing implements AutoCloseable {
     /** Joins the group once. */
     @FunctionalInterface
     interface Attempt {
-        /** @throws ShareException if this node cannot be part of it now */
+        /** @throws ShareException if this node cannot join now */
         ShareGroup join() throws ShareException;
     }
 
@@ -62,7 +61,7 @@ final class Sharing implements AutoCloseable {
 
     private volatile long bandwidth;
 
-    /** Begins to join. */
+    /** Starts to join. */
     Sharing(MountPlan mount, SharePlan plan, S3ObjectStore store, PageFetcher fetcher) {
         this(plan, () -> ShareGroup.start(config(mount, plan, store), fetcher, store.proof()));
     }
@@ -74,7 +73,7 @@ final class Sharing implements AutoCloseable {
         joining.start();
     }
 
-    /** A fault of the plan, found before anything is mounted, with the setting's name; null if there is none. */
+    /** A fault of the plan that shows before anything is mounted, with the setting's name; null if there is none. */
     static @Nullable String objection(SharePlan plan) {
         try {
             TlsFiles tls = tls(plan);
@@ -95,10 +94,10 @@ final class Sharing implements AutoCloseable {
     private void join() {
         try {
             while (!tryToJoin() && !closing.await(PAUSE.toSeconds(), TimeUnit.SECONDS)) {
-                // once more
+                // try again
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // by close()
+            Thread.currentThread().interrupt(); // from close()
         }
     }
 
@@ -106,7 +105,7 @@ final class Sharing implements AutoCloseable {
         try {
             ShareGroup group = attempt.join();
             state = new State.Joined(group);
-            group.limit(bandwidth); // it may have changed while the group was joined
+            group.limit(bandwidth); // it may have changed while joining
             log.info("This node shares its cache at {}", address());
             return true;
         } catch (ShareException | RuntimeException e) {
@@ -137,7 +136,7 @@ final class Sharing implements AutoCloseable {
                 mount.cache().directory().resolve("share-id"),
                 tls(plan),
                 plan.bandwidth(),
-                mount.owner()); // nodes that mount different parts of a bucket are different groups
+                mount.owner()); // nodes that mount different parts of a bucket form different groups
     }
 
     private String address() {
@@ -150,7 +149,7 @@ final class Sharing implements AutoCloseable {
         return state instanceof State.Joined(ShareGroup group) ? group : null;
     }
 
-    /** @param bytesPerSecond each way; 0 for no limit */
+    /** @param bytesPerSecond in each direction; 0 for no limit */
     void limit(long bytesPerSecond) {
         bandwidth = bytesPerSecond;
         ShareGroup group = group();
@@ -198,7 +197,7 @@ final class Sharing implements AutoCloseable {
     /** Leaves the group. */
     @Override
     public void close() {
-        closing.countDown(); // what joins may forget an interrupt
+        closing.countDown(); // code that joins may swallow an interrupt
         joining.interrupt();
         boolean interrupted = false;
         while (joining.isAlive()) {

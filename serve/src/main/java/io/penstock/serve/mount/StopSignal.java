@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles SIGTERM, Ctrl-C and, in the foreground, SIGHUP: they unmount, and the process ends when this is closed. A busy mount
- * is detached: it stays for programs that have files open, but they get errors, because the process ends. A mount in the making
- * is abandoned, or unmounted as soon as it exists: no mount is ever left without its process.
+ * Handles SIGTERM, Ctrl-C and, in the foreground, SIGHUP: they unmount, and the process exits when this is closed. A
+ * busy mount is detached: programs that have files open keep it, but get errors, because the process exits. A mount in
+ * progress is abandoned, or unmounted as soon as it exists. No mount is ever left without its process.
  */
 public final class StopSignal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StopSignal.class);
@@ -24,10 +24,10 @@ public final class StopSignal implements AutoCloseable {
     /** How long the last requests and the cache's last writes may take. */
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(30);
 
-    /** How long the users of a detached mount have to leave it. */
+    /** How long programs have to leave a detached mount. */
     private static final Duration DETACHED_PATIENCE = Duration.ofSeconds(2);
 
-    /** The thread that makes the mount. */
+    /** The thread that mounts. */
     private final Thread starting = Thread.currentThread();
 
     private final AtomicReference<@Nullable Mount> mount = new AtomicReference<>();
@@ -50,8 +50,8 @@ public final class StopSignal implements AutoCloseable {
     /**
      * Sets the mount that a signal unmounts from now on.
      *
-     * @param hurry run first: later waits must not take long any more
-     * @param leave run last, if the process ends before everything is closed
+     * @param hurry runs first: later waits must not take long any more
+     * @param leave runs last, if the process exits before everything is closed
      */
     public void unmounts(Mount target, Runnable hurry, Runnable leave) {
         hurries.set(hurry);
@@ -60,7 +60,7 @@ public final class StopSignal implements AutoCloseable {
         settled.countDown();
     }
 
-    /** Whether a signal has come: it is the reason of later failures. */
+    /** Whether a signal has arrived, which explains later failures. */
     public boolean isStopping() {
         return stopping;
     }
@@ -72,7 +72,7 @@ public final class StopSignal implements AutoCloseable {
         closed.countDown();
     }
 
-    /** Runs when the JVM has been told to end, and ends with it; also at an ordinary exit. */
+    /** The JVM's shutdown hook: runs on a signal and at an ordinary exit. The JVM exits after it. */
     private void stop() {
         stopping = true;
         if (settled.getCount() > 0) {

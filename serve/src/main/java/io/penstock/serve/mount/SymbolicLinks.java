@@ -17,22 +17,22 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Follows the symbolic links of a mount on the way of a user's path, as the kernel does for programs: path_resolution(7). Safe
- * for use by any number of threads.
+ * Follows the symbolic links of a mount along a user's path, as the kernel does for programs: path_resolution(7).
+ * Thread-safe.
  *
- * @param root of the mount
+ * @param root the root of the mount
  * @param mountPoint without symbolic links
  */
 record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
-    /** On one path: the kernel's MAXSYMLINKS. */
+    /** The maximum number of links on one path: the kernel's MAXSYMLINKS. */
     static final int MOST = 40;
 
     static final String PARENT = "..";
 
     /**
-     * The target of a symbolic link; empty if this is none, or if the store withholds what it is. May ask the store.
+     * The target of a symbolic link; empty if this is none, or if the store withholds it. May send a request.
      *
-     * @param parent where this is
+     * @param parent the directory that contains it
      */
     Optional<String> target(Directory parent, Answer answer) throws ObjectStoreException, InterruptedException {
         if (!mayBeLink(answer) || !(answer instanceof FileEntry file)) {
@@ -48,9 +48,9 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     }
 
     /**
-     * Has the store asked for the targets of these, for calls of {@link #target} that come next: they fail as it has failed.
+     * Requests the targets of these for the next calls of {@link #target}, which fail as these requests did.
      *
-     * @param parent where they are
+     * @param parent the directory that contains them
      */
     void expect(Directory parent, Collection<Answer> answers) throws InterruptedException {
         List<Node> asked = answers.stream()
@@ -61,7 +61,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
             try {
                 kept.expect(parent, asked);
             } catch (ObjectStoreException _) {
-                // of the parent's marker, which target asks for again
+                // from the parent's marker, which target requests again
             }
         }
     }
@@ -73,10 +73,10 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
     }
 
     /**
-     * The absolute path that a link leads to, as names. Outside of the mount it is without links and {@code ..}; in the mount it
-     * may have both, but does not begin with {@code ..}.
+     * The absolute path that a link leads to, as names. Outside the mount it has no links and no {@code ..}. In the
+     * mount it may have both, but does not begin with {@code ..}.
      *
-     * @param parent of the link
+     * @param parent the link's directory
      */
     List<String> lead(Directory parent, String target) {
         String below = parent.prefix().substring(root.prefix().length());
@@ -85,7 +85,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
 
     /**
      * @param from without links and {@code ..}
-     * @param followed how many links have led to it
+     * @param followed how many links were followed so far
      */
     private List<String> resolve(List<String> from, List<String> ahead, int followed) {
         if (ahead.isEmpty() || (below(from).isPresent() && !ahead.getFirst().equals(PARENT))) {
@@ -105,7 +105,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
                         followed + 1);
     }
 
-    /** The target of a link outside of the mount; empty if this is none, which nothing on the way to the mount point is. */
+    /** The target of a link outside the mount; empty if it is none. Nothing on the way to the mount point is one. */
     private Optional<String> outerTarget(List<String> names) {
         try {
             Path path = Path.of(absolute(names));
@@ -117,7 +117,7 @@ record SymbolicLinks(KeptAttributes kept, Directory root, Path mountPoint) {
         }
     }
 
-    /** The names from the root of the mount on; empty if the absolute path is outside of the mount. */
+    /** The names below the mount point; empty if the absolute path is outside the mount. */
     Optional<List<String>> below(List<String> path) {
         List<String> mount = names(mountPoint.toString());
         return path.size() >= mount.size() && path.subList(0, mount.size()).equals(mount)

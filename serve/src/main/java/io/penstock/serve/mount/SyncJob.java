@@ -17,7 +17,7 @@ final class SyncJob extends Job {
     private final int failedBefore;
     private final String recovery;
 
-    /** Confined to the thread that does it. */
+    /** Confined to the job's thread. */
     private final List<AwaitedFile> left;
 
     private final UnaryOperator<String> shown;
@@ -25,10 +25,10 @@ final class SyncJob extends Job {
     private volatile long sent;
 
     /**
-     * @param failedBefore files that could not be uploaded before
-     * @param recovery the command that shows them
-     * @param files closed or fsynced by now and not in the bucket
-     * @param shown the path of a key, for users
+     * @param failedBefore the number of files that could not be uploaded before
+     * @param recovery the command that lists them
+     * @param files those that have been closed or fsynced and are not in the bucket
+     * @param shown maps a key to a path for users
      * @param timeout after which files that are not in the bucket count as failed; null for never
      */
     SyncJob(
@@ -74,7 +74,7 @@ final class SyncJob extends Job {
         sent = all;
     }
 
-    /** Takes out the files that are done. @return the bytes that the rest has to send */
+    /** Removes the files that are done. @return the bytes left to send */
     private long look() {
         long bytes = 0;
         for (Iterator<AwaitedFile> each = left.iterator(); each.hasNext(); ) {

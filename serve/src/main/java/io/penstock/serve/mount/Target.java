@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * @param prefix empty for the whole bucket, else ends in a slash
  */
 public record Target(String bucket, String prefix) {
-    /** Wider than AWS's present rule, because S3-compatible servers and old buckets are wider. */
+    /** Wider than AWS's present rule, because S3-compatible servers and old buckets allow more. */
     private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{1,254}");
 
     private static final Pattern ODD = Pattern.compile("[^A-Za-z0-9._-]");
@@ -56,7 +56,7 @@ public record Target(String bucket, String prefix) {
         return new ConfigurationException(List.of(problem));
     }
 
-    /** As in mount tables, without the slash at the end. */
+    /** As in mount tables, without the trailing slash. */
     public String source() {
         return prefix.isEmpty() ? "s3://" + bucket : "s3://" + bucket + "/" + prefix.substring(0, prefix.length() - 1);
     }

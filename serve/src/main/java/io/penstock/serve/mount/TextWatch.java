@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Reports the progress of the listing of the whole bucket until it is closed. */
+/** Reports changes of a text about the mount until it is closed. */
 final class TextWatch implements AutoCloseable {
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(1);
 

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class WarmJob extends Job {
     private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
 
-    /** Problems of files that are not brought. */
+    /** Problems of files that are not fetched. */
     static final String CHANGED = "the bucket has another version since it was listed; warm it again";
 
     static final String GONE = "it is not in the bucket any more";
@@ -33,8 +33,8 @@ final class WarmJob extends Job {
     private volatile @Nullable Warmup warmup;
 
     /**
-     * @param bandwidth most bytes a second; 0 for no limit
-     * @param pinUntil milliseconds since 1970, or {@link Pins#UNTIL_UNPINNED}; null if it is not to be pinned
+     * @param bandwidth the maximum in bytes per second; 0 for no limit
+     * @param pinUntil milliseconds since 1970, or {@link Pins#UNTIL_UNPINNED}; null for no pin
      */
     record Options(long bandwidth, @Nullable Long pinUntil) {}
 
@@ -112,13 +112,13 @@ final class WarmJob extends Job {
             return false;
         }
         if (isNew) {
-            // A small file may lie among others that are not pinned, and all of them would be held.
+            // A small file may share a pack with files that are not pinned, and all of them would be retained.
             contents.cache().storeAgain(contents.namespace(), version);
         }
         return true;
     }
 
-    /** A missing file is not pinned. */
+    /** Removes the pin, because a missing file is not pinned. */
     private void unpin(ObjectVersion version) {
         if (options.pinUntil() == null) {
             return;
@@ -155,19 +155,19 @@ final class WarmJob extends Job {
         public void problem(String path, String why) {}
     }
 
-    /** Links have none, nor have empty files: nothing of them can be cached. */
+    /** Links and empty files have none: there is nothing to cache. */
     static boolean hasBytes(ObjectVersion version) {
         return version.size() > 0;
     }
 
-    /** Versions that are not pinned yet: none beyond what the heap has room for, and one that shows that they are too many. */
+    /** Versions that are not pinned yet: as many as the heap has room for, plus one if there are too many. */
     static final class ToPin {
         private final long most;
 
         /** Without duplicates: paths may overlap. */
         private final Set<ObjectVersion> versions = new HashSet<>();
 
-        /** On disk. */
+        /** Their size on disk. */
         private long bytes;
 
         ToPin(long most) {
@@ -200,7 +200,7 @@ final class WarmJob extends Job {
         try {
             var _ = count();
         } catch (RefusedException | ObjectStoreException | IOException e) {
-            log.debug("The files to warm are not counted", e); // the job itself finds the same
+            log.debug("The files to warm are not counted", e); // the job itself fails the same way
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -256,7 +256,7 @@ final class WarmJob extends Job {
                 : "there is no room for it in cache.size";
     }
 
-    /** Looks the name up anew, so that the next job finds its present object. Null if that fails. */
+    /** Looks the name up again, so that the next job finds its current object. Null if that fails. */
     static @Nullable Answer forget(Contents contents, ObjectVersion version) {
         Place place = contents.tree().place(version.key());
         if (place == null) {

@@ -33,11 +33,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says where a file's bytes are and how it is read. A name that is not known here is looked up, for a moment only. */
+/** Reports where a file's bytes are and how it is read. An unknown name is looked up, with a short timeout. */
 record WhyAnswer(Contents contents, Path mountPoint) {
     private static final Logger log = LoggerFactory.getLogger(WhyAnswer.class);
 
-    /** The longest wait for the store's response. */
+    /** The timeout for the store's response. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final int MOST_RANGES = 100;
@@ -48,7 +48,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         /** @param answer a file */
         record File(Directory parent, String name, Answer answer) implements Found {}
 
-        /** Why it is no file. */
+        /** Why it is not a file. */
         record Other(String why) implements Found {}
     }
 
@@ -82,7 +82,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 found.complete(new Found.Other(link + ": " + why));
             }
         });
-        // A platform thread: a link may lead through another file system that hangs, and a carrier would hang with it.
+        // A platform thread: a link may lead through another file system that hangs, which would block a carrier.
         Thread thread = Thread.ofPlatform().daemon().name("why").start(() -> {
             try {
                 if (!walk.along(new PathPattern(names, names.size()))) {
@@ -155,7 +155,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                 lastReads(reads.lastReads()));
     }
 
-    /** The runs that a read in order fetches: also pages of which some sectors are here. None touches the next. */
+    /** The runs that a sequential read fetches, including partly cached pages. Adjacent runs are merged. */
     private static List<Run> missing(Residency residency) {
         List<Run> missing = new ArrayList<>();
         for (Run run : residency.runs()) {
@@ -169,7 +169,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         return missing;
     }
 
-    /** When a pin ends, in whole seconds; null if there is none, or if it lasts until it is taken off. */
+    /** When a pin ends, in whole seconds; null if there is none, or if it lasts until it is removed. */
     static @Nullable String end(OptionalLong pinnedUntil) {
         return pinnedUntil.isEmpty() || pinnedUntil.getAsLong() == Pins.UNTIL_UNPINNED
                 ? null

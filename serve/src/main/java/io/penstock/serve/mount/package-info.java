@@ -1,4 +1,4 @@
-/** A bucket that is served: its settings become the modules' configurations, and the modules are put together. */
+/** A mounted bucket: turns its settings into the modules' configurations, and assembles the modules. */
 @NullMarked
 package io.penstock.serve.mount;
 

@@ -27,10 +27,10 @@ import java.util.stream.Stream;
 
 /**
  * The state that a serving process leaves in the runtime folder for other commands: one small file for each process,
- * named by its number and removed at its end; where files could not be uploaded, once penstock umount has read that.
+ * named by its PID. It is removed when the process ends or, after failed uploads, once penstock umount has read it.
  *
  * @param pid the serving process
- * @param started when that process started, in the kernel's ticks since the boot
+ * @param started when that process started, in kernel ticks since boot
  * @param binding the binding that serves it, and the reason
  * @param description the features negotiated with the kernel
  * @param recovery the command that shows its files that could not be uploaded
@@ -38,11 +38,11 @@ import java.util.stream.Stream;
  * @param accessLog the file of log.access; empty if there is none
  * @param backlog closed files that are not uploaded yet, in words; empty if there are none
  * @param filesToUpload the same as a number
- * @param bytesToUpload their bytes that are not uploaded
- * @param failed written files that could not be uploaded, by earlier mounts too: their content waits for penstock recover
+ * @param bytesToUpload the bytes of them that are not uploaded
+ * @param failed the number of written files that wait for penstock recover, including those of earlier mounts
  * @param names the progress of the listing of the whole bucket, in words; empty if there is none
- * @param cacheFault why nothing is cached, in words; empty if data is
- * @param unmounted whether the process only uploads now
+ * @param cacheFault why nothing is cached, in words; empty if data is cached
+ * @param unmounted whether the process is unmounted and only uploads
  */
 public record RunningMount(
         String source,
@@ -115,7 +115,7 @@ public record RunningMount(
         return with(left, filesToUpload, bytesToUpload, failedFiles, names, cacheFault, isUnmounted);
     }
 
-    /** The numbers of {@link #withBacklog}. */
+    /** Sets the numbers of {@link #withBacklog}. */
     public RunningMount withNumbers(long files, long bytes) {
         return with(backlog, files, bytes, failed, names, cacheFault, unmounted);
     }
@@ -178,7 +178,7 @@ public record RunningMount(
         properties.setProperty(UNMOUNTED, Boolean.toString(unmounted));
         Path folder = RuntimeFolder.open(host);
         Path next = next(folder);
-        Files.deleteIfExists(next); // left by a killed process with this number
+        Files.deleteIfExists(next); // left by a killed process with this PID
         try (Writer writer = Files.newBufferedWriter(next, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             properties.store(writer, null);
         }
@@ -188,12 +188,12 @@ public record RunningMount(
         Files.move(next, file(folder), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** The file's present contents; empty if the file is gone. */
+    /** The file's current contents; empty if the file is gone. */
     public Optional<RunningMount> now(Host host) {
         return load(file(host.runtimeFolder()));
     }
 
-    /** Removes the state, and what a killed process has left beside it. */
+    /** Removes the state file, and what a killed process left next to it. */
     public void delete(Host host) throws IOException {
         Files.deleteIfExists(file(host.runtimeFolder()));
         Files.deleteIfExists(next(host.runtimeFolder()));
@@ -201,15 +201,15 @@ public record RunningMount(
     }
 
     /**
-     * Whether the process still serves: it exists, is not another process with the same number, and is no zombie, which
-     * in a container may stay long after its end. Ticks since the boot do not change when the clock is set.
+     * Whether the process still serves: it exists, is not another process with the same PID, and is not a zombie, which
+     * in a container may remain long after its end. Ticks since boot do not change when the clock is set.
      */
     public boolean isAlive() {
         List<String> stat = stat(pid);
         return !stat.isEmpty() && !stat.getFirst().equals("Z") && started == start(stat);
     }
 
-    /** Whether a signal, such as SIGSTOP, or a debugger has stopped the process: nothing that it serves goes on. */
+    /** Whether a signal such as SIGSTOP or a debugger has stopped the process: it serves nothing. */
     public boolean isStopped() {
         List<String> stat = stat(pid);
         return isAlive() && (stat.getFirst().equals("T") || stat.getFirst().equals("t"));
@@ -234,7 +234,7 @@ public record RunningMount(
         }
     }
 
-    /** Where Penstock has mounted something, whoever did so. */
+    /** The mount points of all Penstock mounts, of any user. */
     public static List<Path> mountPoints(List<MountTable.Entry> table) {
         return table.stream()
                 .filter(RunningMount::isPenstock)
@@ -243,12 +243,12 @@ public record RunningMount(
                 .toList();
     }
 
-    /** Whether a line of the mount table is a mount of Penstock. */
+    /** Whether a line of the mount table is a Penstock mount. */
     public static boolean isPenstock(MountTable.Entry entry) {
         return entry.type().startsWith("fuse") && entry.source().startsWith("s3://");
     }
 
-    /** All states that this user may see, by mount point, those of dead processes included. */
+    /** All states that this user may see, in order of mount point, including those of dead processes. */
     public static List<RunningMount> list(Host host) throws IOException {
         List<RunningMount> found = new ArrayList<>();
         for (Path folder : new LinkedHashSet<>(List.of(host.runtimeFolder(), RuntimeFolder.OF_ROOT))) {
@@ -266,8 +266,8 @@ public record RunningMount(
     }
 
     /**
-     * The living process that mounted there last: among those that still serve, or among those that only upload, of
-     * which a mount point may have had several.
+     * The live process that mounted there last: among those that still serve, or among those that only upload. A mount
+     * point may have several of the latter.
      */
     public static Optional<RunningMount> newest(List<RunningMount> running, Path mountPoint, boolean unmounted) {
         return running.stream()
@@ -286,7 +286,7 @@ public record RunningMount(
         }
     }
 
-    /** Empty if the file cannot be read: its process may end, and remove it, between the listing and the reading. */
+    /** Empty if the file cannot be read: its process may end and remove it after the listing. */
     private static Optional<RunningMount> load(Path file) {
         try {
             Properties properties = new Properties();
@@ -318,7 +318,7 @@ public record RunningMount(
         }
     }
 
-    /** Where the process serves commands of its user and of root. */
+    /** The socket on which the process serves commands of its user and of root. */
     public Path socket(Host host) {
         return socket(host.runtimeFolder());
     }
@@ -340,7 +340,7 @@ public record RunningMount(
         return folder.resolve(pid + SUFFIX);
     }
 
-    /** Where {@link #save} writes first. */
+    /** Where {@link #save} writes before the rename. */
     private Path next(Path folder) {
         return folder.resolve(pid + SUFFIX + ".next");
     }

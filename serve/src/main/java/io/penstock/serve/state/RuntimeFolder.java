@@ -13,11 +13,11 @@ import java.util.Collections;
 import java.util.Set;
 
 /**
- * The folder of the states of a user's running mounts. Other users may make a folder of that name first, with links in
- * it or with false files. So a folder that others could have filled is neither read nor written.
+ * The folder of the states of a user's running mounts. Another user may create a folder with this name first, with
+ * links or false files in it. So a folder that others could have filled is neither read nor written.
  */
 final class RuntimeFolder {
-    /** The folder in which every user finds the mounts of root. */
+    /** Root's folder, in which every user finds root's mounts. */
     static final Path OF_ROOT = Path.of("/run/penstock");
 
     private static final Set<PosixFilePermission> WRITABLE_BY_OTHERS =
@@ -26,9 +26,9 @@ final class RuntimeFolder {
     private RuntimeFolder() {}
 
     /**
-     * The folder of this user, made if it is missing: 0700, or 0755 for root, whose mounts all users may see.
+     * This user's folder, created if it is missing: 0700, or 0755 for root, whose mounts all users may see.
      *
-     * @throws IOException if it cannot be made, belongs to another user, or is writable for others
+     * @throws IOException if it cannot be created, belongs to another user, or is writable by others
      */
     static Path open(Host host) throws IOException {
         Path folder = host.runtimeFolder();
@@ -38,7 +38,7 @@ final class RuntimeFolder {
         }
         try {
             Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(mode));
-            Files.setPosixFilePermissions(folder, mode); // whatever the umask
+            Files.setPosixFilePermissions(folder, mode); // regardless of the umask
         } catch (FileAlreadyExistsException e) {
             if (!isTrusted(folder, host)) {
                 throw new IOException(
@@ -50,7 +50,7 @@ final class RuntimeFolder {
         return folder;
     }
 
-    /** Whether it is a folder, not a link, that belongs to this user or to root, and that nobody else may write to. */
+    /** Whether it is a folder, not a link, that belongs to this user or to root and that nobody else may write to. */
     static boolean isTrusted(Path folder, Host host) {
         try {
             int owner = (int) Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS);

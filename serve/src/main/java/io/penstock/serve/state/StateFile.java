@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state file of this process, which several threads update. Files of weeks ago are removed from /tmp (systemd-tmpfiles(8)),
- * where the runtime folder may be: so it is written anew each day. Safe for use by any number of threads.
+ * The state file of this process, which several threads update. systemd-tmpfiles(8) removes files that are weeks old
+ * from /tmp, where the runtime folder may be, so the file is rewritten each day. Thread-safe.
  */
 public final class StateFile implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(StateFile.class);
@@ -76,7 +76,7 @@ public final class StateFile implements AutoCloseable {
         }
     }
 
-    /** Deletes it, unless files could not be uploaded: penstock umount reads their number after the process has ended. */
+    /** Deletes it, unless uploads failed: penstock umount reads their number after the process has ended. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -108,7 +108,7 @@ final class ControlServerTest {
         }
     }
 
-    /** Of this user's programs: nobody else may connect. */
+    /** Requests of this user's programs: nobody else may connect. */
     @Test
     @Timeout(300)
     void ask_amongRequestsOfAllKinds_isAnswered() {
@@ -147,7 +147,7 @@ final class ControlServerTest {
         });
     }
 
-    /** Connections that were closed a moment before still count for a moment. */
+    /** Connections that were just closed still count for a moment. */
     private JsonNode askOnceThereIsRoom() throws Exception {
         while (true) {
             try {

@@ -25,7 +25,7 @@ class AlertRulesTest {
         assertThat(PrometheusEndpointTest.documented()).containsAll(used);
     }
 
-    /** That the check can fail. */
+    /** Shows that the check can fail. */
     @Test
     void rules_thatDoNotParse_areRefused() throws Exception {
         PromqlCheck.assumePresent();

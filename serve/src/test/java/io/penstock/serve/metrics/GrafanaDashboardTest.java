@@ -41,7 +41,7 @@ class GrafanaDashboardTest {
         assertThat(PrometheusEndpointTest.documented()).containsAll(used);
     }
 
-    /** With what Grafana puts in place of its variables. JSON is YAML. */
+    /** Replaces the variables as Grafana does. JSON is YAML. */
     private Path asRules(List<String> expressions) throws IOException {
         ArrayNode rules = JSON.createArrayNode();
         for (String expression : expressions) {

@@ -41,7 +41,7 @@ class OtlpExporterTest {
     /**
      * A request.
      *
-     * @param type of its body
+     * @param type the content type of its body
      */
     private record Report(String path, String type, ExportMetricsServiceRequest body) {
         private ResourceMetrics resource() {
@@ -49,7 +49,7 @@ class OtlpExporterTest {
             return body.getResourceMetrics(0);
         }
 
-        /** By their names: there is one of each. */
+        /** The metrics by name: there is one of each. */
         private Map<String, Metric> metrics() {
             return resource().getScopeMetricsList().stream()
                     .flatMap(scope -> scope.getMetricsList().stream())
@@ -121,7 +121,7 @@ class OtlpExporterTest {
         }
     }
 
-    /** Names are without the units and endings that Prometheus has; times are in seconds. */
+    /** Names lack the units and suffixes of Prometheus; times are in seconds. */
     @Test
     void report_ofGaugesAndCounters_hasTheirValuesAndUnits() throws Exception {
         OtlpExporter exporter = new OtlpExporter(at(""), Duration.ofHours(1));
@@ -226,7 +226,7 @@ class OtlpExporterTest {
 
         exporter.close();
 
-        new OtlpExporter(at(""), Duration.ofHours(1)).close(); // of a mount that did not come to be
+        new OtlpExporter(at(""), Duration.ofHours(1)).close(); // as after a failed mount
         assertThat(reports).isEmpty();
     }
 }

@@ -11,19 +11,19 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Prometheus' own parser of rules and expressions: the program in bin/lib/promql, which bin/test builds where there is Go. */
+/** Prometheus' own parser of rules and expressions: bin/lib/promql, which bin/test builds if Go is installed. */
 final class PromqlCheck {
     private static final Path PROGRAM =
             Path.of(System.getProperty("user.home"), ".cache", "penstock", "bin", "promql-check");
 
     private PromqlCheck() {}
 
-    /** Skips the test where the parser is not there. */
+    /** Skips the test if the parser is missing. */
     static void assumePresent() {
         assumeTrue(Files.isExecutable(PROGRAM), "no promql-check: bin/test builds it where there is Go");
     }
 
-    /** The metrics that the expressions of a file of rules select. Fails if it is not valid. */
+    /** The metrics that a rules file selects in its expressions. Fails if the file is not valid. */
     static Set<String> metrics(Path rules) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(PROGRAM.toString(), rules.toString())
                 .redirectErrorStream(true)

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The parts of a mount on which commands about its files work: without the mount. */
+/** The parts of a mount that commands about its files use, without the mount. */
 abstract class ContentsFixture {
     static final Path MOUNT = Path.of("/mnt/data");
     static final String NAMESPACE = "memory/bucket";

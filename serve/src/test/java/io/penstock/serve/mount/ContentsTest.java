@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Commands about a mount's files, on its parts: without the mount. */
+/** Commands about a mount's files, on its parts, without the mount. */
 @Timeout(60)
 class ContentsTest extends ContentsFixture {
     private void link(String key, String target) {
@@ -102,7 +102,7 @@ class ContentsTest extends ContentsFixture {
             Fill fill = Objects.requireNonNull(sectors.claim(sector, sector + 1, Urgency.DEMAND));
             fill.filled(fill.buffer().remaining());
         }
-        close(); // writes it
+        close(); // writes the sector to disk
         open();
 
         FileReport report = (FileReport) new WhyAnswer(contents, MOUNT)

@@ -103,7 +103,7 @@ class FileSelectionTest {
         assertThat(files("?/*.{jpg,png}")).containsExactly("a/1.jpg", "a/2.png", "d/5.jpg");
         assertThat(files("a/**/*.jpg")).containsExactlyInAnyOrder("a/1.jpg", "a/b/3.jpg", "a/b/c/4.jpg");
         assertThat(files("[ab]")).hasSize(4);
-        assertThat(files("x[1].jpg")).containsExactly("x[1].jpg"); // a name first
+        assertThat(files("x[1].jpg")).containsExactly("x[1].jpg"); // an exact name wins
         assertThat(missing).isEmpty();
     }
 
@@ -168,7 +168,7 @@ class FileSelectionTest {
         assertThat(files("l/[5].jpg", "here/l/*.jpg", "l/**")).containsExactly("d/5.jpg", "d/5.jpg", "d/5.jpg");
     }
 
-    /** As du(1) and cp -r do. */
+    /** As with du(1) and cp -r. */
     @Test
     void visit_symbolicLinkInAFolder_isNotFollowed() throws Exception {
         link("d/out", "/etc");
@@ -196,7 +196,7 @@ class FileSelectionTest {
                 .containsOnly("it is a symbolic link that leads to " + leadsTo + ", outside of the mount");
     }
 
-    /** As path_resolution(7) has it: from the folder to which a link leads. */
+    /** As in path_resolution(7): from the folder that a link leads to. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -292,7 +292,7 @@ class FileSelectionTest {
         assertThat(reasons).containsOnly("there is no such file or folder");
     }
 
-    /** A pattern's folders are found, not named: a shell would not speak of those links either. */
+    /** Such links are found by a pattern, not named by the user: a shell would not report them either. */
     @Test
     void visit_symbolicLinksThatNoFileOfThePatternIsBehind_arePassedOver() throws Exception {
         link("file", "a/1.jpg");
@@ -361,7 +361,7 @@ class FileSelectionTest {
         assertThat(missing).isEmpty();
     }
 
-    /** They are files by themselves, and their kind is asked of the store. */
+    /** Links are empty too, so the store is asked whether this is one. */
     @Test
     void visit_emptyFile_isAFile() throws Exception {
         store.put("shown/empty", "");
@@ -390,7 +390,7 @@ class FileSelectionTest {
                 .containsExactly("a/1.jpg", "d/5.jpg", "a/2.png");
     }
 
-    /** As it does once for all sizes, and once to fetch. */
+    /** A job does this once for all sizes, and once to fetch. */
     @Test
     void visit_aListThatHasGoneSince_saysSo(@TempDir Path folder) throws Exception {
         Path list = Files.writeString(folder.resolve("list"), "d/5.jpg\n");

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** With a group of which the test says what its owners do. */
+/** With a group whose owners the test controls. */
 @Timeout(60)
 class GroupWarmJobTest extends ContentsFixture {
     /** This node owns nothing. */
@@ -40,7 +40,7 @@ class GroupWarmJobTest extends ContentsFixture {
         }
     }
 
-    /** This node owns all. */
+    /** This node owns everything. */
     private static final class Here implements GroupWarmJob.Owners {
         @Override
         public boolean isSelf(ObjectVersion version, long position) {

@@ -27,7 +27,7 @@ final class HangupSignalTest {
         }
     }
 
-    /** Another process, started as by nohup or not. */
+    /** In another process, started with the signal ignored, as by nohup, or not. */
     @ParameterizedTest
     @CsvSource({"trap '' HUP, true", "true, false"})
     void runs_whereTheSignalIsIgnored_saysSo(String before, boolean says) throws Exception {

@@ -12,7 +12,7 @@ class HeapWatchTest {
     private long nanoTime;
     private long collectedMillis;
 
-    /** An interval of which so much went into collecting. */
+    /** Adds an interval with this much time spent collecting. */
     private boolean isUsedUpAfter(Duration collecting) {
         nanoTime += INTERVAL.toNanos();
         collectedMillis += collecting.toMillis();

@@ -30,7 +30,7 @@ final class LiveConfigurationTest {
     private static final Host HOST = new Host(Map.of(), Path.of("/home/ann"), 1000, 1001, 48L << 30, 16);
     private static final Path MOUNT_POINT = Path.of("/mnt/a");
 
-    /** Another value than the default, for each live setting. */
+    /** A value other than the default for each live setting. */
     private static final Map<String, String> OTHER = Map.ofEntries(
             Map.entry("cache.size", "5GiB"),
             Map.entry("cache.min-free", "7GiB"),

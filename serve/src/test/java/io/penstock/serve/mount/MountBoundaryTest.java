@@ -57,7 +57,7 @@ class MountBoundaryTest {
         assertThat(leadsInto("in/file")).isTrue();
     }
 
-    /** A program that does it enters the mount. */
+    /** A program that follows it enters the mount. */
     @Test
     void leadsInto_andOutAgain_isTrue() throws IOException {
         Files.createSymbolicLink(folder.resolve("through"), Path.of("mnt/../other"));

@@ -29,7 +29,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Settings use no other module, so their words and defaults could differ from those of the modules that take them. */
+/** Settings use no other module, so their words and defaults could differ from those of the modules that use them. */
 final class SettingsOfModulesTest {
     private static final Map<Setting<String>, Class<? extends Enum<?>>> CHOICES = Map.ofEntries(
             Map.entry(Settings.CHECKSUMS, Checksums.class),
@@ -59,7 +59,7 @@ final class SettingsOfModulesTest {
         });
     }
 
-    /** The other defaults: {@link MountPlanTest}. */
+    /** {@link MountPlanTest} checks the other defaults. */
     @Test
     void mostRenamed_isThatOfTheFileSystem() {
         Host host = new Host(Map.of(), Path.of("/root"), 0, 0, 2L << 30, 1);

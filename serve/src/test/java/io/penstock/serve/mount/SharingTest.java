@@ -22,7 +22,7 @@ class SharingTest {
             try {
                 new CountDownLatch(1).await();
             } catch (InterruptedException forgotten) {
-                // as by the JDK's HTTP server
+                // swallowed, as by the JDK's HTTP server
             }
             throw new IllegalStateException("it cannot be joined");
         });

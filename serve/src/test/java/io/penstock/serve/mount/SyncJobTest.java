@@ -76,7 +76,7 @@ class SyncJobTest {
         assertThat(end.waitsFor()).isNull();
     }
 
-    /** Of more than 292 years, which is more than a long has nanoseconds. */
+    /** More than 292 years: more nanoseconds than a long can hold. */
     @Test
     void work_aTimeoutThatNobodySees_waits() throws Exception {
         File slow = new File("slow", new Progress.Waiting(70));

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RunningMountTest {
-    /** Larger than the kernel's largest: proc_sys_kernel(5), pid_max. */
+    /** Larger than the kernel's largest PID: proc_sys_kernel(5), pid_max. */
     private static final long NO_PROCESS = 1L << 30;
 
-    /** No bucket has so short a name: whatever root has mounted on this machine is listed as well. */
+    /** No bucket has such a short name: root's mounts on this machine are listed as well. */
     private static final String SOURCE = "s3://a";
 
     @TempDir
@@ -152,7 +152,7 @@ class RunningMountTest {
 
     @Test
     void isAlive_zombie_false() throws Exception {
-        // The child ends once the shell has become sleep, which never asks for it; the shell itself might.
+        // The child ends once the shell has become sleep, which never waits for it; the shell itself might.
         String child = "while read -r comm </proc/$PPID/comm && [ \"$comm\" != sleep ]; do :; done";
         Process parent =
                 new ProcessBuilder("/bin/sh", "-c", "/bin/sh -c '" + child + "' & echo $!; exec sleep 60").start();
@@ -174,7 +174,7 @@ class RunningMountTest {
         MountTable.Entry entry = new MountTable.Entry("0:2", Path.of("/mnt/a"), "fuse.penstock", SOURCE);
         RunningMount.forgetEnded(host, List.of(entry));
         assertThat(ours()).hasSize(1);
-        Files.createFile(host.runtimeFolder().resolve(NO_PROCESS + ".properties.next")); // killed while it wrote
+        Files.createFile(host.runtimeFolder().resolve(NO_PROCESS + ".properties.next")); // killed while writing
         RunningMount.forgetEnded(host, List.of());
         assertThat(ours()).isEmpty();
         assertThat(host.runtimeFolder()).isEmptyDirectory();

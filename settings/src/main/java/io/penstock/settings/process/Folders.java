@@ -31,9 +31,9 @@ public final class Folders {
     }
 
     /**
-     * The folder itself, or the nearest of those above it that exists.
+     * The folder itself, or its nearest existing ancestor.
      *
-     * @throws IOException if that is no folder
+     * @throws IOException if that is not a folder
      */
     public static Path existing(Path folder) throws IOException {
         for (Path path = folder; path != null; path = path.getParent()) {
@@ -46,13 +46,13 @@ public final class Folders {
         throw new NoSuchFileException(folder.toString());
     }
 
-    /** The number of the file system that has the folder, or will have it. */
+    /** The device number of the file system that contains the folder, or will once it exists. */
     public static long device(Path folder) throws IOException {
         return (long) Files.getAttribute(existing(folder), "unix:dev");
     }
 
     /**
-     * Whether a file system is on other machines.
+     * Whether a file system of this type is on other machines.
      *
      * @param type such as {@code nfs4}
      */

@@ -6,11 +6,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process's side of bin/penstock, which starts it and, for a background command, reads its standard output until
- * a line says that it is ready.
+ * This process's interface to bin/penstock, which starts it. For a background command, the launcher reads its standard
+ * output until a line says that it is ready.
  */
 public final class Launcher {
-    /** ASCII's "acknowledge", alone on a line: no text for a reader has it. */
+    /** ASCII's ACK, alone on a line: no text for users contains it. */
     private static final String READY = "\u0006";
 
     private Launcher() {}
@@ -20,14 +20,14 @@ public final class Launcher {
         return Boolean.getBoolean("penstock.background");
     }
 
-    /** Lets the launcher end. Later output has no reader: the JDK points a closed stdout to /dev/null. */
+    /** Lets the launcher exit. Later output is not read: the JDK points a closed stdout to /dev/null. */
     public static void ready() {
         System.out.println(READY);
         System.out.close();
         System.err.close();
     }
 
-    /** Penstock's own folder, which contains bin; null if the launcher did not start this process. */
+    /** Penstock's folder, which contains bin; null if the launcher did not start this process. */
     public static @Nullable Path home() {
         String home = System.getProperty("penstock.home");
         return home == null ? null : Path.of(home);
@@ -38,7 +38,7 @@ public final class Launcher {
         return System.getProperty("penstock.command", "penstock");
     }
 
-    /** The time since the user's return key, or since this JVM's start if that is unknown. */
+    /** The time since the user pressed Return, or since this JVM's start if that is unknown. */
     static Duration sinceStart() {
         String seconds = System.getProperty("penstock.started", "");
         Instant started = seconds.isEmpty()

@@ -6,7 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** The reason of a failed file operation in words: the JDK's messages are often only the path. */
+/** The reason for a failed file operation, in words: the JDK's message is often only the path. */
 public final class Reason {
     private Reason() {}
 

@@ -1,10 +1,10 @@
 package io.penstock.settings.process;
 
-/** A word of a command line that a user may copy. */
+/** A word in a command line for users to copy. */
 public final class ShellWord {
     private ShellWord() {}
 
-    /** As a shell takes it for this word: in quotation marks if it must be. */
+    /** The word as a shell needs it: quoted if necessary. */
     public static String of(String word) {
         return word.matches("[\\w@%+=:,./-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
     }

@@ -11,11 +11,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output of commands, which remembers why it could not be written: {@link PrintStream} tells only that it could not. Safe
- * for use by any number of threads.
+ * The output of commands. Remembers why a write failed: {@link PrintStream} reports only that it failed. Thread-safe.
  */
 public final class StandardOutput {
-    /** The message of {@link IOException} for a pipe without a reader, as after {@code head}: EPIPE. */
+    /** The message of {@link IOException} for EPIPE: a pipe without a reader, as after {@code head}. */
     private static final String NOBODY_READS = "Broken pipe";
 
     private final PrintStream stream;
@@ -29,7 +28,7 @@ public final class StandardOutput {
         return stream;
     }
 
-    /** Why not all was written, in words; empty also if the reader has gone. */
+    /** Why output was lost, in words; empty if none was, or if the reader has gone. */
     public Optional<String> failure() {
         stream.flush();
         return Optional.ofNullable(failure).map(Reason::of).filter(reason -> !reason.equals(NOBODY_READS));

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The phases between the return key and the ready mount. One thread. */
+/** The phases between the user's Return key and the ready mount. Not thread-safe. */
 public final class StartTimes {
     private final List<String> phases = new ArrayList<>();
     private Duration last = Duration.ZERO;
 
-    /** Ends the phase that began with the end of the one before. */
+    /** Ends the phase that began when the previous one ended. */
     public void done(String phase) {
         Duration now = Launcher.sinceStart();
         phases.add(phase + " " + now.minus(last).toMillis() + " ms");

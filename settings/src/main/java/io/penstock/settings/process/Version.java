@@ -7,7 +7,7 @@ public final class Version {
 
     private Version() {}
 
-    /** Such as {@code 1.2.0}; {@code development} if it was not packaged. */
+    /** Such as {@code 1.2.0}; {@code development} if not packaged. */
     public static String number() {
         String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;

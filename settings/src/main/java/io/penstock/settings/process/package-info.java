@@ -1,4 +1,4 @@
-/** This process and the launcher that starts it: when it is ready, how it is told to end, why it refuses. */
+/** This process and the launcher that starts it: when it is ready, what it prints, why it refuses. */
 @NullMarked
 package io.penstock.settings.process;
 

@@ -20,14 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** bin/penstock with a Java of paper: a shell script that does what the real one would do at its worst. */
+/** bin/penstock with a fake Java: a shell script that does what the real one would do at its worst. */
 @Timeout(60)
 class LauncherTest {
     private static final String RELEASE = "IMPLEMENTOR=\"Paper\"\nJAVA_VERSION=\"25.0.1\"\n";
 
     private static final String READY = "printf '\\006\\n'; exec >/dev/null 2>&1";
 
-    /** A Java that can be trained: the last argument is where the cache goes. */
+    /** A Java that can be trained: the last argument is the path of the cache. */
     private static final String TRAINING =
             "case \"$*\" in *'Main train '*) for file; do :; done; echo learnt anew | tee \"$file\""
                     + " >\"$file.commands\"; exit;; esac";
@@ -119,7 +119,7 @@ class LauncherTest {
         }
     }
 
-    /** The SDK takes them for values, which Penstock does not. */
+    /** The SDK treats them as values; Penstock does not. */
     @Test
     void variablesOfAws_thatAreEmpty_areNotSet() throws Exception {
         java("env");
@@ -147,7 +147,7 @@ class LauncherTest {
         String options = launch("mounts").out();
         long most = number(options, "-Djdk.httpserver.maxConnections=");
         long head = number(options, "-Dsun.net.httpserver.maxReqHeaderSize=");
-        // the JDK's parser has four chars for one
+        // the JDK's parser needs four chars for each one
         assertThat(most * 4 * head).isBetween(1L, (number(options, "-Xmx") << 20) / 8);
     }
 
@@ -163,7 +163,7 @@ class LauncherTest {
         assertThat(classPath("doctor")).containsExactly("aws-2.jar", "penstock-cli-1.jar", "picocli-1.jar");
     }
 
-    /** Each jar is opened for a class that is in none of them. */
+    /** A class that is in none of the jars is searched for in each of them. */
     @Test
     void classPath_ofCommandsThatAsk_hasNoStore() throws Exception {
         addJars();
@@ -198,7 +198,7 @@ class LauncherTest {
                 .doesNotContain("picocli.ansi");
     }
 
-    /** What a shell's command line prints on a terminal of its own; the launcher is {@code $0}. */
+    /** What a shell command prints on its own terminal; the launcher is {@code $0}. */
     private String onATerminal(String commands) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                         "python3",
@@ -330,7 +330,7 @@ class LauncherTest {
     }
 
     /**
-     * Sources that are older than the build, and a Maven of paper.
+     * Sources that are older than the build, and a fake Maven.
      *
      * @return the launcher's environment
      */
@@ -351,7 +351,7 @@ class LauncherTest {
         return Map.of("JAVA_HOME", folder.resolve("jdk").toString(), "PATH", mvn.getParent() + ":/usr/bin:/bin");
     }
 
-    /** Makes a source newer than the build, and older than the next one. */
+    /** Makes a source newer than the build, but older than the next one. */
     private void update(String source) throws IOException {
         Files.setLastModifiedTime(lib.resolve("penstock-cli-1.jar"), FileTime.fromMillis(built().toMillis() - 2000));
         Files.setLastModifiedTime(
@@ -425,7 +425,7 @@ class LauncherTest {
         assertThat(launch("train").err()).isEmpty();
     }
 
-    /** An installation of root: others cannot make it learn, and the mounts of the next boot must not wait. */
+    /** An installation by root: other users cannot train it, and the mounts of the next boot must not wait. */
     @Test
     void install_withoutCaches_learnsFirst() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root installs");
@@ -560,7 +560,7 @@ class LauncherTest {
         return limit("memory_kib", processCgroups);
     }
 
-    /** What bin/lib/memory.bash finds, memory in KiB, on a machine of 16 GiB. */
+    /** A value that bin/lib/memory.bash finds on a machine with 16 GiB; memory is in KiB. */
     private int limit(String which, String processCgroups) throws Exception {
         Path proc = Files.createDirectories(folder.resolve("proc/self"));
         Files.writeString(proc.resolveSibling("meminfo"), "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
@@ -578,7 +578,7 @@ class LauncherTest {
         Files.writeString(path, limit + "\n");
     }
 
-    /** What a run of the launcher came to. */
+    /** The result of a run of the launcher. */
     private record Outcome(int exitCode, String out, String err) {}
 
     private Path stamp() {
@@ -602,7 +602,7 @@ class LauncherTest {
         return outcome(start(onlyEnvironment, arguments));
     }
 
-    /** @param onlyEnvironment all that the launcher gets; if it is empty, it gets this process's and the paper Java */
+    /** @param onlyEnvironment the launcher's whole environment; if empty, this process's with the fake Java */
     private Process start(Map<String, String> onlyEnvironment, String... arguments) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(launcher.toString()).directory(folder.toFile());
         builder.command().addAll(List.of(arguments));

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** bin/lib/out-of-memory, about a process that has these files open. */
+/** bin/lib/out-of-memory, for a process that has these files open. */
 @Timeout(60)
 class OutOfMemoryTest {
     private static final String MESSAGES = "2026-11-25T17:18:00.123Z INFO  [main] Serving: mounted\n";

@@ -25,8 +25,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures a bucket and a disk, and then folders beside them. All that it makes is removed, also after an
- * interrupt: objects of the bucket are below one prefix, which no mount shows. One use, one thread.
+ * Measures a bucket and a disk, and then folders against them. Everything it creates is removed, even after an
+ * interrupt. Its objects in the bucket are below one prefix, which no mount shows. For a single use by one thread.
  */
 public final class Bench {
     /** The benchmark reports failures; it does not wait until a request succeeds. */
@@ -38,21 +38,21 @@ public final class Bench {
     private final Results results;
     private List<RangeSpeed> ranges = List.of();
 
-    /** As asked for, and then no more in the large file than the bucket has taken in the time. */
+    /** As requested; later with no more in the large file than the bucket took within the time limit. */
     private Amounts amounts;
 
     /**
-     * The subject of the measurements.
+     * What to measure.
      *
-     * @param target the bucket; null if the folder's is not known
-     * @param configuration the settings of the mount, or those by which the bucket is reached
-     * @param measured at least one
+     * @param target the bucket; null if the folder's bucket is unknown
+     * @param configuration the settings of the mount, or those used to reach the bucket
+     * @param measured the folders; at least one
      */
     public record Plan(@Nullable Target target, Configuration configuration, List<Measured> measured) {}
 
     /** A folder to measure. */
     public sealed interface Measured {
-        /** The bucket, by a mount that is made for it. */
+        /** The bucket, through a mount made for the benchmark. */
         record OwnMount() implements Measured {}
 
         /** A mount that programs use. */
@@ -69,7 +69,7 @@ public final class Bench {
         this.results = new Results(output);
     }
 
-    /** @throws RefusedException if something cannot be measured, or was read with other bytes than were written */
+    /** @throws RefusedException if something cannot be measured, or the bytes read differ from those written */
     public void run() throws RefusedException, ObjectStoreException, ConfigurationException, InterruptedException {
         try (Cleanup cleanup = new Cleanup(output::warning)) {
             try {
@@ -104,7 +104,7 @@ public final class Bench {
         }
     }
 
-    /** On the disk of the cache; of a folder whose bucket is not known, on its own disk, if that is a local one. */
+    /** On the disk of the cache; for a folder whose bucket is unknown, on the folder's disk if that is local. */
     private DiskFolder diskFolder() throws IOException, RefusedException {
         if (plan.target() == null && plan.measured().getFirst() instanceof Measured.Folder(Path path)) {
             String type = Files.getFileStore(path).type();
@@ -122,10 +122,10 @@ public final class Bench {
             case Measured.OwnMount() ->
                 DiskFolder.requireRoom(
                         disk.path(),
-                        // Staged, cached, and for the disk's own measurement.
+                        // The staged data, the cached data, and the measurement of the disk.
                         3 * amounts.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
                         "name a folder on another disk with --cache, or give a smaller --size");
-            case Measured.Mounted _ -> {} // its cache gives way
+            case Measured.Mounted _ -> {} // its cache makes room
         }
     }
 

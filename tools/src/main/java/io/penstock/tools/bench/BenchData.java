@@ -9,22 +9,22 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a run's files, which must be read back: random, so that nothing compresses them, and other ones in each run,
- * file and chunk, so that no stale or misplaced byte passes. Immutable.
+ * The content of a run's files, which must be read back unchanged. It is random, so nothing can compress it, and
+ * differs between runs, files and chunks, so stale or misplaced bytes are detected. Immutable.
  */
 final class BenchData {
-    /** Bytes that are written and read at once. */
+    /** The number of bytes written or read in one call. */
     static final int CHUNK = 1 << 20;
 
     /** The large file's number; small files are numbered from 0. */
     static final int LARGE = -1;
 
-    /** Where a chunk may begin. */
+    /** Log2 of the number of positions where a chunk may begin. */
     private static final int PLACES_BITS = 17;
 
     private static final int PLACE = CHUNK >> PLACES_BITS;
 
-    /** Each chunk is a window of it. */
+    /** Each chunk is a window of this buffer. */
     private final ByteBuffer random = NativeMemory.allocate(NativeMemory.Share.PAGES, 2 * CHUNK, Long.BYTES);
 
     BenchData(long seed) {
@@ -45,11 +45,11 @@ final class BenchData {
     }
 
     /**
-     * Compares the bytes read.
+     * Compares the bytes read with those written.
      *
-     * @param what names the file read, for the message
-     * @param chunk of the file at which {@code read} begins
-     * @param read from its position to its limit; stays as it is
+     * @param what the name of the file read, for the message
+     * @param chunk the chunk of the file where {@code read} begins
+     * @param read the bytes from its position to its limit; not changed
      * @throws RefusedException if a byte differs
      */
     void check(Object what, int file, long chunk, ByteBuffer read) throws RefusedException {
@@ -64,7 +64,7 @@ final class BenchData {
         }
     }
 
-    /** A file of so many bytes, to send. Safe for use by any number of threads. */
+    /** The first {@code length} bytes of a file, to upload. Thread-safe. */
     UploadBody body(int file, long length) {
         CRC32C crc = new CRC32C();
         for (long at = 0; at < length; at += CHUNK) {

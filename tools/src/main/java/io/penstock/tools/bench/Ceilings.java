@@ -17,13 +17,13 @@ import java.util.Objects;
 
 /** Measures what folders are compared with: a bucket without a mount, and a disk. Confined to one thread. */
 final class Ceilings {
-    /** Of each number of GETs at once, at most. */
+    /** The longest measurement at each number of concurrent GETs. */
     private static final Duration RANGES_TIME = Duration.ofSeconds(2);
 
     private static final List<Step> RANGES =
             List.of(Step.BUCKET_RANGES_1, Step.BUCKET_RANGES_16, Step.BUCKET_RANGES_64);
 
-    /** The trial of a disk takes this part of the free space. */
+    /** The disk trial uses at most 1/{@code PART_OF_DISK} of the free space. */
     private static final int PART_OF_DISK = 4;
 
     private static final int WARM_UPS = 4;
@@ -59,7 +59,7 @@ final class Ceilings {
         return ranges;
     }
 
-    /** The disk itself, and what programs have of a folder on it. */
+    /** Measures the disk itself, and a folder on it as programs use it. */
     void disk(DiskFolder disk, Amounts amounts)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
         Path parent = Objects.requireNonNull(disk.path().getParent());
@@ -87,7 +87,7 @@ final class Ceilings {
         work.remove();
     }
 
-    /** Has the JVM compile the measured code: the first rows would be slower for it. */
+    /** Lets the JVM compile the measured code; otherwise the first rows would be slower. */
     private void warmUp(DiskFolder disk, Amounts amounts)
             throws IOException, RefusedException, ObjectStoreException, InterruptedException {
         for (int i = 0; i < WARM_UPS; i++) {

@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * Removes the files of a run, the last first, also after an interrupt. A file that cannot be removed is reported, and the rest
- * is removed nevertheless. Used by one thread.
+ * Removes the files of a run, the last one first, even after an interrupt. A file that cannot be removed is reported,
+ * and the rest is still removed. Used by one thread.
  */
 final class Cleanup implements AutoCloseable {
     private final Consumer<String> tell;
@@ -22,17 +22,17 @@ final class Cleanup implements AutoCloseable {
 
     private record Remains(String what, Removal removal) {}
 
-    /** @param tell receives the message of each file that stays, with the reason */
+    /** @param tell receives a message for each file that stays, with the reason */
     Cleanup(Consumer<String> tell) {
         this.tell = tell;
     }
 
-    /** @param what names it, so that a user can find and remove it */
+    /** @param what a name by which a user can find and remove it */
     void add(String what, Removal removal) {
         all.push(new Remains(what, removal));
     }
 
-    /** On a thread of its own, which no interrupt of this one reaches: it would end a removal. */
+    /** Uses a separate thread, because an interrupt of this one would end a removal. */
     @Override
     public void close() {
         Thread thread = Thread.ofPlatform().name("bench-cleanup").start(this::removeAll);

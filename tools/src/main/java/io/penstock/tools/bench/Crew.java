@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that share numbered tasks, and begin them in the order of their numbers. When the thread that waits for them is
- * interrupted they begin no more, and end before it goes on.
+ * Threads that share numbered tasks and begin them in the order of their numbers. If the thread that waits for them is
+ * interrupted, they begin no more tasks, and it waits a short time for them to end.
  */
 enum Crew {
-    /** Calls of a file system. They are not interrupted: Java closes a file when a thread is interrupted in it. */
+    /** File system calls. They are not interrupted: Java closes a file when a thread is interrupted while using it. */
     FILES {
         @Override
         Thread start(Runnable work) {
@@ -27,7 +27,7 @@ enum Crew {
         @Override
         void hurry(Thread thread) {}
     },
-    /** Requests to the store, which an interrupt ends at once. */
+    /** Requests to the store, which end immediately when interrupted. */
     REQUESTS {
         @Override
         Thread start(Runnable work) {
@@ -40,13 +40,13 @@ enum Crew {
         }
     };
 
-    /** No limit of time. */
+    /** No time limit. */
     static final Duration NO_LIMIT = Duration.ofDays(365);
 
-    /** How long a hung file system holds up the end. */
+    /** The longest wait for each thread after an interrupt: the file system may hang. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-    /** Bytes: the smallest page of the kernel's, so that buffers suit every read. */
+    /** In bytes: the kernel's smallest page. Buffers aligned to it suit every read. */
     private static final int ALIGNMENT = 4096;
 
     abstract Thread start(Runnable work);
@@ -56,7 +56,7 @@ enum Crew {
     /** A piece of work. */
     @FunctionalInterface
     interface Task {
-        /** @param buffer of this thread's own: direct, cleared */
+        /** @param buffer the thread's own buffer: direct, cleared */
         void run(int number, ByteBuffer buffer)
                 throws IOException, ObjectStoreException, RefusedException, InterruptedException;
     }
@@ -64,16 +64,16 @@ enum Crew {
     /**
      * The work done.
      *
-     * @param tasks all of those with smaller numbers
-     * @param nanos until the last of them had ended
+     * @param tasks the number of tasks done, which are those numbered below it
+     * @param nanos the nanoseconds until the last of them ended
      */
     record Outcome(int tasks, long nanos) {}
 
     /**
-     * Runs tasks until all are done, the time is over, or one fails: its failure is thrown when the others have ended.
+     * Runs tasks until all are done, time is up, or one fails. A failure is thrown once the others have ended.
      *
-     * @param limit after which none is begun; the first ones always are
-     * @param bufferBytes of each thread's buffer
+     * @param limit no task begins after it, except for the first one of each thread
+     * @param bufferBytes the size of each thread's buffer
      */
     Outcome run(int threads, int tasks, Duration limit, int bufferBytes, Task task)
             throws IOException, ObjectStoreException, RefusedException, InterruptedException {
@@ -108,7 +108,7 @@ enum Crew {
         return new Outcome(shift.done.get(), nanos);
     }
 
-    /** The state that the threads of one run share. */
+    /** The state shared by the threads of one run. */
     private static final class Shift {
         private final int tasks;
         private final long limitNanos;

@@ -11,19 +11,19 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * A folder of the run's on a disk.
+ * A folder that a run creates on a disk.
  *
- * @param path without symbolic links
+ * @param path its path, without symbolic links
  */
 record DiskFolder(Path path) {
-    /** Of the names of all folders that a run makes. */
+    /** The prefix of the names of all folders that a run creates. */
     static final String PREFIX = "penstock-bench-";
 
     /**
-     * Makes one on the disk that has a cache folder, or will have it: beside it if that is possible, as a cache folder is
-     * Penstock's alone.
+     * Creates a folder on the disk of a cache folder that need not exist yet: next to the cache folder if possible,
+     * because that is for Penstock alone.
      *
-     * @throws RefusedException if it cannot be made
+     * @throws RefusedException if it cannot be created
      */
     static DiskFolder besideCache(Path cache) throws RefusedException {
         try {
@@ -39,7 +39,7 @@ record DiskFolder(Path path) {
         }
     }
 
-    /** @throws RefusedException if it cannot be made */
+    /** @throws RefusedException if it cannot be created */
     static DiskFolder in(Path parent) throws RefusedException {
         try {
             return make(parent);
@@ -56,7 +56,7 @@ record DiskFolder(Path path) {
         return Files.getFileStore(path).getUsableSpace();
     }
 
-    /** @throws RefusedException if the folder cannot be written to, or its disk has not so many bytes free */
+    /** @throws RefusedException if the folder cannot be written to, or its disk has fewer bytes free */
     static void requireRoom(Path folder, long bytes, String advice) throws IOException, RefusedException {
         if (!Files.isWritable(folder)) {
             throw new RefusedException(folder + " cannot be written to by this user");
@@ -68,7 +68,7 @@ record DiskFolder(Path path) {
         }
     }
 
-    /** With all that is in it, if nothing is mounted there: the files in a mount belong to a bucket. */
+    /** Removes the folder and its content unless something is mounted there: files in a mount belong to a bucket. */
     void remove() throws IOException {
         if (!MountTable.read().below(path).isEmpty()) {
             throw new IOException("something is mounted in it");

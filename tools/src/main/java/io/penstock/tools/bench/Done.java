@@ -1,10 +1,10 @@
 package io.penstock.tools.bench;
 
 /**
- * Work that was done.
+ * Completed work.
  *
- * @param amount in the unit of its {@link Step}: MiB or pieces
- * @param nanos that it took
+ * @param amount in the unit of its {@link Step}: MiB or a number of files or reads
+ * @param nanos the nanoseconds it took
  */
 record Done(double amount, long nanos) {
     static Done ofBytes(long bytes, long nanos) {

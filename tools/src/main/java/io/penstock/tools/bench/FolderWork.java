@@ -17,11 +17,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The work of programs in a folder, the same in every one: one thread writes and reads a large file, several write, read and
- * look at small ones. All bytes read are compared with those written. One use, one thread.
+ * The work of programs in a folder, the same in every folder. One thread writes and reads a large file; several write,
+ * read and stat small ones. All bytes read are compared with those written. For a single use by one thread.
  */
 final class FolderWork {
-    /** A stat is short: the limit need not be. */
+    /** A stat is fast, so a short time is enough. */
     private static final Duration STAT_TIME = Duration.ofMillis(500);
 
     private final Path folder;
@@ -30,23 +30,23 @@ final class FolderWork {
     private final Kept kept;
     private final Path large;
 
-    /** Bytes of the large file, and number of small ones, that later steps read. */
+    /** The bytes of the large file, and the number of small files, that later steps read. */
     private long largeBytes;
 
     private int smallFiles;
 
-    /** The call of a program that returns when its writes are durable. */
+    /** The call after which a program's writes are durable. */
     enum Kept {
         BY_CLOSE,
         BY_FSYNC
     }
 
     /**
-     * Makes a folder for the run.
+     * Creates a folder for the run.
      *
-     * @param parent in which it is made
+     * @param parent the folder to create it in
      * @param kept when a file counts as written
-     * @throws RefusedException if it cannot be made
+     * @throws RefusedException if it cannot be created
      */
     FolderWork(Path parent, Amounts amounts, BenchData data, Kept kept) throws RefusedException {
         try {
@@ -64,7 +64,7 @@ final class FolderWork {
         return folder;
     }
 
-    /** Files that it has made. */
+    /** The files created so far. */
     List<Path> files() {
         return Stream.concat(Stream.of(large), IntStream.range(0, smallFiles).mapToObj(this::small))
                 .toList();
@@ -74,7 +74,7 @@ final class FolderWork {
         return folder.resolve("small-%05d".formatted(number));
     }
 
-    /** One thread, one chunk after another, until the file is closed. */
+    /** One thread writes one chunk after another, and closes the file. */
     Done writeLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         int chunks = Math.toIntExact(amounts.largeBytes() / BenchData.CHUNK);
         long began = System.nanoTime();
@@ -110,7 +110,7 @@ final class FolderWork {
         file.close();
     }
 
-    /** One thread, from the beginning on, and not beyond what an earlier reading has come to. */
+    /** One thread reads from the beginning, at most as far as an earlier read got. */
     Done readLarge() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         int chunks = Math.toIntExact(largeBytes / BenchData.CHUNK);
         long began = System.nanoTime();
@@ -134,7 +134,7 @@ final class FolderWork {
         }
     }
 
-    /** Several threads, each file from its creation to its close. */
+    /** Several threads, each of which creates, writes and closes one file after another. */
     Done writeSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         Crew.Outcome outcome =
                 Crew.FILES.run(amounts.threads(), amounts.smallFiles(), amounts.limit(), 0, (number, _) -> {
@@ -154,7 +154,7 @@ final class FolderWork {
         return new Done(outcome.tasks(), outcome.nanos());
     }
 
-    /** Several threads, each file from its opening to its close, in the order of their names. */
+    /** Several threads, each of which opens, reads and closes one file after another, in the order of their names. */
     Done readSmall() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         Crew.Outcome outcome =
                 Crew.FILES.run(amounts.threads(), smallFiles, amounts.limit(), BenchData.CHUNK, (number, buffer) -> {
@@ -171,7 +171,7 @@ final class FolderWork {
         return new Done(outcome.tasks(), outcome.nanos());
     }
 
-    /** Several threads, each small file in turn, again and again. */
+    /** Several threads, which stat each small file in turn, again and again. */
     Done stat() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         Crew.Outcome outcome = Crew.FILES.run(
                 amounts.threads(), Integer.MAX_VALUE, min(STAT_TIME, amounts.limit()), 0, (number, _) -> {
@@ -190,7 +190,7 @@ final class FolderWork {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Removes the folder, with as many threads as write. */
+    /** Removes the folder, with as many threads as wrote it. */
     void remove() throws IOException, ObjectStoreException, RefusedException, InterruptedException {
         List<Path> left;
         try (Stream<Path> files = Files.list(folder)) {

@@ -13,9 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Says of a row of a mount that is far below its ceiling which setting or limit to look at. */
+/** Suggests a setting or a limit to look at when a row of a mount is far below its ceiling. */
 final class Judgement {
-    /** Below this part of the disk, small files are worth a word: each costs some calls of the kernel, a disk none. */
+    /** Small files are judged only below this fraction of the disk's rate: in a mount, each costs FUSE requests. */
     private static final double VERY_POOR = 0.1;
 
     private static final Pattern NO_PASSTHROUGH = Pattern.compile("no passthrough \\(.*\\)");
@@ -29,9 +29,9 @@ final class Judgement {
     private final String negotiated;
 
     /**
-     * @param ranges of the bucket; empty if none were measured
-     * @param settings of the mount
-     * @param negotiated the features that it has negotiated with the kernel, in words
+     * @param ranges the speeds of the bucket; empty if they were not measured
+     * @param settings those of the mount
+     * @param negotiated the features that the mount negotiated with the kernel, as text
      */
     Judgement(Results results, List<RangeSpeed> ranges, Amounts amounts, Configuration settings, String negotiated) {
         this.results = results;
@@ -41,7 +41,7 @@ final class Judgement {
         this.negotiated = negotiated;
     }
 
-    /** One line; empty if the row is as it should be, or has no ceiling. */
+    /** One line; empty if the row is good enough, or there is nothing to suggest. */
     Optional<String> of(Row row) {
         return row.isPoor()
                 ? Optional.ofNullable(remedy(row))

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Shows the measurements, each row as soon as it is there; or all of it at the end, as JSON. Confined to one thread. */
+/** Shows each row as soon as it is measured, or everything at the end as JSON. Confined to one thread. */
 public final class Output {
     private static final int WIDTH = 80;
 
@@ -19,7 +19,7 @@ public final class Output {
     private final Form form;
     private final List<Judged> judged = new ArrayList<>();
 
-    /** How it is shown. */
+    /** The format of the output. */
     public enum Form {
         /** Lines, for a file. */
         LINES,
@@ -28,10 +28,10 @@ public final class Output {
         JSON
     }
 
-    /** A row with what there is to say of it. */
+    /** A row and the judgement on it. */
     private record Judged(Row row, String judgement) {}
 
-    /** @param err gets what stays when the run is over */
+    /** @param err receives the warnings */
     public Output(PrintWriter out, PrintWriter err, Form form) {
         this.out = out;
         this.err = err;
@@ -64,14 +64,14 @@ public final class Output {
         print((form == Form.TERMINAL ? "\r" : "") + line(row) + "\n");
     }
 
-    /** What takes a while before there is something to show of it. */
+    /** Announces something that takes a while before there are results to show. */
     void await(String what) {
         if (form == Form.TERMINAL) {
             print(what + " ...\r");
         }
     }
 
-    /** Something about the rows of a place. */
+    /** A remark on the rows of a place. */
     void note(String text) {
         print("  " + text + "\n");
     }
@@ -92,7 +92,7 @@ public final class Output {
         }
     }
 
-    /** Of at most {@link #WIDTH} columns. */
+    /** A line of at most {@link #WIDTH} columns. */
     static String line(Row row) {
         Row ceiling = row.ceiling();
         return "  %-31s %8s %-8s%s"
@@ -110,12 +110,12 @@ public final class Output {
                 .stripTrailing();
     }
 
-    /** Three digits, or as many as stand before the point. */
+    /** Three digits, or more if there are more before the decimal point. */
     private static String number(double rate) {
         return String.format(Locale.ROOT, rate < 10 ? "%.2f" : rate < 100 ? "%.1f" : "%.0f", rate);
     }
 
-    /** Shows what there is to say, or all as JSON. */
+    /** Shows the judgements, or everything as JSON. */
     void end(Results results, Amounts amounts) {
         if (form == Form.JSON) {
             out.println(json(results, amounts));

@@ -30,17 +30,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A mount for the benchmark alone: {@code penstock mount} with the user's settings, but for its folders. A process of its own
- * serves it, in a session of its own: Ctrl-C ends the benchmark, which then removes its files through the mount. One use, one
- * thread.
+ * A mount for the benchmark alone: {@code penstock mount} with the user's settings, except for the folders. A separate
+ * process serves it, in a separate session: Ctrl-C ends only the benchmark, which then removes its files through the
+ * mount. For a single use by one thread.
  */
 final class OwnMount {
-    /** What its process may take to upload, as {@link io.penstock.serve.mount.StopSignal} allows it. */
+    /** The time its process may take to upload, as {@link io.penstock.serve.mount.StopSignal} allows. */
     private static final Duration PATIENCE = Duration.ofSeconds(25);
 
     private static final Duration LOOK = Duration.ofMillis(20);
 
-    /** Others' ports, logs and place in a cache group, and settings about names that are not in the benchmark's folder. */
+    /** Ports, logs and cache group, which other mounts use, and settings for names outside the benchmark's folder. */
     private static final Set<Setting<?>> LEFT_OUT = Stream.concat(
                     Stream.of(
                             Settings.INDEX,
@@ -54,21 +54,21 @@ final class OwnMount {
     private final Path folder;
     private final Path mountPoint;
 
-    /** @param folder an empty one on the disk that is to have the cache, which the caller removes; without symbolic links */
+    /** @param folder an empty folder on the disk for the cache, without symbolic links; the caller removes it */
     OwnMount(Path folder) {
         this.folder = folder;
         this.mountPoint = folder.resolve("mnt");
     }
 
     /**
-     * Mounts, and returns when it serves.
+     * Mounts, and returns once the mount serves.
      *
-     * @throws RefusedException if it cannot be mounted; the message has what {@code penstock mount} has said
+     * @throws RefusedException if it cannot be mounted; the message contains the output of {@code penstock mount}
      */
     RunningMount start(Target target, Configuration configuration)
             throws IOException, RefusedException, InterruptedException {
         Path settings = folder.resolve("settings.yaml");
-        PrivateFiles.create(settings); // metrics.otlp.endpoint may have a token
+        PrivateFiles.create(settings); // metrics.otlp.endpoint may contain a token
         Files.writeString(settings, Json.indented(Map.of("defaults", nested(texts(configuration))))); // JSON is YAML
         Path said = folder.resolve("mount.out");
         Path home = Launcher.home();
@@ -119,7 +119,7 @@ final class OwnMount {
         return texts;
     }
 
-    /** {@code {cache={size=1GiB}}} of {@code {cache.size=1GiB}}. */
+    /** Turns {@code {cache.size=1GiB}} into {@code {cache={size=1GiB}}}. */
     static Map<String, Object> nested(Map<String, String> texts) {
         Map<String, Object> groups = new TreeMap<>();
         Map<String, Map<String, String>> inner = new TreeMap<>();
@@ -136,7 +136,7 @@ final class OwnMount {
         return groups;
     }
 
-    /** Unmounts it if it is there, in whatever state, and waits for its process to end. */
+    /** Unmounts it if it is mounted, in whatever state, and waits for its process to end. */
     void stop() throws IOException, MountException, InterruptedException {
         Optional<RunningMount> running = running();
         if (running.isPresent()) {

@@ -17,11 +17,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A mount of Penstock. Its own commands empty its cache. */
+/** A Penstock mount. Its control commands empty its cache. */
 final class PenstockMount implements Subject {
     private static final Duration LOOK = Duration.ofMillis(50);
 
-    /** How long uploads in the background may take, and memory to be given back. */
+    /** The longest wait for background uploads, or for memory to be freed. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final RunningMount mount;
@@ -29,11 +29,11 @@ final class PenstockMount implements Subject {
     private final Whose whose;
     private final ControlClient control;
 
-    /** The mount's users. */
+    /** Who uses the mount. */
     enum Whose {
-        /** The benchmark's: its limits may be changed. */
+        /** Only the benchmark: the mount's limits may be changed. */
         OWN,
-        /** Programs use it. */
+        /** Other programs. */
         OTHERS
     }
 
@@ -68,7 +68,7 @@ final class PenstockMount implements Subject {
         return FolderWork.Kept.BY_CLOSE;
     }
 
-    /** The features negotiated with the kernel, in words. */
+    /** The features negotiated with the kernel, as text. */
     String negotiated() {
         return mount.description();
     }
@@ -79,8 +79,8 @@ final class PenstockMount implements Subject {
     }
 
     /**
-     * Closed files that are still to be uploaded (write.close=staged) are not cached data: they are awaited. Nothing opens the
-     * files after that: the mount would take it for reading, and fetch ahead.
+     * Waits for closed files that are not uploaded yet (write.close=staged): their data cannot be evicted. Nothing
+     * opens the files after that, because the mount would take it for a read, and read ahead.
      */
     @Override
     public void forget(FolderWork work) throws IOException, RefusedException, InterruptedException {
@@ -95,7 +95,7 @@ final class PenstockMount implements Subject {
         }
     }
 
-    /** @return whether all was evicted */
+    /** @return whether everything was evicted */
     private boolean evict(Path folder) throws IOException, RefusedException, InterruptedException {
         int job = ask("evict", Map.of("paths", List.of(folder.toString())))
                 .path("job")
@@ -111,7 +111,7 @@ final class PenstockMount implements Subject {
         return status.problemCount() == 0;
     }
 
-    /** Memory is given back when the limit is lowered. In others' mounts it stays: their cached data would be dropped, too. */
+    /** Frees memory by lowering its limit, but not in mounts of others, which would lose their cached data too. */
     @Override
     public void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException {
         Subject.dropPages(work.files());
@@ -133,7 +133,7 @@ final class PenstockMount implements Subject {
     @Override
     public void release(FolderWork work) throws IOException, RefusedException, InterruptedException {
         if (whose == Whose.OTHERS) {
-            boolean _ = evict(work.folder()); // data still being uploaded, after an interrupt, is dropped with its file
+            boolean _ = evict(work.folder()); // data still being uploaded after an interrupt is dropped with its file
         }
     }
 

@@ -24,12 +24,12 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
-/** The ceilings of a bucket: the requests of a mount's own S3 client, from memory and into memory. One use, one thread. */
+/** The ceilings of a bucket: requests of a mount's S3 client, from and to memory. For a single use by one thread. */
 final class RawBucket {
-    /** Parts at once. */
+    /** The number of parts uploaded concurrently. */
     static final int UPLOADS = 16;
 
-    /** Small objects that are read at once: a mount reads them ahead, and so more than programs open. */
+    /** The number of small objects read concurrently: a mount reads them ahead, so it is more than programs open. */
     private static final int GETS = 64;
 
     private static final int WARM_UPS = 64;
@@ -43,7 +43,7 @@ final class RawBucket {
     private @Nullable ObjectVersion large;
     private List<ObjectVersion> small = List.of();
 
-    /** @param prefix of all that the run makes in the bucket, with a slash at the end */
+    /** @param prefix the prefix of all objects that the run creates, ending with a slash */
     RawBucket(ObjectStore store, String prefix, Amounts amounts, BenchData data) {
         this.store = store;
         this.prefix = prefix;
@@ -51,7 +51,7 @@ final class RawBucket {
         this.data = data;
     }
 
-    /** @throws RefusedException if objects cannot be written and deleted; it names the right that lacks */
+    /** @throws RefusedException if objects cannot be written and deleted; it names the missing right */
     void requireWritable() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         String key = prefix + "probe";
         try {
@@ -72,7 +72,7 @@ final class RawBucket {
                 + ". penstock doctor " + store.bucket() + " measures without it";
     }
 
-    /** Has the JVM compile the measured code, and connections be made. */
+    /** Lets the JVM compile the measured code, and opens connections. */
     void warmUp() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         UploadBody body = data.body(0, WARM_UP_BYTES);
         Crew.Outcome _ = Crew.REQUESTS.run(UPLOADS, WARM_UPS, amounts.limit(), WARM_UP_BYTES, (number, buffer) -> {
@@ -81,7 +81,7 @@ final class RawBucket {
         });
     }
 
-    /** Sends the large object in parts of one size, and as many of them as the time allows. */
+    /** Sends the large object in parts of one size, as many as the time limit allows. */
     Done upload(long partSize) throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         long length = Math.min(partSize, amounts.largeBytes());
         UploadBody body = data.body(BenchData.LARGE, length);
@@ -108,7 +108,7 @@ final class RawBucket {
         return Done.ofBytes(largeBytes(), System.nanoTime() - began);
     }
 
-    /** Of the large object. */
+    /** The size of the large object. */
     long largeBytes() {
         return large().size();
     }
@@ -118,15 +118,15 @@ final class RawBucket {
     }
 
     /**
-     * Reads of the large object.
+     * Range GETs of the large object.
      *
-     * @param rangeBytes of one GET, at most
+     * @param rangeBytes the most bytes of one GET
      */
     RangeMeasurement ranges(long rangeBytes, Duration time) {
         return new RangeMeasurement(store, large(), Math.min(rangeBytes, largeBytes()), time);
     }
 
-    /** Sends small objects, as many at once as small files are written. */
+    /** Sends small objects, as many concurrently as small files are written. */
     Done putSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         UploadBody body = data.body(0, amounts.smallBytes());
         ObjectVersion[] sent = new ObjectVersion[amounts.smallFiles()];
@@ -141,7 +141,7 @@ final class RawBucket {
         return new Done(outcome.tasks(), outcome.nanos());
     }
 
-    /** Reads each of them whole. */
+    /** Reads each small object whole. */
     Done getSmall() throws ObjectStoreException, IOException, RefusedException, InterruptedException {
         Crew.Outcome outcome =
                 Crew.REQUESTS.run(GETS, small.size(), amounts.limit(), amounts.smallBytes(), (number, buffer) -> {
@@ -152,7 +152,7 @@ final class RawBucket {
         return new Done(outcome.tasks(), outcome.nanos());
     }
 
-    /** Removes all below the prefix, also objects of other programs. */
+    /** Removes everything below the prefix, including objects of other programs. */
     void remove() throws ObjectStoreException, InterruptedException {
         List<StoredObject> found = store.list(ListRequest.of(prefix, "")).objects();
         while (!found.isEmpty()) {

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** All rows so far, in the order in which they were measured; each is shown when it is there. Confined to one thread. */
+/** All rows so far, in the order of measurement. Each is shown when it is measured. Confined to one thread. */
 final class Results {
     private final Output output;
     private final List<Row> rows = new ArrayList<>();
@@ -18,7 +18,7 @@ final class Results {
         this.output = output;
     }
 
-    /** The measured place. */
+    /** The work to measure. */
     @FunctionalInterface
     interface Work {
         Done run() throws IOException, RefusedException, ObjectStoreException, InterruptedException;
@@ -27,7 +27,7 @@ final class Results {
     /**
      * Does the work, and compares it with earlier rows.
      *
-     * @throws RefusedException if a call of a file system fails; it says which work, where and why
+     * @throws RefusedException if a file system call fails; it says during which work, where and why
      */
     Row measure(Place place, Step step, Work work) throws RefusedException, ObjectStoreException, InterruptedException {
         output.begin(step);

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param place where it was made
  * @param rate in the step's unit
- * @param ceiling of a bucket or a disk, to compare it with; null if nothing of the kind was measured
+ * @param ceiling the row of a bucket or a disk to compare it with; null if none was measured
  */
 record Row(Place place, Step step, double rate, @Nullable Row ceiling) {
-    /** Below it, more could be had. */
+    /** A lower ratio can be improved. */
     private static final double POOR = 0.5;
 
-    /** 1 where it reaches its ceiling; NaN if there is none. */
+    /** 1 if it reaches its ceiling; NaN if there is none. */
     double ratio() {
         return ceiling == null ? Double.NaN : rate / Math.max(Double.MIN_NORMAL, ceiling.rate());
     }

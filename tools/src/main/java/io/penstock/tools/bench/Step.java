@@ -3,7 +3,7 @@ package io.penstock.tools.bench;
 import java.util.List;
 import java.util.Locale;
 
-/** A measured step: its name in JSON, which stays, its label and the unit of its rate. */
+/** A measured step, with its label and the unit of its rate. Its name in JSON must not change. */
 enum Step {
     BUCKET_UPLOAD("sent in parts, 16 at once", Unit.MIB),
     BUCKET_RANGES_1("read by ranges, 1 at once", Unit.MIB),
@@ -24,7 +24,7 @@ enum Step {
     LARGE_WRITE("large file written", Unit.MIB),
     /** From the bucket. */
     LARGE_READ_COLD("large file read cold", Unit.MIB),
-    /** From wherever a folder has it. */
+    /** From wherever the folder's file system has it. */
     LARGE_READ_FIRST("large file read", Unit.MIB),
     LARGE_READ_AGAIN("large file read again", Unit.MIB),
     SMALL_WRITE("small files written", Unit.FILES),
@@ -36,7 +36,7 @@ enum Step {
     private final String label;
     private final Unit unit;
 
-    /** Of a rate. */
+    /** The unit of a rate. */
     private enum Unit {
         MIB("MiB/s"),
         FILES("files/s"),
@@ -67,7 +67,7 @@ enum Step {
         return unit.text;
     }
 
-    /** The steps to compare it with: the best of the first of these of which any was measured. */
+    /** The steps to compare it with, in order of preference: the best of the first list of which any was measured. */
     List<List<Step>> ceilings() {
         return switch (this) {
             case LARGE_WRITE -> List.of(List.of(BUCKET_UPLOAD), List.of(DISK_LARGE_WRITE));

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A folder that is measured, and how to empty the caches of its files. */
+/** A measured folder, and how to empty the caches of its files. */
 sealed interface Subject permits Subject.Folder, PenstockMount {
     Place place();
 
@@ -20,24 +20,24 @@ sealed interface Subject permits Subject.Folder, PenstockMount {
     /**
      * Drops the cached data of files.
      *
-     * @param work its folder, with all the files
+     * @param work the work that created them
      */
     void forget(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
-    /** Drops their cached data in memory, as far as it can. */
+    /** Drops their data cached in memory, as far as possible. */
     void forgetMemory(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
-    /** Gives room in a cache that others use back, before the files are removed. */
+    /** Frees the space in a cache that others use, before the files are removed. */
     void release(FolderWork work) throws IOException, RefusedException, InterruptedException;
 
-    /** Has the kernel drop its pages of files. */
+    /** Makes the kernel drop its pages of files. */
     static void dropPages(List<Path> files) throws IOException {
         for (Path file : files) {
             SystemCalls.dropPages(file);
         }
     }
 
-    /** Any folder. Caches of its files other than the kernel's are not known. */
+    /** Any folder. Caches of its files other than the kernel's are unknown. */
     record Folder(Path path) implements Subject {
         @Override
         public Place place() {

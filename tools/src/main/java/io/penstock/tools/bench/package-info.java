@@ -1,4 +1,4 @@
-/** Measures this machine's disk and a bucket, and the rates of a mount or any folder beside theirs. */
+/** Measures this machine's disk and a bucket, and compares the rates of a mount or any folder with theirs. */
 @NullMarked
 package io.penstock.tools.bench;
 

@@ -5,7 +5,7 @@ import io.penstock.objectstore.ObjectStoreException.AccessDenied;
 import io.penstock.serve.mount.Target;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the bucket can be opened, with the right that a mount cannot do without: to list it. */
+/** Whether the bucket can be opened, with the one right that every mount needs: to list it. */
 record BucketCheck(Target target, Phase phase) implements Check<BucketCheck.Facts> {
     /**
      * The outcome of opening the bucket as a mount does.

@@ -10,22 +10,22 @@ import org.jspecify.annotations.Nullable;
 record CredentialsCheck(Configuration configuration, Phase phase) implements Check<CredentialsCheck.Facts> {
     /** The credentials that sign requests. */
     sealed interface Facts {
-        /** Nothing, as the settings want it. */
+        /** No credentials, as configured. */
         record Anonymous() implements Facts {}
 
         /**
-         * There are none.
+         * No credentials were found.
          *
-         * @param why and where they were looked for
+         * @param why the reason, and where they were looked for
          */
         record Missing(String why) implements Facts {}
 
         /**
          * An access key.
          *
-         * @param accessKeyId its name, which is no secret
-         * @param source which of the places has it
-         * @param left the time until they expire; null if they do not, or do not tell
+         * @param accessKeyId the key's ID, which is not secret
+         * @param source where it was found
+         * @param left the time until it expires; null if it does not, or if that is unknown
          */
         record Found(
                 String accessKeyId, String source, @Nullable Duration left) implements Facts {}

@@ -13,13 +13,13 @@ import io.penstock.tools.measure.Text;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** The disk of the cache, or of the staging folder. */
+/** The disk of the cache or the staging folder. */
 record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging)
         implements Check<Disks.Facts> {
-    /** Below it, most networks are faster. */
+    /** Most networks are faster than a disk below this. */
     private static final double SLOW_READ_MIB = 200;
 
-    /** Below it, a disk seeks, or is shared. */
+    /** A disk below this is rotating or shared. */
     private static final double SLOW_RANDOM_READS = 5_000;
 
     static DiskCheck ofCache(Configuration configuration) {

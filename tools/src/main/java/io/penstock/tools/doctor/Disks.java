@@ -10,20 +10,20 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Gathers the facts of folders. Nothing stays on their disks. */
+/** Gathers facts about folders. Leaves nothing on their disks. */
 final class Disks {
     /**
-     * A folder of a mount, and the disk that it is on.
+     * A folder of a mount, and its disk.
      *
-     * @param folder as the settings name it
-     * @param existing the folder, or the nearest of those above it that exists
-     * @param writable whether this process may make files in {@code existing}
-     * @param type of the file system, such as {@code ext4}
-     * @param device its number; two folders with one number are on one file system
-     * @param totalBytes of the file system
-     * @param usableBytes that this user may still write
-     * @param empty whether the folder has nothing in it, or does not exist
-     * @param trial the result of a temporary file on it; null if none was made
+     * @param folder as configured
+     * @param existing the folder, or its nearest ancestor that exists
+     * @param writable whether this process may create files in {@code existing}
+     * @param type the file system's type, such as {@code ext4}
+     * @param device its number; two folders with the same number are on the same file system
+     * @param totalBytes the size of the file system
+     * @param usableBytes the bytes that this user may still write
+     * @param empty whether the folder is empty, or does not exist
+     * @param trial the result of a trial with a temporary file; null if there was none
      */
     record Facts(
             Path folder,
@@ -47,7 +47,7 @@ final class Disks {
         LOOK,
         /** A temporary file of a few bytes shows the features of the file system. */
         TRY,
-        /** A temporary file shows its speed, too. */
+        /** A temporary file also shows its speed. */
         MEASURE
     }
 

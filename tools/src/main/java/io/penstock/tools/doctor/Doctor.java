@@ -24,17 +24,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Examines a machine, a bucket or a mount with the settings that a mount has, and reports each finding as soon as it is
- * there. It changes nothing, and leaves nothing on disks. One thread.
+ * Examines a machine, a bucket or a mount with the settings of a mount, and reports each finding immediately. It
+ * changes nothing, and leaves nothing on disks. Confined to one thread.
  */
 public final class Doctor {
-    /** Of examinations that only read a few small files. */
+    /** The deadline of examinations that only read a few small files. */
     private static final Duration AT_ONCE = Duration.ofSeconds(10);
 
-    /** Of examinations of a disk or a server, which has timeouts of its own. */
+    /** The deadline of examinations of a disk or a server; requests to a server have their own timeouts. */
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    /** Of measurements, and of trials with bodies. */
+    /** The deadline of measurements, and of trials that send bodies. */
     private static final Duration LATER = Duration.ofSeconds(60);
 
     private final Host host;
@@ -61,9 +61,9 @@ public final class Doctor {
     }
 
     /**
-     * The facts of any mount on this machine.
+     * Examines what matters to every mount on this machine.
      *
-     * @param busy cache folders of running mounts, whose disks are not put to work
+     * @param busy the cache folders of running mounts; nothing is written to their disks
      */
     public void machine(Set<Path> busy) throws InterruptedException {
         examiner.examine(
@@ -111,7 +111,7 @@ public final class Doctor {
         examiner.examine(AT_ONCE, () -> Disks.read(log, Depth.LOOK), new LogCheck());
     }
 
-    /** @param process that serves the mount, or this one: the folders are to be its user's */
+    /** @param process the one that serves the mount, or this one; the folders should belong to its user */
     private void parents(long process) throws InterruptedException {
         examiner.examine(
                 AT_ONCE,
@@ -120,7 +120,7 @@ public final class Doctor {
                 new ParentsCheck());
     }
 
-    /** Whether the folder is on a disk that was measured before. */
+    /** Whether the folder is on a disk that was already measured. */
     private static boolean isMeasured(Disks.@Nullable Facts disk, Path folder) throws IOException {
         return disk != null
                 && disk.trial() != null
@@ -128,7 +128,7 @@ public final class Doctor {
                 && disk.device() == Folders.device(folder);
     }
 
-    /** The facts of a mount of this bucket, beside those of {@link #machine}. */
+    /** Examines what matters to mounts of this bucket, in addition to {@link #machine}. */
     public void bucket(Target target) throws InterruptedException {
         MountPlan plan = MountPlan.of(target, Path.of("/"), configuration);
         try (Store store = new Store(target, plan.s3())) {
@@ -180,11 +180,11 @@ public final class Doctor {
     }
 
     /**
-     * A mount with its settings. Its disks and its network are left to it: nothing is measured. Credentials and rights are those
-     * that this process finds.
+     * Examines a mount with its settings. Nothing is measured, because the mount needs its disks and its network.
+     * Credentials and rights are those that this process finds.
      *
-     * @param process that serves it
-     * @param facts its state
+     * @param process the one that serves the mount
+     * @param facts the mount's state
      */
     public void mount(long process, Target target, Callable<MountFacts> facts) throws InterruptedException {
         MountFacts mount = examiner.examine(SOON, facts, new MountCheck(configuration));

@@ -3,7 +3,7 @@ package io.penstock.tools.doctor;
 import io.penstock.objectstore.BodySink;
 import java.nio.ByteBuffer;
 
-/** Forgets the few bytes that a trial reads. One thread at a time. */
+/** Discards the few bytes that a trial reads. Used by one thread at a time. */
 final class Drain implements BodySink {
     private final ByteBuffer buffer = ByteBuffer.allocate(64);
 

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gathers facts and has them judged, each within a deadline: facts that do not come are a finding too. Confined to one
+ * Gathers facts and has them judged, each within a deadline. A missed deadline is a finding too. Confined to one
  * thread.
  */
 final class Examiner {
@@ -22,7 +22,7 @@ final class Examiner {
 
     private final Consumer<Finding> report;
 
-    /** @param report receives each finding as soon as it is there */
+    /** @param report receives each finding immediately */
     Examiner(Consumer<Finding> report) {
         this.report = report;
     }
@@ -30,8 +30,8 @@ final class Examiner {
     /**
      * Gathers facts and gives them to each check.
      *
-     * @param gathering runs on a thread of its own, which is left behind after the deadline: a file system that does not
-     *     respond cannot be interrupted
+     * @param gathering runs on a separate thread, which is abandoned after the deadline, because a file system that
+     *     does not respond cannot be interrupted
      * @return the facts; null if there are none
      */
     @SafeVarargs

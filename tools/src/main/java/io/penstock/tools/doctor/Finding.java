@@ -8,8 +8,8 @@ import java.util.Locale;
  *
  * @param check the check's name
  * @param found the fault or fact
- * @param why why it matters; empty if nothing is to be done
- * @param remedy the setting or the command that mends it; empty likewise
+ * @param why why it matters; empty if no action is needed
+ * @param remedy the setting or the command that fixes it; empty if no action is needed
  */
 public record Finding(String check, Finding.Severity severity, String found, String why, String remedy) {
     public Finding {
@@ -24,7 +24,7 @@ public record Finding(String check, Finding.Severity severity, String found, Str
         OK,
         /** Good to know; nothing needs to be done. */
         NOTE,
-        /** A mount works, but it is slower than it could be, or will fail under conditions that are likely. */
+        /** A mount works, but is slower than it could be, or will fail under likely conditions. */
         WARNING,
         /** A mount fails, or does not do its job. */
         ERROR;

@@ -5,7 +5,7 @@ import io.penstock.settings.Configuration;
 import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 
-/** How the cache and the staging folder get on with each other. */
+/** Whether the cache and the staging folder suit each other. */
 record FoldersCheck(Configuration configuration) implements Check<FoldersCheck.Facts> {
     /** The folders of a mount that writes. */
     record Facts(Disks.Facts cache, Disks.Facts staging) {}

@@ -3,7 +3,7 @@ package io.penstock.tools.doctor;
 import io.penstock.settings.Configuration;
 import io.penstock.settings.Settings;
 
-/** Whether this user may mount a FUSE file system, and for others where the settings want that. */
+/** Whether this user may mount a FUSE file system, and also for other users if the settings say so. */
 record FuseCheck(Configuration configuration) implements Check<Machine.Facts> {
     private static final String WHY = "Nothing can be mounted";
     private static final String CONTAINER = "--device /dev/fuse --cap-add SYS_ADMIN";

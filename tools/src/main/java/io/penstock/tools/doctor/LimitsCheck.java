@@ -10,7 +10,7 @@ record LimitsCheck(Configuration configuration) implements Check<Machine.Facts> 
     /** A mount has up to two descriptors for each object in use, and one for each connection. */
     private static final long FEW_FILES = 16_384;
 
-    /** Files that a mount has open whatever it serves: its log, indexes, jars and devices. */
+    /** The files that every mount has open: its log, indexes, jars and devices. */
     private static final long OWN_FILES = 256;
 
     private static final long SMALL_FILE = 4L << 30;

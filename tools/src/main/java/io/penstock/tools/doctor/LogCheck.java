@@ -5,7 +5,7 @@ import io.penstock.settings.Settings;
 
 /** Where the mount's log goes. */
 final class LogCheck implements Check<Disks.Facts> {
-    /** Six files of 10 MB: a log and those that it rotated. */
+    /** Six files of 10 MB: the log and its rotated files. */
     private static final long LOGS = 60_000_000;
 
     @Override

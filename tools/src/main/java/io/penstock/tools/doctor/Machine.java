@@ -20,16 +20,16 @@ final class Machine {
     /**
      * The machine, and the rights of this process on it.
      *
-     * @param root whether this process is root's
-     * @param device /dev/fuse
+     * @param root whether this process runs as root
+     * @param device the state of /dev/fuse
      * @param mayMount whether this process has CAP_SYS_ADMIN
      * @param hasFusermount whether fusermount3 or fusermount is installed
      * @param userAllowOther whether /etc/fuse.conf has user_allow_other
      * @param kernel the kernel's version
-     * @param limits of this process
-     * @param memoryBytes the machine's, or the smallest limit of the process's cgroups
-     * @param heapBytes the largest heap of a mount's JVM
-     * @param aotCache the file that lets mounts start faster
+     * @param limits those of the examined process
+     * @param memoryBytes the machine's memory, or the smallest limit of the process's cgroups
+     * @param heapBytes the maximum heap of a mount's JVM
+     * @param aotCache the state of the file that makes mounts start faster
      */
     record Facts(
             boolean root,
@@ -65,7 +65,7 @@ final class Machine {
     }
 
     /**
-     * Limits of a process; {@link Long#MAX_VALUE} for none.
+     * Limits of a process; {@link Long#MAX_VALUE} if unlimited.
      *
      * @param openFiles the hard limit: the JVM raises the soft one to it
      * @param lockedBytes RLIMIT_MEMLOCK
@@ -76,7 +76,7 @@ final class Machine {
     /** Java's ahead-of-time cache, which the launcher makes. */
     enum AotCache {
         USED,
-        /** The next mount makes it. */
+        /** {@code penstock train} makes it. */
         NOT_YET,
         /** There is none, and this user cannot make it. */
         NOT_WRITABLE,
@@ -91,7 +91,7 @@ final class Machine {
 
     private Machine() {}
 
-    /** @param process whose limits count */
+    /** @param process the process whose limits are read */
     static Facts read(Host host, long process) throws IOException {
         return new Facts(
                 host.isRoot(),
@@ -127,7 +127,7 @@ final class Machine {
         return new Kernel(Integer.parseInt(numbers.group(1)), Integer.parseInt(numbers.group(2)));
     }
 
-    /** @param lines of proc_pid_limits(5): name, soft limit, hard limit and unit, at least two blanks between them */
+    /** @param lines of proc_pid_limits(5): name, soft limit, hard limit and unit, at least two spaces between them */
     static Limits limits(List<String> lines) {
         return new Limits(
                 limit(lines, "Max open files", 2),
@@ -144,7 +144,7 @@ final class Machine {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** As bin/penstock has it: an empty file says that its making failed. */
+    /** As in bin/penstock, an empty file means that creating it failed. */
     private static AotCache aotCache() throws IOException {
         Path home = Launcher.home();
         if (home == null) {

@@ -6,12 +6,12 @@ import io.penstock.settings.Origin;
 import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 
-/** The memory of the machine, or of the cgroup, against the settings. */
+/** The memory of the machine or the cgroup, compared with the settings. */
 record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> {
-    /** The process needs that beside memory and write.memory; the setting's help says so. */
+    /** What the process needs in addition to memory and write.memory; the setting's help says the same. */
     private static final long OWN_BYTES = 300L << 20;
 
-    /** Streams that the windows are to be large enough for. */
+    /** The windows of this many streams should fit into memory. */
     private static final long FEW_STREAMS = 4;
 
     @Override
@@ -43,7 +43,7 @@ record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> 
         }
     }
 
-    /** Bytes of the tables of names, outside the heap: there are two while the bucket is listed again. */
+    /** The bytes of the tables of names, outside the heap. There are two while the bucket is listed again. */
     private long names() {
         if (configuration.get(Settings.PRELOAD).equals("off")) {
             return 0;

@@ -16,10 +16,10 @@ import java.util.List;
 record MountCheck(Configuration configuration) implements Check<MountFacts> {
     private static final long PAGE = 1L << 20;
 
-    /** Of all pages or requests: fewer are accidents. */
+    /** A fraction of all pages or requests; fewer failures are accidents. */
     private static final double MANY = 0.01;
 
-    /** Less was fetched ahead than says anything. */
+    /** In bytes; less readahead is too little to judge. */
     private static final long MUCH = 1L << 30;
 
     @Override

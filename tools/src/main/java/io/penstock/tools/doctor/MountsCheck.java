@@ -3,13 +3,13 @@ package io.penstock.tools.doctor;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The mounts of Penstock on this machine. */
+/** The Penstock mounts on this machine. */
 final class MountsCheck implements Check<MountsCheck.Mounts> {
     /**
      * Mount points.
      *
-     * @param all of all mounts
-     * @param dead of those whose process has ended
+     * @param all those of all mounts
+     * @param dead those of mounts whose process has ended
      */
     record Mounts(List<Path> all, List<Path> dead) {}
 

@@ -10,12 +10,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fast ranges arrive, and how many requests it takes.
+ * How fast ranges arrive, and how many concurrent requests that takes.
  *
  * @param cache the disk of the cache; null if it is unknown
  */
 record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) implements Check<List<RangeSpeed>> {
-    /** A store of the same region responds sooner. */
+    /** A store in the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
     private static final double SLOW_MIB = 50;
@@ -52,7 +52,7 @@ record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) im
         }
     }
 
-    /** RangeSpeed is the number of requests in flight times that of each, until the network or the server is full. */
+    /** The speed grows with the number of requests in flight, until the network or the server is saturated. */
     private void concurrency(List<RangeSpeed> speeds, Findings findings) {
         RangeSpeed last = speeds.getLast();
         boolean isGrowing = speeds.size() > 1

@@ -4,7 +4,7 @@ import io.penstock.disk.ExposedFolder;
 import io.penstock.serve.mount.MountPlan;
 import java.util.List;
 
-/** The folders above the cache and the staging folder. The facts are those in which other users can replace them. */
+/** The folders above the cache and the staging folder. The facts list those in which other users can replace them. */
 final class ParentsCheck implements Check<List<ExposedFolder>> {
     @Override
     public void examine(List<ExposedFolder> exposed, Findings findings) {

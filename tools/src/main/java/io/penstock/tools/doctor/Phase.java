@@ -1,9 +1,9 @@
 package io.penstock.tools.doctor;
 
-/** When a mount's way to the store is examined, with the credentials that the doctor's own process finds. */
+/** When the path to the store is examined, with the credentials that the doctor's process finds. */
 enum Phase {
     BEFORE("The mount is refused"),
-    /** It has found its credentials by itself, and may have others. */
+    /** The mount has found its credentials itself, and may have different ones. */
     MOUNTED("The mount's requests fail too, if it has these credentials");
 
     private final String refusal;

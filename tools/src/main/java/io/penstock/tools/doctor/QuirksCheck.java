@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * A server's differences from S3.
  *
- * @param equalParts whether the settings send parts of equal sizes
+ * @param equalParts whether the settings require parts of equal size
  */
 record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
     /**
      * How the server behaves where servers differ. A trial that was not made is null, or not in the map.
      *
      * @param ifMatchOnGet whether a GET of another version is refused
-     * @param startAfter whether a listing begins where it is to begin
-     * @param namesKept whether a key with special characters is listed as it was written
-     * @param unequalParts whether an upload may have parts of unequal sizes
-     * @param upload how bodies must be sent for the server to take them
-     * @param gaps requests and headers that the server does not implement and Penstock goes without, as S3 names them
+     * @param startAfter whether a listing begins after the requested key
+     * @param namesKept whether a key with special characters is listed unchanged
+     * @param unequalParts whether an upload may have parts of unequal size
+     * @param upload how bodies must be sent for the server to accept them
+     * @param gaps requests and headers that the server does not implement and Penstock does without, by their S3 names
      * @param conditions whether conditions are checked, by kind of request
      */
     record Facts(
@@ -33,13 +33,13 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
 
     /** The outcome of sending a body. */
     sealed interface Upload {
-        /** As the settings have it. */
+        /** As configured. */
         record AsSet() implements Upload {}
 
         /**
          * Only with other settings.
          *
-         * @param refusal the server's message for the present ones
+         * @param refusal the server's message for the present settings
          * @param settings such as {@code write.checksums=md5}
          */
         record Otherwise(String refusal, String settings) implements Upload {}

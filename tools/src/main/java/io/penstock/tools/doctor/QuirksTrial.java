@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tries a server where servers differ. One thread. */
+/** Tries what servers do differently from S3. Confined to one thread. */
 final class QuirksTrial {
     private static final Logger LOG = LoggerFactory.getLogger(QuirksTrial.class);
 
     /** No object has this ETag: no content with this MD5 is known. */
     private static final String NEVER_MET_ETAG = "\"00000000000000000000000000000000\"";
 
-    /** Characters that a server, or a signature, may encode in another way. */
+    /** Characters that a server or a signature may encode differently. */
     private static final String SPECIAL = "/a b+c%25&'é";
 
     private final ObjectStore store;
@@ -45,12 +45,12 @@ final class QuirksTrial {
     private final String key;
     private final List<StoredObject> objects;
 
-    /** Requests to a server beside those of a mount. */
+    /** Requests to a server other than those of a mount. */
     interface Server {
-        /** The same bucket, with bodies sent in another way. */
+        /** Connects to the same bucket, with bodies sent differently. */
         ObjectStore connect(Integrity integrity) throws ObjectStoreException, InterruptedException;
 
-        /** What the server turned out to lack. */
+        /** What the server was found to lack. */
         Set<String> gaps();
 
         /** Whether conditions are checked, by kind of request. */
@@ -58,10 +58,10 @@ final class QuirksTrial {
     }
 
     /**
-     * @param set how the settings have bodies sent
-     * @param prefix of all keys that are used
-     * @param key of temporary objects
-     * @param objects some of those with the prefix
+     * @param set how bodies are sent according to the settings
+     * @param prefix the prefix of all keys used
+     * @param key the key of temporary objects
+     * @param objects some objects with the prefix
      */
     QuirksTrial(
             ObjectStore store, Server server, Integrity set, String prefix, String key, List<StoredObject> objects) {
@@ -105,14 +105,14 @@ final class QuirksTrial {
         } catch (ObjectStoreException.PreconditionFailed e) {
             return true;
         } catch (ObjectStoreException.Corrupt e) {
-            return false; // the response is that of the version that is there
+            return false; // the response is of the existing version
         } catch (ObjectStoreException.AccessDenied e) {
             return null;
         }
     }
 
     private @Nullable Boolean startAfter() throws ObjectStoreException, InterruptedException {
-        boolean isOrdered = !store.bucket().endsWith("--x-s3"); // a directory bucket
+        boolean isOrdered = !store.bucket().endsWith("--x-s3"); // a directory bucket, which lists in no order
         if (objects.size() < 2 || !isOrdered) {
             return null;
         }
@@ -122,7 +122,7 @@ final class QuirksTrial {
         return after.isEmpty() || KeyOrder.compare(after.getFirst().version().key(), first) > 0;
     }
 
-    /** Copies, and deletes by batch, as edits and renames do: then the store has learned what the server lacks. */
+    /** Copies, and deletes in batches, as edits and renames do: that shows the store what the server lacks. */
     private Set<String> gaps() throws ObjectStoreException, InterruptedException {
         List<String> keys = List.of(key, key + "-copy", key + "-part");
         MultipartUpload upload = store.createUpload(keys.getLast());
@@ -179,7 +179,7 @@ final class QuirksTrial {
         }
     }
 
-    /** Null if the credentials do not allow writes: the rights tell. */
+    /** Null if the credentials do not allow writes, which the rights show. */
     private @Nullable Upload upload() throws InterruptedException, ObjectStoreException {
         try {
             sendAndRemove(store);
@@ -197,7 +197,7 @@ final class QuirksTrial {
         }
     }
 
-    /** Those that cost least come first. */
+    /** The cheapest ones first. */
     private List<Integrity> others() {
         return List.of(
                 new Integrity(set.checksums(), UploadChecksums.MD5, set.signedPayloads()),

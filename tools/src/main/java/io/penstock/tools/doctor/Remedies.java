@@ -2,7 +2,7 @@ package io.penstock.tools.doctor;
 
 import org.jspecify.annotations.Nullable;
 
-/** Messages of the object store have the fault and, behind a semicolon, often the remedy. */
+/** Splits messages of the object store, which consist of the fault and often, after a semicolon, the remedy. */
 final class Remedies {
     private static final String BEHIND = "; ";
 

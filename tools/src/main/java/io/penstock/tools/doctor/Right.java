@@ -26,17 +26,17 @@ enum Right {
         return action;
     }
 
-    /** The consequence without it. */
+    /** The consequence of lacking it. */
     String without() {
         return without;
     }
 
-    /** Whether a read-only mount does without it. */
+    /** Whether a read-only mount can do without it. */
     boolean writes() {
         return writes;
     }
 
-    /** The statement of a policy that gives it, for the mounted part of the bucket. */
+    /** The policy statement that grants it for the mounted part of the bucket. */
     String statement(Target target) {
         String bucket = "arn:aws:s3:::" + target.bucket();
         if (this != LIST) {

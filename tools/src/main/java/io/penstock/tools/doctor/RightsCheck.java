@@ -6,14 +6,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The missing rights, and the use of each. */
+/** The missing rights, and what each is needed for. */
 record RightsCheck(Target target, boolean readOnly) implements Check<RightsCheck.Facts> {
     /**
-     * Which rights the credentials have.
+     * The rights of the credentials.
      *
-     * @param granted those that were tried with success
-     * @param denied those that the store refused, with its words
-     * @param failed those that were tried and neither granted nor denied, with the reason
+     * @param granted those that were tried successfully
+     * @param denied those that the store refused, with its message
+     * @param failed those that were tried but neither granted nor denied, with the reason
      */
     record Facts(Set<Right> granted, Map<Right, String> denied, Map<Right, String> failed) {}
 

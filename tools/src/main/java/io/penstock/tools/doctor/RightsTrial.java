@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Tries the rights of the credentials in a bucket that they may list. One thread. */
+/** Tries the rights of credentials that may list the bucket. Confined to one thread. */
 final class RightsTrial {
     private final ObjectStore store;
     private final String key;
@@ -25,8 +25,8 @@ final class RightsTrial {
     private final Map<Right, String> failed = new EnumMap<>(Right.class);
 
     /**
-     * @param key of temporary objects
-     * @param objects some of the bucket
+     * @param key the key of temporary objects
+     * @param objects some objects of the bucket
      */
     RightsTrial(ObjectStore store, String key, List<StoredObject> objects) {
         this.store = store;
@@ -64,7 +64,7 @@ final class RightsTrial {
         store.abort(upload);
     }
 
-    /** @param stays the end of the message if it is denied: how to remove the object or upload left behind */
+    /** @param stays the end of the message if it does not succeed: how to remove the object or upload left behind */
     private boolean attempt(Right right, String stays, Attempt attempt) throws InterruptedException {
         try {
             attempt.make();

@@ -6,20 +6,20 @@ import io.penstock.tools.measure.Text;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the server responds, and its clock is right. */
+/** Whether the server responds, and whether the clocks agree. */
 record ServerCheck(Configuration configuration) implements Check<ServerCheck.Facts> {
     /**
-     * The server, as any client can see it.
+     * The server, as any client sees it.
      *
      * @param unreachable why it does not respond; null if it does
-     * @param clockOffset its time minus this machine's, in whole seconds; null if it does not tell
+     * @param clockOffset its time minus this machine's, in whole seconds; null if unknown
      */
     record Facts(@Nullable String unreachable, @Nullable Duration clockOffset) {}
 
-    /** The response's time has whole seconds, and is some time on its way. */
+    /** The time in a response is in whole seconds, and takes a while to arrive. */
     private static final Duration SAME = Duration.ofSeconds(5);
 
-    /** S3 refuses requests whose time differs more. */
+    /** S3 refuses requests whose time differs by more. */
     private static final Duration REFUSED = Duration.ofMinutes(15);
 
     @Override

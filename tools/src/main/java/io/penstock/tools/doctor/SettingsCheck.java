@@ -10,7 +10,7 @@ import io.penstock.settings.WriteSettings;
 import java.time.Duration;
 import java.util.List;
 
-/** Settings that are allowed, and defeat each other. */
+/** Settings that are allowed, but defeat each other. */
 final class SettingsCheck implements Check<Configuration> {
     @Override
     public void examine(Configuration settings, Findings findings) {

@@ -26,14 +26,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gathers the facts of a bucket and its server, with the requests that a mount makes. It writes only where it is told
- * to, below a name that no mount shows, and removes its objects. One thread at a time.
+ * Gathers the facts about a bucket and its server, with the requests of a mount. It writes only if asked to, below a
+ * name that no mount shows, and removes its objects. Used by one thread at a time.
  */
 final class Store implements QuirksTrial.Server, AutoCloseable {
     /** The doctor reports failures; it does not wait until a request succeeds. */
     private static final RetryPolicy SHORT = new RetryPolicy(Duration.ofSeconds(3), Duration.ofSeconds(3));
 
-    /** Of the measurement at each number of requests. */
+    /** The duration of the measurement at each concurrency. */
     private static final Duration MEASURED = Duration.ofSeconds(2);
 
     /** Smaller objects show how long a request takes, not how fast bytes arrive. */
@@ -45,7 +45,7 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     /** Written by the thread that opens it, and read by those of later checks. */
     private volatile @Nullable S3ObjectStore opened;
 
-    /** Some objects; the same holds. */
+    /** Some objects; written and read like {@link #opened}. */
     private volatile List<StoredObject> objects = List.of();
 
     Store(Target target, S3Config mounts) {
@@ -110,9 +110,9 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     }
 
     /**
-     * The network between this machine and the store.
+     * Measures the network between this machine and the store.
      *
-     * @param rangeBytes of one GET, at most
+     * @param rangeBytes the most bytes of one GET
      * @return by ascending concurrency; empty if no object is large enough
      */
     List<RangeSpeed> network(long rangeBytes) throws ObjectStoreException, InterruptedException {

@@ -1,4 +1,4 @@
-/** Finds the faults of a machine, a bucket or a mount, and the setting that mends each. */
+/** Finds the faults of a machine, a bucket or a mount, and the setting that fixes each. */
 @NullMarked
 package io.penstock.tools.doctor;
 

@@ -17,8 +17,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A temporary file that shows the speed and the features of a disk. It loses its name right after it was opened, so that a
- * process that is killed later leaves nothing. Confined to one thread.
+ * A temporary file that shows the speed and the features of a disk. It is unlinked right after it is opened, so a
+ * process that is killed later leaves nothing behind. Confined to one thread.
  */
 public final class DiskTrial implements AutoCloseable {
     /**
@@ -27,7 +27,7 @@ public final class DiskTrial implements AutoCloseable {
      * @param writeMib MiB/s of sequential writes
      * @param readMib MiB/s of sequential reads
      * @param randomReads reads of 4 KiB a second, {@link DiskTrial#READERS} at a time
-     * @param randomP99 the time that 99 of 100 of these took at most
+     * @param randomP99 the 99th percentile of their latency
      */
     public record Speed(double writeMib, double readMib, double randomReads, Duration randomP99) {}
 
@@ -37,7 +37,7 @@ public final class DiskTrial implements AutoCloseable {
     private static final int PIECE = 4 << 20;
     private static final long LARGEST = 256L << 20;
 
-    /** Less than that says nothing about a disk. */
+    /** A smaller file says nothing about a disk. */
     private static final long SMALLEST = 32L << 20;
 
     private static final Duration EACH = Duration.ofMillis(1500);
@@ -51,13 +51,13 @@ public final class DiskTrial implements AutoCloseable {
      * The features of a file system.
      *
      * @param direct whether files can be opened for direct I/O
-     * @param holes whether space within a file can be given back
+     * @param holes whether space within a file can be freed
      * @param speed null if it was not measured
      */
     public record Outcome(
             boolean direct, boolean holes, @Nullable Speed speed) {}
 
-    /** @param folder which exists and can be written to */
+    /** @param folder an existing one that can be written to */
     public DiskTrial(Path folder) throws IOException {
         Path own = Files.createTempDirectory(folder, ".penstock-trial-");
         try {
@@ -66,7 +66,7 @@ public final class DiskTrial implements AutoCloseable {
             PrivateFiles.create(path);
             try {
                 file = new LocalFile(path, direct);
-                file.write(0, piece.clear().limit(DirectIo.ALIGNMENT)); // opens all that is needed
+                file.write(0, piece.clear().limit(DirectIo.ALIGNMENT)); // opens everything needed
                 holes = punches(file);
             } finally {
                 Files.delete(path);
@@ -85,9 +85,9 @@ public final class DiskTrial implements AutoCloseable {
         }
     }
 
-    /** @param most bytes to write: fewer than {@link #SMALLEST} for no measurement */
+    /** @param most the most bytes to write; below {@link #SMALLEST} nothing is measured */
     public Outcome run(long most) throws IOException, InterruptedException {
-        // Otherwise it would be the speed of the kernel's page cache.
+        // Without direct I/O it would be the speed of the kernel's page cache.
         return new Outcome(direct, holes, direct && most >= SMALLEST ? measure(Math.min(most, LARGEST)) : null);
     }
 

@@ -10,12 +10,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Measurements by several virtual threads at once. */
+/** Measurements on several virtual threads. */
 final class Parallel {
     private Parallel() {}
 
     /**
-     * Runs all and returns their results, together.
+     * Runs all tasks and returns all their results.
      *
      * @throws IOException if one fails
      */
@@ -32,7 +32,7 @@ final class Parallel {
     }
 
     /**
-     * The time that so many of a hundred took at most; zero if there are none.
+     * A percentile of durations; zero if there are none.
      *
      * @param percent 1 to 100
      */

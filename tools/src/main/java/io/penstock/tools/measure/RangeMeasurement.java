@@ -22,16 +22,16 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GETs random ranges of an object for a fixed time, and drops the bytes.
+ * GETs random ranges of an object for a fixed time, and discards the bytes.
  *
- * @param rangeBytes of one GET; at most the object's size
- * @param time of each measurement
+ * @param rangeBytes the size of each range; at most the object's size
+ * @param time the duration of each measurement
  */
 public record RangeMeasurement(ObjectStore store, ObjectVersion object, long rangeBytes, Duration time) {
-    /** The numbers of concurrent GETs that are measured: ascending. */
+    /** The numbers of concurrent GETs that are measured, ascending. */
     public static final List<Integer> CONCURRENCIES = List.of(1, 16, 64);
 
-    /** Interrupts end GETs on virtual threads at once. */
+    /** More than enough: GETs on virtual threads end immediately when interrupted. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int BUFFER = 256 << 10;
@@ -66,7 +66,7 @@ public record RangeMeasurement(ObjectStore store, ObjectVersion object, long ran
                 Parallel.percentile(waits, 99));
     }
 
-    /** The state that the threads of one measurement share. */
+    /** The state shared by the threads of one measurement. */
     private final class Run {
         final LongAdder bytes = new LongAdder();
         /** Nanoseconds from a request to its first byte. */
@@ -86,12 +86,12 @@ public record RangeMeasurement(ObjectStore store, ObjectVersion object, long ran
                 failure.compareAndSet(null, e);
                 failed.countDown();
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the time is over
+                Thread.currentThread().interrupt(); // time is up
             }
         }
     }
 
-    /** Counts bytes and forgets them. Confined to the thread of its GET. */
+    /** Counts bytes and discards them. Confined to the thread of its GET. */
     private static final class Counter implements BodySink {
         private final ByteBuffer buffer;
         private final Run run;

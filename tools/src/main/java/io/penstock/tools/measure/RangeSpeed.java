@@ -5,15 +5,15 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * GETs of ranges.
+ * The speed of range GETs.
  *
- * @param concurrency how many at once
- * @param mib MiB/s of all together
- * @param p50 the time from a request to its first byte, of half of them at most
- * @param p99 the same, of 99 of 100
+ * @param concurrency the number of concurrent GETs
+ * @param mib MiB/s in total
+ * @param p50 the median time from a request to its first byte
+ * @param p99 the 99th percentile of it
  */
 public record RangeSpeed(int concurrency, double mib, Duration p50, Duration p99) {
-    /** More requests at once are worth it if they bring that much more. */
+    /** More concurrent requests are worth it if they are faster by this factor. */
     public static final double GAIN = 1.3;
 
     /** @param speeds at least one */
@@ -22,7 +22,7 @@ public record RangeSpeed(int concurrency, double mib, Duration p50, Duration p99
     }
 
     /**
-     * How many at once bring nearly as much as the best.
+     * The lowest concurrency that is nearly as fast as the best.
      *
      * @param speeds at least one
      */

@@ -4,11 +4,11 @@ import io.penstock.core.Printable;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Numbers and lines as people read them. */
+/** Numbers and lines for people to read. */
 public final class Text {
     private Text() {}
 
-    /** With one digit after the point if the number is small. */
+    /** With one decimal if the number is small. */
     public static String number(double number) {
         boolean isWhole = number >= 100 || number == Math.rint(number);
         return String.format(Locale.ROOT, isWhole ? "%.0f" : "%.1f", number);
@@ -27,10 +27,10 @@ public final class Text {
     }
 
     /**
-     * Lines of at most so many columns, each with its end. A word is never broken: it may be a path to copy.
+     * Lines of at most {@code width} columns, each with its line end. A word is never broken: it may be a path to copy.
      *
-     * @param first before the first line
-     * @param next before the others
+     * @param first the prefix of the first line
+     * @param next the prefix of the others
      */
     public static String wrap(int width, String first, String next, String text) {
         StringBuilder lines = new StringBuilder();

@@ -1,4 +1,4 @@
-/** The speed of the store and of a disk, past their caches. */
+/** Measures the speed of the store and of a disk, past their caches. */
 @NullMarked
 package io.penstock.tools.measure;
 

@@ -84,6 +84,6 @@ class CrewTest {
                     ended.incrementAndGet();
                 }))
                 .isInstanceOf(InterruptedException.class);
-        assertThat(ended.get()).isBetween(1, 2); // the caller may not have told it yet
+        assertThat(ended.get()).isBetween(1, 2); // the stop may not have reached the thread yet
     }
 }

@@ -25,7 +25,7 @@ class JudgementTest {
 
     private String negotiated = "requests up to 1024 KiB, passthrough";
 
-    /** What is said of a step that has this rate, of a ceiling of 1000 for each. */
+    /** The judgement on a step with this rate, if each ceiling is 1000. */
     private Optional<String> of(Step step, double rate, String options) throws Exception {
         for (Step ceiling : List.of(
                 Step.BUCKET_UPLOAD,

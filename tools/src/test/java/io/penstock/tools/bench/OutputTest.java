@@ -16,7 +16,7 @@ class OutputTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
-    /** A bucket's upload, and a file that was written a quarter as fast. */
+    /** Shows a bucket's upload, and a file written at a quarter of its rate. */
     private void show(Form form) throws Exception {
         Output output = new Output(new PrintWriter(out), new PrintWriter(err), form);
         Results results = new Results(output);

@@ -26,7 +26,7 @@ class ExaminerTest {
         }
     }
 
-    /** A check with a mistake. */
+    /** A check with a bug. */
     private record Broken(String name) implements Check<String> {
         @Override
         public void examine(String facts, Findings findings) {

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A machine on which nothing is wrong. */
+/** A machine without faults. */
 final class Machines {
     static final long GIB = 1L << 30;
     static final Limits LIMITS = new Limits(1 << 20, 8 << 20, Long.MAX_VALUE);
@@ -31,7 +31,7 @@ final class Machines {
 
     private Machines() {}
 
-    /** The settings of a bucket on a machine of root's. */
+    /** The settings of a bucket on a machine where the user is root. */
     static Configuration settings(String mountOptions) {
         return settings(0, mountOptions);
     }
@@ -74,7 +74,7 @@ final class Machines {
                 true, Device.OPENS, true, true, true, SOUND.kernel(), LIMITS, bytes, bytes / 8, AotCache.USED);
     }
 
-    /** Of a user other than root. */
+    /** The facts of a user other than root. */
     static Machine.Facts ofUser(boolean hasFusermount, boolean userAllowOther) {
         return new Machine.Facts(
                 false,
@@ -89,7 +89,7 @@ final class Machines {
                 AotCache.USED);
     }
 
-    /** Of root in a container without the capability. */
+    /** The facts of root in a container without the capability. */
     static Machine.Facts unprivileged() {
         return new Machine.Facts(
                 true, Device.OPENS, false, true, true, SOUND.kernel(), LIMITS, 256 * GIB, 8 * GIB, AotCache.USED);

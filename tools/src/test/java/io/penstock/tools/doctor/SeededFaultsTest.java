@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each fault is seeded into facts without one, and the doctor names it, and what mends it. */
+/** Seeds each fault into facts without one. The doctor must name the fault and its remedy. */
 class SeededFaultsTest {
     private static final Target TARGET = new Target("data", "a/");
     private static final QuirksCheck.Facts LIKE_S3 =
@@ -54,7 +54,7 @@ class SeededFaultsTest {
      * A fault.
      *
      * @param name for the test's report
-     * @param findings of the check that is to notice it
+     * @param findings of the check that should notice it
      * @param named words of the finding
      * @param mended words of the remedy
      */

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What doctor says of a mount's cache group. */
+/** The doctor's findings about a mount's cache group. */
 class SharingFaultsTest {
     @Test
     void examine_groupCannotBeJoined_isAWarningWithTheReason() {

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a store is asked, and what is left in it. */
+/** The requests that trials send to a store, and what they leave in it. */
 class TrialsTest {
     private static final String KEY = "a/.penstock/doctor-1";
 
@@ -39,7 +39,7 @@ class TrialsTest {
         return new RightsTrial(store, KEY, objects).run(write);
     }
 
-    /** A server that honours conditions, and takes uploads with this checksum only. */
+    /** A server that honours conditions, and accepts uploads with this checksum only. */
     private record Server(UploadChecksums taken) implements QuirksTrial.Server {
         @Override
         public ObjectStore connect(Integrity integrity) {
