@@ -1,5 +1,6 @@
 package io.penstock.benchmarks;
 
+import io.penstock.embeddeds3.FreePorts;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,7 @@ final class CacheGroup {
         List<String> addresses = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
             String address = "127.0.0." + number;
-            addresses.add(address + ":" + FreePorts.pair(address));
+            addresses.add(address + ":" + FreePorts.first(2, address));
         }
         for (int number = 1; number <= count; number++) {
             List<String> options = new ArrayList<>(List.of(

@@ -1,6 +1,7 @@
 package io.penstock.benchmarks;
 
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.FreePorts;
 import io.penstock.embeddeds3.OwnCertificate;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,6 +1,7 @@
 package io.penstock.demo;
 
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.FreePorts;
 import io.penstock.fuse.MountException;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3Config.Credentials;
@@ -15,8 +16,6 @@ import io.penstock.settings.ShareSettings;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.settings.process.StartTimes;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,8 +33,6 @@ import java.util.stream.IntStream;
 public final class DemoShare {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int PAUSE_MILLIS = 200;
-    private static final int MOST_TRIES = 100;
-
     private final Path folder;
     private final int count;
     private final DemoShell shell;
@@ -88,7 +85,7 @@ public final class DemoShare {
         List<String> addresses = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
             String host = "127.0.0." + number;
-            addresses.add(host + ":" + freePorts(host));
+            addresses.add(host + ":" + FreePorts.first(2, host));
         }
         for (int number = 1; number <= count; number++) {
             Path mountPoint = Files.createDirectory(folder.resolve("node" + number));
@@ -116,27 +113,6 @@ public final class DemoShare {
                     + addresses.get(number - 1) + " --share-peers " + String.join(",", addresses)
                     + " --share-insecure");
             nodes.add(BucketMount.open(plan, new StartTimes(), null));
-        }
-    }
-
-    /** A free port below another free one. */
-    private static int freePorts(String host) throws IOException, RefusedException {
-        for (int tries = 0; tries < MOST_TRIES; tries++) {
-            try (ServerSocket bytes = new ServerSocket(0, 1, InetAddress.ofLiteral(host))) {
-                int port = bytes.getLocalPort();
-                if (isFree(host, port + 1)) {
-                    return port;
-                }
-            }
-        }
-        throw new RefusedException("no two free ports at " + host);
-    }
-
-    private static boolean isFree(String host, int port) {
-        try (ServerSocket _ = new ServerSocket(port, 1, InetAddress.ofLiteral(host))) {
-            return true;
-        } catch (IOException | IllegalArgumentException e) {
-            return false; // it is taken, or there is no such port
         }
     }
 

@@ -1,9 +1,9 @@
 package io.penstock.it;
 
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.FreePorts;
 import java.io.IOException;
 import java.net.HttpURLConnection;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URL;
 import java.nio.file.Files;
@@ -94,7 +94,7 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
         for (int attempt = 1; ; attempt++) {
             Path data = scratch();
             Path log = data.resolveSibling(data.getFileName() + ".log");
-            URI endpoint = URI.create("http://127.0.0.1:" + freePort());
+            URI endpoint = URI.create("http://127.0.0.1:" + FreePorts.one());
             ProcessBuilder builder = new ProcessBuilder(
                             minio.toString(),
                             "server",
@@ -135,12 +135,6 @@ record S3Server(String name, URI endpoint, String accessKey, String secretKey) {
 
     private static Path scratch() throws IOException {
         return Files.createTempDirectory("penstock-it-s3-");
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** Returns false if the process ends instead. */

@@ -9,9 +9,8 @@ import static io.penstock.it.CacheGroup.statistic;
 import static io.penstock.it.CacheGroup.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.embeddeds3.FreePorts;
 import io.penstock.testing.TestData;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -55,7 +54,7 @@ final class ShareIT {
         bucket.put(large);
         bucket.putAll(small);
         for (int node = 1; node <= NODES + 1; node++) {
-            addresses.add("127.0.0." + node + ":" + freePorts("127.0.0." + node));
+            addresses.add("127.0.0." + node + ":" + FreePorts.first(2, "127.0.0." + node));
         }
         group = new CacheGroup(SERVER, bucket.name(), scratch);
         group.authority("group");
@@ -65,18 +64,6 @@ final class ShareIT {
     void removeBucket() throws Exception {
         group.close();
         bucket.close();
-    }
-
-    /** A port such that the next one is also free. */
-    private static int freePorts(String address) throws Exception {
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getByName(address));
-                    ServerSocket _ = new ServerSocket(first.getLocalPort() + 1, 1, InetAddress.getByName(address))) {
-                return first.getLocalPort();
-            } catch (java.io.IOException | IllegalArgumentException e) {
-                // taken by another program, or there is none above it: the next one
-            }
-        }
     }
 
     private MountedBucket start(int number, String authority, String peers) throws Exception {

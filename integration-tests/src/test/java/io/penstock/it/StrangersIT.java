@@ -3,10 +3,10 @@ package io.penstock.it;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.embeddeds3.FreePorts;
 import io.penstock.testing.TestData;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -49,7 +49,7 @@ final class StrangersIT {
 
     @Test
     void mount_whosePortsStrangersReach_servesOn_andSaysOnceWhatCame() throws Exception {
-        int port = freePorts();
+        int port = FreePorts.first(3, "127.0.0.1");
         TestData file = TestData.of("file.bin", 9_000_001);
         List<Socket> open = new ArrayList<>();
         try (TestBucket bucket = new TestBucket(SERVER)) {
@@ -117,19 +117,6 @@ final class StrangersIT {
             return true;
         } catch (IOException e) {
             return false;
-        }
-    }
-
-    /** The first of three consecutive free ports. */
-    private static int freePorts() {
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0);
-                    ServerSocket _ = new ServerSocket(first.getLocalPort() + 1);
-                    ServerSocket _ = new ServerSocket(first.getLocalPort() + 2)) {
-                return first.getLocalPort();
-            } catch (IOException | IllegalArgumentException e) {
-                // one is taken
-            }
         }
     }
 }
