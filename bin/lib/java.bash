@@ -29,7 +29,7 @@ is_exposed() {
     done
     # Fails for a pattern that matches nothing, and prints nothing if stat is missing.
     listed=$(stat -c '%u %f %n' / "${paths[@]}" 2>/dev/null) || true
-    fault="its owner is not known"
+    fault="its owner is unknown"
     [[ -n $listed ]] || return 0
     while read -r owner mode path; do
         mode=$((16#$mode))
@@ -71,7 +71,7 @@ find_java() {
     done
     local what=Java
     [[ $beside == java ]] || what="A JDK (with bin/$beside), not only a JRE, of version"
-    echo "penstock: $what $least_java or newer is needed and was not found in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java," \
+    echo "penstock: $what $least_java or newer is needed, but was not found in JAVA_HOME, PATH, /usr/lib/jvm, /usr/java," \
         "/opt, ~/.sdkman or ~/.jdks. Install it, for instance from https://adoptium.net, or set JAVA_HOME." >&2
     exit 1
 }

@@ -17,7 +17,7 @@ final class ServerOptions {
                     + " ~/.cache/penstock/bin), else S3Proxy.")
     private @Nullable URI endpoint;
 
-    @Option(names = "--region", paramLabel = "<region>", description = "Default: the bucket is asked.")
+    @Option(names = "--region", paramLabel = "<region>", description = "Default: the bucket's own region.")
     private @Nullable String region;
 
     @Option(

@@ -36,12 +36,12 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures the bucket and the disk, and compares a mount's rates with theirs.",
             "",
-            "With a bucket, it mounts it for itself, with an empty cache beside cache.dir. With --mount, a running"
-                + " mount is measured, with its own settings and cache; with --against, any folder, by the same work."
-                + " All bytes read are compared with those written, and all files are removed again, also after"
-                + " Ctrl-C.",
+            "With a bucket, it makes a temporary mount with an empty cache next to cache.dir. With --mount, it"
+                    + " measures a running mount with that mount's settings and cache; with --against, any folder, with"
+                    + " the same work. All bytes read are compared with those written, and all files are removed"
+                    + " afterwards, even after Ctrl-C.",
             "",
-            "Takes some 40 seconds and, without --mount, the same options as penstock mount."
+            "Takes about 40 seconds. Without --mount, it accepts the same options as penstock mount."
         },
         footer = {
             "",
@@ -67,13 +67,13 @@ final class BenchCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "BUCKET[/PREFIX]",
             arity = "0..1",
-            description = "The bucket to measure, which the credentials may write to.")
+            description = "The bucket to measure; the credentials must allow writes.")
     private @Nullable String bucket;
 
     @Option(
             names = "--mount",
             paramLabel = "MOUNTPOINT",
-            description = "Measure this mount of Penstock, and its bucket, instead of mounting one.")
+            description = "Measure this Penstock mount and its bucket, instead of a temporary mount.")
     private @Nullable String mount;
 
     @Option(
@@ -85,13 +85,13 @@ final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--size",
             paramLabel = "<size>",
-            description = "The most that a large file has. Default: 1GiB, with --quick 128MiB.")
+            description = "The maximum size of the large file. Default: 1GiB, with --quick 128MiB.")
     private @Nullable String size;
 
     @Option(
             names = "--small-files",
             paramLabel = "<n>",
-            description = "The most small files, 1 to 100000. Default: 1000, with --quick 200.")
+            description = "The maximum number of small files, 1 to 100000. Default: 1000, with --quick 200.")
     private @Nullable Integer smallFiles;
 
     @Option(
@@ -105,17 +105,18 @@ final class BenchCommand implements Callable<Integer> {
             names = "--threads",
             paramLabel = "<n>",
             defaultValue = "16",
-            description = "How many small files are written or read at once, 1 to 256. Default: 16. One thread writes"
-                    + " and reads the large file.")
+            description = "The number of small files written or read in parallel, 1 to 256. Default: 16. One thread"
+                    + " writes and reads the large file.")
     private int threads;
 
     @Option(
             names = "--seconds",
             paramLabel = "<n>",
-            description = "After how long a step begins nothing more, 1 to 3600. Default: 5, with --quick 2.")
+            description = "The time in seconds after which a step starts nothing new, 1 to 3600. Default: 5, with"
+                    + " --quick 2.")
     private @Nullable Integer seconds;
 
-    @Option(names = "--quick", description = "Less of all: some 20 seconds, and figures that vary more.")
+    @Option(names = "--quick", description = "Smaller amounts: about 20 seconds, with results that vary more.")
     private boolean quick;
 
     @Option(names = "--json", description = "Print a JSON object at the end.")
@@ -182,15 +183,15 @@ final class BenchCommand implements Callable<Integer> {
 
     private Bench.Plan plan() throws IOException, RefusedException, ConfigurationException {
         if (bucket == null && mount == null && against == null) {
-            throw new ParameterException(spec.commandLine(), "name a BUCKET, or a folder with --mount or --against");
+            throw new ParameterException(spec.commandLine(), "give a BUCKET, or a folder with --mount or --against");
         } else if (bucket != null && mount != null) {
             throw new ParameterException(
-                    spec.commandLine(), "BUCKET and --mount exclude each other: the mount's own bucket is measured");
+                    spec.commandLine(), "BUCKET and --mount cannot be combined: --mount measures the mount's bucket");
         }
         String given = arguments.given(spec.commandLine().getParseResult());
         if (mount != null && given != null) {
             throw new ParameterException(
-                    spec.commandLine(), given + " and --mount exclude each other: the mount has its own settings");
+                    spec.commandLine(), given + " and --mount cannot be combined: the mount has its own settings");
         }
         List<Bench.Measured> measured = new ArrayList<>();
         Target target = bucket == null ? null : Target.parse(bucket);
@@ -213,7 +214,7 @@ final class BenchCommand implements Callable<Integer> {
         }
         if (target != null && configuration.get(Settings.READ_ONLY)) {
             throw new RefusedException(
-                    "read-only is set, and the benchmark writes" + configuration.whereSet(List.of(Settings.READ_ONLY)));
+                    "read-only is set, but the benchmark writes" + configuration.whereSet(List.of(Settings.READ_ONLY)));
         }
         return new Bench.Plan(target, configuration, List.copyOf(measured));
     }
@@ -222,7 +223,7 @@ final class BenchCommand implements Callable<Integer> {
         Path path = Host.current().path(text);
         ServingMount.Mounts.read().refuseIfStopped(path);
         if (!Files.isDirectory(path)) {
-            throw new RefusedException("--against " + path + ": there is no such folder");
+            throw new RefusedException("--against " + path + ": no such folder");
         }
         return path;
     }

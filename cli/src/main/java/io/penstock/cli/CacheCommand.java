@@ -28,9 +28,9 @@ final class CacheCommand {
     @Command(
             name = "status",
             description = {
-                "Shows how much of files and folders is in a mount's cache, on NVMe and in memory, and pinned.",
+                "Shows how much of each file or folder is in a mount's cache, on NVMe and in memory, and pinned.",
                 "",
-                "Symbolic links in the folders and empty files do not count: nothing of them can be cached."
+                "Symbolic links in the folders and empty files do not count: they have no data to cache."
             })
     static final class Status implements Callable<Integer> {
         @Spec

@@ -16,7 +16,7 @@ final class ChangesOutput {
         if (json) {
             out.println(changes);
         } else if (changes.isEmpty()) {
-            out.println("Nothing has changed.");
+            out.println("No changes.");
         } else {
             changes.forEach(change -> out.println(line(change)));
         }
@@ -26,6 +26,6 @@ final class ChangesOutput {
     private static String line(JsonNode change) {
         return change.path("key").asText() + ": " + change.path("before").asText() + " -> "
                 + change.path("after").asText()
-                + (change.path("holdsNow").asBoolean() ? "" : ", once it is mounted anew");
+                + (change.path("holdsNow").asBoolean() ? "" : ", at the next mount");
     }
 }

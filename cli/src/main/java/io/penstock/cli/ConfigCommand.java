@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
         subcommands = {ConfigCommand.Check.class, ConfigCommand.Show.class, ConfigCommand.Document.class})
 final class ConfigCommand {
 
-    @Command(name = "check", description = "Reports every mistake in a configuration file, with its line.")
+    @Command(name = "check", description = "Reports every error in a configuration file, with its line number.")
     static final class Check implements Callable<Integer> {
         @Spec
         private CommandSpec spec;
@@ -41,7 +41,7 @@ final class ConfigCommand {
         @Parameters(paramLabel = "FILE", description = "The file.")
         private String file;
 
-        @Option(names = "--json", description = "Print the mistakes as a JSON array of texts, empty if there are none.")
+        @Option(names = "--json", description = "Print the errors as a JSON array of strings, empty if there are none.")
         private boolean json;
 
         @Override
@@ -58,7 +58,7 @@ final class ConfigCommand {
                 out.println(Json.line(e.problems()));
                 return ExitCode.USAGE;
             }
-            out.println(json ? "[]" : path + ": no mistakes");
+            out.println(json ? "[]" : path + ": no errors");
             return ExitCode.DONE;
         }
     }
@@ -66,10 +66,10 @@ final class ConfigCommand {
     @Command(
             name = "show",
             description = {
-                "Shows every setting that a mount of the bucket would use: first those that are set, with the place,"
-                        + " then those that have their defaults.",
+                "Shows every setting that a mount of the bucket would use: first those that are set, with their source,"
+                        + " then the defaults.",
                 "",
-                "Takes the same options as penstock mount. With --mount, shows the settings of a mount now."
+                "Accepts the same options as penstock mount. With --mount, shows a mount's current settings."
             })
     static final class Show implements Callable<Integer> {
         private static final int WIDTH = 100;
@@ -84,7 +84,7 @@ final class ConfigCommand {
                 paramLabel = "BUCKET[/PREFIX]",
                 arity = "0..1",
                 defaultValue = "BUCKET",
-                description = "The bucket; without it, the settings of buckets that have no section of their own.")
+                description = "The bucket; without it, the settings of buckets without their own section.")
         private String bucket;
 
         @Option(

@@ -68,7 +68,7 @@ final class ConfigurationArguments {
         if (all) {
             Settings.GROUPS.forEach(group -> addSettings(command, group.title(), group.settings(), false));
         } else {
-            addSettings(command, "Settings that matter most (all: --help-all)", MAIN, false);
+            addSettings(command, "Most important settings (all: --help-all)", MAIN, false);
             List<Setting<?>> others = Settings.ALL.stream()
                     .filter(setting -> !MAIN.contains(setting))
                     .toList();

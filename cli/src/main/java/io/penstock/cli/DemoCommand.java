@@ -28,34 +28,34 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         description = {
-            "Shows Penstock at work, on a bucket of its own: needs no account and no configuration.",
+            "Shows Penstock at work on a demo bucket. Needs no account and no configuration.",
             "",
             "Starts an S3 server in this process, fills a bucket, mounts it, reads and writes it with ordinary"
-                    + " programs, and compares every byte with the bucket. Takes some 1.8 GiB below"
-                    + " $TMPDIR or /tmp, and removes them.",
+                    + " programs, and compares every byte with the bucket. Uses about 1.8 GiB below"
+                    + " $TMPDIR or /tmp, and removes everything at the end.",
             "",
-            "With --objects the server makes up very many objects, and the demo shows how they are listed and how fast"
-                    + " their names are. Takes some 60 bytes of memory an object, and next to no disk.",
+            "With --objects, the server generates very many objects, and the demo shows how they are listed and how"
+                    + " fast names are looked up. Uses about 60 bytes of memory per object, and hardly any disk space.",
             "",
-            "With --nodes several mounts of one bucket share their caches."
+            "With --nodes, several mounts of one bucket share their caches."
         })
 final class DemoCommand implements Callable<Integer> {
     private static final long MOST_OBJECTS = 100_000_000;
     private static final int MOST_NODES = 8;
 
-    @Option(names = "--keep", description = "Leave the mount up, and show how to look around and how to end it.")
+    @Option(names = "--keep", description = "Keep the mount, and show how to look around and how to end it.")
     private boolean keep;
 
     @Option(
             names = "--objects",
             paramLabel = "<n>",
-            description = "Show a bucket with this many objects, 1 to 100000000: 1000000 for instance.")
+            description = "Show a bucket with this many objects, 1 to 100000000, for instance 1000000.")
     private @Nullable Long objects;
 
     @Option(
             names = "--nodes",
             paramLabel = "<n>",
-            description = "Show this many nodes, 2 to 8, that share their caches and all read the same.")
+            description = "Show this many nodes, 2 to 8, that share their caches and all read the same file.")
     private @Nullable Integer nodes;
 
     @Spec
@@ -73,7 +73,7 @@ final class DemoCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--nodes " + nodes + ": must be a number from 2 to " + MOST_NODES);
         } else if (nodes != null && (objects != null || keep)) {
-            throw new ParameterException(spec.commandLine(), "--nodes goes without --objects and --keep");
+            throw new ParameterException(spec.commandLine(), "--nodes cannot be combined with --objects or --keep");
         }
         try (StopSignal stop = new StopSignal()) {
             Path folder = DemoFolder.create("penstock-demo-");

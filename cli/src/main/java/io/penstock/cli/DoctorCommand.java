@@ -41,19 +41,18 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "doctor",
         description = {
-            "Finds faults and slow parts, and names the setting or command that mends each.",
+            "Finds faults and slow parts, and names the setting or command that fixes each.",
             "",
-            "Without an argument it examines this machine; with a bucket, also the store, as a mount of it would use"
-                    + " it; with a mount point, the mount there. It changes nothing. Measurements take some ten"
-                    + " seconds, and write up to 256 MiB to the cache's disk for a moment; nothing of a mount is"
-                    + " measured while it runs.",
+            "Without an argument, it examines this machine; with a bucket, also the store, as a mount would use it;"
+                    + " with a mount point, that mount. It changes nothing. Measurements take about ten seconds, and"
+                    + " temporarily write up to 256 MiB to the cache's disk; a running mount is not measured.",
             "",
-            "Takes the same options as penstock mount."
+            "Accepts the same options as penstock mount."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:nothing worse than a note",
-            "1:warnings: a mount works, and is slow or may fail later",
+            "1:warnings: a mount works, but is slow or may fail later",
             "2:errors: a mount fails; or the command line is wrong"
         })
 final class DoctorCommand implements Callable<Integer> {
@@ -63,8 +62,8 @@ final class DoctorCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "BUCKET[/PREFIX]|MOUNTPOINT",
             arity = "0..1",
-            description =
-                    "The bucket or mount to examine. A mount point is one if it is mounted, or begins with a slash.")
+            description = "The bucket or mount point to examine. Whatever is mounted or begins with a slash is a mount"
+                    + " point.")
     private @Nullable String subject;
 
     @Option(names = "--quick", description = "Measure nothing.")
@@ -165,7 +164,7 @@ final class DoctorCommand implements Callable<Integer> {
                 report(new Finding(
                         "settings",
                         Severity.NOTE,
-                        "the mount does not tell its settings: " + e.getMessage(),
+                        "the mount does not report its settings: " + e.getMessage(),
                         "Those of the configuration file are examined instead",
                         ""));
             }
@@ -181,7 +180,7 @@ final class DoctorCommand implements Callable<Integer> {
                     isAlive,
                     "",
                     null,
-                    "the process that serves " + mountPoint + " has left no state file that this user can read");
+                    "the process that serves " + mountPoint + " left no state file that this user can read");
         }
         String description = running.get().description();
         try {

@@ -29,7 +29,7 @@ final class EvictCommand implements Callable<Integer> {
     @Mixin
     private PathArguments arguments;
 
-    @Option(names = "--force", description = "Pinned files too: they lose their pins.")
+    @Option(names = "--force", description = "Also drop pinned files, and unpin them.")
     private boolean force;
 
     @Option(names = "--json", description = "Print JSON for other programs.")
@@ -50,8 +50,8 @@ final class EvictCommand implements Callable<Integer> {
         out.println(
                 json
                         ? answer.toString()
-                        : Figures.count(end.outcomes().getOrDefault("evicted", 0L), "file") + " dropped, of which "
-                                + ByteSizes.about(end.bytes()) + " were on NVMe");
+                        : Figures.count(end.outcomes().getOrDefault("evicted", 0L), "file") + " dropped, "
+                                + ByteSizes.about(end.bytes()) + " of them on NVMe");
         out.flush();
         return all ? ExitCode.DONE : ExitCode.FAILED;
     }

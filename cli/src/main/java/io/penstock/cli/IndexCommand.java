@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
 
 @Command(
         name = "index",
-        description = "Writes files with the names of a bucket: one listing serves many mounts.",
+        description = "Writes a bucket's listing to a file that many mounts can use.",
         subcommands = {IndexCommand.Export.class})
 final class IndexCommand {
 
@@ -36,8 +36,8 @@ final class IndexCommand {
                 "Lists a bucket, and writes the list to a file.",
                 "",
                 "The file is Parquet, with the columns of Amazon S3 Inventory. An existing file is replaced"
-                        + " when the listing is complete. It takes a request for each 1,000 objects, and takes the"
-                        + " same options as penstock mount."
+                        + " once the listing is complete. This takes one request per 1,000 objects. Accepts the same"
+                        + " options as penstock mount."
             },
             footer = {
                 "",
@@ -55,8 +55,7 @@ final class IndexCommand {
         @Parameters(
                 index = "0",
                 paramLabel = "BUCKET[/PREFIX]",
-                description =
-                        "The bucket, and the folder in it if not all of it is wanted, as penstock mount takes it.")
+                description = "The bucket, optionally with a folder in it, as for penstock mount.")
         private String source;
 
         @Parameters(index = "1", paramLabel = "FILE", description = "The file to write.")
@@ -78,7 +77,7 @@ final class IndexCommand {
                 long objects = write(plan, writer);
                 spec.commandLine()
                         .getOut()
-                        .println(count(objects) + " of " + target.source() + " are in " + path + " ("
+                        .println("wrote " + count(objects) + " of " + target.source() + " to " + path + " ("
                                 + String.format(Locale.ROOT, "%,d", Files.size(path)) + " bytes)");
                 spec.commandLine().getOut().flush();
             } catch (IOException e) {

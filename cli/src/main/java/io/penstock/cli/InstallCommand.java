@@ -36,9 +36,9 @@ import picocli.CommandLine.Option;
         description = {
             "Makes penstock and mount -t penstock work from anywhere, fstab included.",
             "",
-            "Copies this Penstock to /usr/local/lib/penstock, so that root runs only files of root at boot,"
-                    + " and links /usr/local/bin/penstock, /sbin/mount.penstock and /sbin/mount.fuse.penstock to it."
-                    + " Install again after an update. --remove takes all of them away. Running mounts keep the version"
+            "Copies this Penstock to /usr/local/lib/penstock, so that root runs only files owned by root at"
+                    + " boot, and links /usr/local/bin/penstock, /sbin/mount.penstock and /sbin/mount.fuse.penstock to"
+                    + " it. Install again after an update. --remove removes everything. Running mounts keep the version"
                     + " they were started from."
         })
 final class InstallCommand implements Callable<Integer> {
@@ -61,7 +61,7 @@ final class InstallCommand implements Callable<Integer> {
     /** The argument by which bin/penstock passes its folder to each JVM. */
     private static final String HOME_ARGUMENT = "-Dpenstock.home=";
 
-    @Option(names = "--remove", description = "Take the installation away.")
+    @Option(names = "--remove", description = "Remove the installation.")
     private boolean remove;
 
     @Override
@@ -71,7 +71,7 @@ final class InstallCommand implements Callable<Integer> {
         }
         Path home = Launcher.home();
         if (home == null) {
-            throw new RefusedException("start this by bin/penstock, which knows where Penstock is");
+            throw new RefusedException("run this through bin/penstock, which knows where Penstock is");
         }
         Installation installation = new Installation(ROOT, ROOT.resolve("proc"));
         try {
@@ -161,7 +161,8 @@ final class InstallCommand implements Callable<Integer> {
         private void checkLinks() throws RefusedException {
             for (Path link : links().keySet()) {
                 if (Files.exists(link, LinkOption.NOFOLLOW_LINKS) && !Files.isSymbolicLink(link)) {
-                    throw new RefusedException(link + " is there and no link: it is not of Penstock, and stays");
+                    throw new RefusedException(
+                            link + " exists and is not a link: it does not belong to Penstock, and is left unchanged");
                 }
             }
         }
@@ -188,8 +189,8 @@ final class InstallCommand implements Callable<Integer> {
                     if (user == null && !isCurrent) {
                         Folders.delete(entry);
                     } else if (!isCurrent) {
-                        kept.add("kept " + entry + ", as process " + user
-                                + " still runs from it: install, or install --remove, deletes it once that has ended");
+                        kept.add("kept " + entry + ": process " + user
+                                + " still runs from it; install or install --remove deletes it once that has ended");
                     }
                 }
             }
@@ -246,8 +247,8 @@ final class InstallCommand implements Callable<Integer> {
             for (Path file : files) {
                 BasicFileAttributes attributes = attributes(home.resolve(file));
                 if (!attributes.isRegularFile() && !attributes.isDirectory()) {
-                    throw new RefusedException(home.resolve(file) + " is a link, or no file: only files and folders in "
-                            + home + " are installed; replace it by what it leads to");
+                    throw new RefusedException(home.resolve(file) + " is a link or a special file, but only files and"
+                            + " folders in " + home + " are installed; replace it with its target");
                 }
             }
             return files;

@@ -78,8 +78,8 @@ final class JobWatch {
     private void sayThatItGoesOn(int job) {
         String point = mount.mount().mountPoint().toString();
         err.println();
-        err.println("Job " + job + " goes on in the mount. To look at it:  penstock warm " + point
-                + " --status;  to end it:  penstock warm " + point + " --cancel " + job);
+        err.println("Job " + job + " continues in the mount. To see its progress:  penstock warm " + point
+                + " --status;  to cancel it:  penstock warm " + point + " --cancel " + job);
         err.flush();
     }
 
@@ -118,7 +118,7 @@ final class JobWatch {
                     .append(" left");
         }
         if (now.waitsFor() != null) {
-            text.append(", waits for ").append(Printable.text(now.waitsFor()));
+            text.append(", waiting for ").append(Printable.text(now.waitsFor()));
         }
         if (now.problemCount() > 0) {
             text.append(", ").append(Figures.count(now.problemCount(), "problem"));
@@ -132,7 +132,7 @@ final class JobWatch {
                 .limit(MOST_TOLD)
                 .forEach(problem -> err.println("penstock: " + Printable.text(problem.path() + ": " + problem.why())));
         if (end.problemCount() > MOST_TOLD) {
-            err.println("penstock: and " + (end.problemCount() - MOST_TOLD) + " more; --json names up to 100");
+            err.println("penstock: and " + (end.problemCount() - MOST_TOLD) + " more; --json lists up to 100");
         }
         String error = end.error();
         if (error != null) {

@@ -30,7 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The command line. */
 @Command(
         name = "penstock",
-        description = "Shows S3 buckets as folders, and caches the data read on a local disk.",
+        description = "Mounts S3 buckets as folders, and caches the data read on a local disk.",
         mixinStandardHelpOptions = true,
         versionProvider = VersionLines.class,
         scope = CommandLine.ScopeType.LOCAL,
@@ -40,7 +40,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         exitCodeListHeading = "%nExit codes (doctor, recover and umount have others: see their help):%n",
         exitCodeList = {
             "0:done",
-            "1:it could not be done; the reason was printed",
+            "1:failed; the reason was printed",
             "2:the command line or the configuration is wrong; nothing was tried",
             "130, 143:ended by Ctrl-C or by SIGTERM, after unmounting"
         })
@@ -183,7 +183,7 @@ public final class Main {
                 .map(Secrets::hiddenInInput)
                 .map(Printable::text)
                 .ifPresent(word -> err.println(
-                        "If " + word + " is a name, put -- before it; a path may be written ./" + word + " too"));
+                        "If " + word + " is a name, put -- before it; a path can also be written as ./" + word));
         err.println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
     }
@@ -198,7 +198,7 @@ public final class Main {
                     + UnknownName.hint(
                             option, "--", List.copyOf(command.optionsMap().keySet()));
         } else if (command.subcommands().isEmpty()) {
-            return "one argument too many: '" + word + "'";
+            return "unexpected argument: '" + word + "'";
         }
         return "no such command: '" + word + "'"
                 + UnknownName.command(word, shown(command))
@@ -239,10 +239,10 @@ public final class Main {
             default -> {
                 LoggerFactory.getLogger(Main.class).error("{} failed", command.getCommandName(), e);
                 say(
-                        e + " (this is a mistake in Penstock; please report it"
+                        "internal error: " + e + "; please report it"
                                 + Logging.file()
                                         .map(file -> " with the stack trace in " + file)
-                                        .orElse("") + ")",
+                                        .orElse(""),
                         err);
                 yield failure;
             }

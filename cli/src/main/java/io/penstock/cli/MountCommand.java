@@ -19,14 +19,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mount",
         description = {
-            "Shows a bucket's objects as files.",
+            "Mounts a bucket: its objects appear as files.",
             "",
-            "Returns as soon as the folder can be used, and serves it in the background until it is unmounted with"
-                    + " penstock umount. Data that is read stays in the cache folder, so that a second read comes from"
-                    + " the local disk.",
+            "Returns once the folder can be used, and serves it in the background until penstock umount. Data read"
+                    + " stays in the cache folder, and later reads come from the local disk.",
             "",
-            "Credentials are found as by the AWS command line: environment variables, ~/.aws, container and instance"
-                    + " roles."
+            "Credentials are found as by the AWS CLI: environment variables, ~/.aws, container and instance roles."
         },
         footer = {
             "",
@@ -42,9 +40,7 @@ final class MountCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "BUCKET[/PREFIX]",
-            description =
-                    "The bucket, and the folder in it if not all of it is wanted; s3://BUCKET/PREFIX is understood"
-                            + " too.")
+            description = "The bucket, optionally with a folder in it; s3://BUCKET/PREFIX works too.")
     private String source;
 
     @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing, empty folder.")

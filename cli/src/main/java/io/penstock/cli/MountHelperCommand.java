@@ -40,7 +40,7 @@ final class MountHelperCommand implements Callable<Integer> {
     @Option(names = "-f", description = "Do everything but mount.")
     private boolean fake;
 
-    @Option(names = "-s", description = "Tolerate unknown options: not done, a wrong setting is an error.")
+    @Option(names = "-s", description = "Ignored: unknown options are always errors.")
     @SuppressWarnings("UnusedVariable")
     private boolean sloppy;
 

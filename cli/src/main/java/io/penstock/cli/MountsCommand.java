@@ -31,13 +31,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "mounts",
         description = {
-            "Lists the mounts of Penstock on this machine, the backlog of each, and whether the names of the"
-                    + " whole bucket are known.",
+            "Lists the Penstock mounts on this machine, the backlog of each, and whether all names of the bucket"
+                    + " are known.",
             "",
             "A mount whose process has died is shown as DEAD: programs get \"Transport endpoint is not"
-                    + " connected\" there, until it is removed with penstock umount. A process that only uploads is"
-                    + " shown as (unmounted), and one whose mount is in no folder here any more, as after umount -l"
-                    + " while it was in use, as (detached)."
+                    + " connected\" there, until it is removed with penstock umount. A process that only finishes"
+                    + " uploads is shown as (unmounted); one whose mount is no longer attached to a folder, as after"
+                    + " umount -l of a mount in use, as (detached)."
         })
 final class MountsCommand implements Callable<Integer> {
     private static final List<String> HEADINGS = List.of("BUCKET", "MOUNT POINT", "PID", "SINCE", "TO UPLOAD");
@@ -117,7 +117,7 @@ final class MountsCommand implements Callable<Integer> {
         if (json) {
             out.println(json(rows));
         } else if (rows.isEmpty()) {
-            out.println("Penstock has nothing mounted.");
+            out.println("No Penstock mounts.");
         } else {
             out.print(table(rows));
             out.flush();
@@ -188,7 +188,9 @@ final class MountsCommand implements Callable<Integer> {
         }
         String log = running.log().toString();
         return Stream.of(
-                        running.failed() == 0 ? "" : "failed: " + running.failed() + ", see " + running.recovery(),
+                        running.failed() == 0
+                                ? ""
+                                : "failed uploads: " + running.failed() + "; see " + running.recovery(),
                         running.cacheFault().isEmpty() ? "" : "nothing is cached: " + running.cacheFault(),
                         running.names().isEmpty() ? "" : "names: " + running.names(),
                         "cache: " + running.cache(),

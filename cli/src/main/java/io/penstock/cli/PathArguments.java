@@ -36,19 +36,16 @@ final class PathArguments {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Parameters(
-            index = "0",
-            paramLabel = ServingMount.LABEL,
-            description = "The folder that was given to penstock mount.")
+    @Parameters(index = "0", paramLabel = ServingMount.LABEL, description = "The mount point.")
     private String mountPoint;
 
     @Parameters(
             index = "1..*",
             paramLabel = "PATH",
-            description = "Files, folders (all that is in them) and patterns (*, ?, [a-z], {a,b}, ** for any depth),"
-                    + " relative to the current folder if that is in the mount, else to the mount point: . in a"
-                    + " folder of the mount is that folder, elsewhere all of the mount. Where something has exactly"
-                    + " this name, it is meant, and no pattern: ?* is every name, also beside a file named *.")
+            description = "Files, folders (with all they contain) and patterns (*, ?, [a-z], {a,b}, ** for any depth),"
+                    + " relative to the current folder if it is in the mount, otherwise to the mount point: . is the"
+                    + " current folder, or outside the mount the whole mount. A name that exists is taken literally,"
+                    + " not as a pattern: ?* matches every name, even next to a file named *.")
     private List<String> paths = new ArrayList<>();
 
     /** @throws ParameterException if a path in a mount is given instead of the mount point */
@@ -63,7 +60,7 @@ final class PathArguments {
                 mounts,
                 given,
                 "nothing is mounted on " + Printable.text(given.toString())
-                        + ", and the mount point comes first; penstock mounts lists the mounts");
+                        + ", but the mount point must come first; penstock mounts lists the mounts");
     }
 
     /**
@@ -78,7 +75,7 @@ final class PathArguments {
                     spec.commandLine(),
                     first != null
                             ? first
-                            : "name a file or folder after the mount point, . for all of the mount" + otherwise);
+                            : "give a file or folder after the mount point (. for the whole mount)" + otherwise);
         }
     }
 
@@ -132,7 +129,7 @@ final class PathArguments {
     /** @throws ParameterException if there is a path */
     void requireNone(String option) {
         if (!paths.isEmpty()) {
-            throw new ParameterException(spec.commandLine(), option + " takes no paths: it begins no job");
+            throw new ParameterException(spec.commandLine(), option + " takes no paths: it starts no job");
         }
     }
 
@@ -154,7 +151,7 @@ final class PathArguments {
         boolean isInput = "-".equals(manifest);
         request.put("paths", isLong ? List.of() : named);
         if (isLong && manifest != null && !isInput) {
-            throw new RefusedException("these are many paths: write them into the manifest");
+            throw new RefusedException("too many paths; put them into the manifest");
         } else if (isLong || isInput) {
             return askByList(mount, command, request, isLong ? named : List.of(), isInput);
         } else if (manifest != null) {
@@ -168,7 +165,7 @@ final class PathArguments {
     /** A path into a mount is not looked up, as that may hang: the serving process reports whether it is readable. */
     static void requireReadable(Path list, List<Path> mountPoints) throws RefusedException {
         if (!MountBoundary.leadsInto(list, mountPoints) && !Files.isReadable(list)) {
-            throw new RefusedException("--manifest " + list + ": there is no such file, or it cannot be read");
+            throw new RefusedException("--manifest " + list + ": no such file, or it cannot be read");
         }
     }
 
@@ -203,8 +200,8 @@ final class PathArguments {
         for (String path : listed) {
             if (path.isBlank() || path.indexOf('\n') >= 0 || path.indexOf('\r') >= 0) {
                 throw new RefusedException(
-                        "'" + Printable.text(path) + "' is blank or has a line break, and cannot stand in a list:"
-                                + " leave it out, or give fewer paths at once");
+                        "'" + Printable.text(path) + "' is blank or contains a line break, so it cannot be passed in a"
+                                + " list; leave it out, or give fewer paths");
             }
         }
         Path list = write(Folders.temporary(), listed, isInput ? System.in : InputStream.nullInputStream());
@@ -240,7 +237,7 @@ final class PathArguments {
             }
         } catch (IOException e) {
             throw new RefusedException("the list of paths cannot be written to " + folder + ": " + Reason.of(e)
-                    + "; name another folder with TMPDIR=…");
+                    + "; set TMPDIR to another folder");
         }
     }
 

@@ -61,19 +61,19 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "recover",
         description = {
-            "Shows and settles written files that could not be uploaded.",
+            "Lists, uploads, exports or discards written files that could not be uploaded.",
             "",
-            "A written file stays in the staging folder until it is uploaded. After a crash the next mount"
-                    + " continues by itself. A file that it cannot settle, for instance because another client has"
+            "A written file stays in the staging folder until it is uploaded. After a crash, the next mount"
+                    + " continues automatically. A file that it cannot upload, for instance because another client has"
                     + " changed the object, waits for this command. While the bucket is mounted with this cache folder,"
                     + " files can be listed and exported; to commit or discard them, unmount first."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:no file waits, or what was asked for is done",
-            "1:it could not be done for each file; the reason was printed",
+            "0:no file is waiting, or the action is done",
+            "1:the action failed for some files; the reason was printed",
             "2:the command line or the configuration is wrong; nothing was tried",
-            "3:the list shows files that wait"
+            "3:the list shows waiting files"
         },
         footer = {
             "",
@@ -89,7 +89,7 @@ final class RecoverCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "BUCKET[/PREFIX]", description = "The mounted bucket or folder.")
     private String source;
 
-    @Parameters(index = "1..*", paramLabel = "KEY", description = "The objects meant; all if none is named.")
+    @Parameters(index = "1..*", paramLabel = "KEY", description = "The objects; all if none is given.")
     private List<String> keys = new ArrayList<>();
 
     @ArgGroup
@@ -114,17 +114,17 @@ final class RecoverCommand implements Callable<Integer> {
 
         @Option(
                 names = "--commit",
-                description = "Upload the files over the bucket's objects, and files that an earlier mount had"
+                description = "Upload the files, replacing the bucket's objects, and files that an earlier mount had"
                         + " not uploaded. Of several versions of a file only the last is uploaded; the others stay.")
         private boolean commit;
 
         @Option(
                 names = "--export",
                 paramLabel = "DIR",
-                description = "Write them to files in this folder; the names of older versions end in their time.")
+                description = "Write them to files in this folder; older versions have the time appended to the name.")
         private @Nullable Path export;
 
-        @Option(names = "--discard", description = "Remove it for good.")
+        @Option(names = "--discard", description = "Delete them permanently.")
         private boolean discard;
 
         private boolean isList() {
@@ -136,7 +136,7 @@ final class RecoverCommand implements Callable<Integer> {
     public Integer call()
             throws RefusedException, ConfigurationException, ObjectStoreException, IOException, InterruptedException {
         if (json && !what.isList()) {
-            throw new ParameterException(spec.commandLine(), "--json is for the list: leave the other action out");
+            throw new ParameterException(spec.commandLine(), "--json works only with --list");
         }
         Target target = Target.parse(source);
         Configuration configuration =
@@ -149,7 +149,7 @@ final class RecoverCommand implements Callable<Integer> {
         } catch (FolderLock.TakenException e) {
             if (what.commit || what.discard) {
                 throw new RefusedException(String.valueOf(e.getMessage()).replaceFirst(";.*", "")
-                        + ": if that is a mount, unmount first; --list and --export work beside it");
+                        + ": if that is a mount, unmount first; --list and --export work while it is mounted");
             }
             return besideAMount(search, configuration, target, staging);
         }
@@ -178,8 +178,8 @@ final class RecoverCommand implements Callable<Integer> {
                 Folders.delete(folder);
             }
         } catch (IOException e) {
-            throw new RefusedException("the staging folder " + staging
-                    + " is in use by a mount, and cannot be read beside it: " + Reason.of(e) + "; unmount first");
+            throw new RefusedException("the staging folder " + staging + " is in use by a mount and cannot be read: "
+                    + Reason.of(e) + "; unmount first");
         }
     }
 
@@ -190,7 +190,7 @@ final class RecoverCommand implements Callable<Integer> {
             return nothingWaits(search);
         }
         if (!Files.isReadable(staging)) {
-            throw new RefusedException("the staging folder " + staging + " cannot be read; try as the mounting user");
+            throw new RefusedException("the staging folder " + staging + " cannot be read; try as the mount's user");
         }
         try (ObjectStore store = connect(plan);
                 PageCache cache = openCache(plan);
@@ -201,7 +201,7 @@ final class RecoverCommand implements Callable<Integer> {
                         BucketMount.openWriteback(plan, new MarkingObjectStore(store, markers), cache, fetcher)) {
             if (!writeback.knowsEarlierRuns()) {
                 throw new RefusedException(
-                        "the staging folder " + staging + " cannot be used, so what waits is not known; see above");
+                        "the staging folder " + staging + " cannot be used, so waiting files are unknown; see above");
             }
             if (what.commit) {
                 Files.deleteIfExists(CacheFolder.names(plan.cache().directory())); // it would hide uploaded data
@@ -224,7 +224,7 @@ final class RecoverCommand implements Callable<Integer> {
             }
             spec.commandLine()
                     .getErr()
-                    .println(Printable.text("penstock: " + e.getMessage() + "; going on without it"));
+                    .println(Printable.text("penstock: " + e.getMessage() + "; continuing without it"));
             return new RefusingObjectStore(plan.target().bucket(), e);
         }
     }
@@ -271,7 +271,7 @@ final class RecoverCommand implements Callable<Integer> {
         }
         unreadable.forEach(file -> say(describe(file)));
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
-                + file.namespace() + ": it waits for a mount of that"));
+                + file.namespace() + ", and waits for a mount of it"));
         search.others(stranded).forEach(this::say);
         if (writeback.kept().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
             return Math.max(listed, nothingWaits(search));
@@ -283,7 +283,7 @@ final class RecoverCommand implements Callable<Integer> {
         for (String key : keys) {
             if (Stream.concat(kept.stream(), pending.stream())
                     .noneMatch(file -> file.key().equals(key))) {
-                say("'" + key + "': nothing that was written to it waits");
+                say("'" + key + "': no file is waiting for this key");
                 good = false;
             }
         }
@@ -308,7 +308,7 @@ final class RecoverCommand implements Callable<Integer> {
             return ExitCode.DONE;
         }
         for (String key : keys) {
-            say("'" + key + "': nothing that was written to it waits");
+            say("'" + key + "': no file is waiting for this key");
         }
         search.nothing().forEach(this::say);
         spec.commandLine().getOut().flush();
@@ -320,7 +320,7 @@ final class RecoverCommand implements Callable<Integer> {
         Set<String> failed = ConcurrentHashMap.newKeySet();
         writeback.upload(pending, new Failures(failed));
         for (KeptFile file : pending) {
-            say(describe(file) + (failed.contains(file.key()) ? ": stays as it is" : ": uploaded"));
+            say(describe(file) + (failed.contains(file.key()) ? ": left unchanged" : ": uploaded"));
         }
         return failed.isEmpty();
     }
@@ -334,22 +334,23 @@ final class RecoverCommand implements Callable<Integer> {
             } else if (what.export != null) {
                 say(name + ": written to " + file.export(Host.current().path(what.export.toString())));
             } else if (what.discard && file.reason() == null && keys.isEmpty()) {
-                say(name + ": the next mount will upload it; it is removed only if it is named");
+                say(name + ": the next mount will upload it; give its key to remove it");
             } else if (what.discard) {
                 file.discard();
                 say(name + ": removed");
             } else {
-                String reason = Objects.requireNonNullElse(file.reason(), "waits for the next mount, or for --commit");
+                String reason =
+                        Objects.requireNonNullElse(file.reason(), "will be uploaded by the next mount or by --commit");
                 say(name + ", written " + file.modified().truncatedTo(ChronoUnit.SECONDS) + ": " + reason
-                        + "; its bytes are in " + file.where());
+                        + "; its content is in " + file.where());
             }
             return true;
         } catch (ObjectStoreException e) {
-            say(name + ": stays as it is: " + e.getMessage());
+            say(name + ": left unchanged: " + e.getMessage());
         } catch (FileAlreadyExistsException e) {
-            say(name + ": stays as it is: there is a " + e.getFile() + " already");
+            say(name + ": left unchanged: " + e.getFile() + " already exists");
         } catch (IOException e) {
-            say(name + ": stays as it is: " + Reason.of(e));
+            say(name + ": left unchanged: " + Reason.of(e));
         }
         return false;
     }
@@ -371,10 +372,10 @@ final class RecoverCommand implements Callable<Integer> {
 
     /** Files that cannot be handled here are listed for the user. */
     private static String describe(UnreadableFile file) {
-        String key = file.key() == null ? "A file whose name is not known" : "'" + file.key() + "'";
+        String key = file.key() == null ? "A file with an unknown name" : "'" + file.key() + "'";
         String data = file.data() == null ? "" : "; the written data is in " + file.data();
         return key + " cannot be read: " + file.reason() + data + "; its journal is " + file.journal()
-                + ". A later version may read it; otherwise copy the content that you need, and remove both";
+                + ". A later version may be able to read it; otherwise copy the content that you need, and remove both";
     }
 
     /** Objects committed here appear at the next mount. */

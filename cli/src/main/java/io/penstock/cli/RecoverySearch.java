@@ -43,11 +43,11 @@ record RecoverySearch(
     List<String> nothing() {
         Path staging = staging();
         List<String> lines = new ArrayList<>();
-        lines.add("Nothing waits in " + staging + (Files.exists(staging) ? "" : ", which does not exist,") + " for "
-                + target.source() + " of "
+        lines.add("No files are waiting in " + staging + (Files.exists(staging) ? "" : ", which does not exist,")
+                + " for " + target.source() + " at "
                 + configuration.find(Settings.ENDPOINT).map(URI::toString).orElse("AWS"));
         lines.addAll(beside(staging));
-        lines.add("If the mount had --cache, --write-staging, --endpoint or --config, give the same here");
+        lines.add("If the mount used --cache, --write-staging, --endpoint or --config, give the same options here");
         return lines;
     }
 
@@ -60,7 +60,7 @@ record RecoverySearch(
         try (Stream<Path> folders = Files.list(parent)) {
             return folders.filter(folder -> !folder.equals(staging) && holdsFiles(folder))
                     .sorted()
-                    .map(folder -> "Written files are in " + folder + ": "
+                    .map(folder -> "Written files are waiting in " + folder + ": "
                             + command(folder.getFileName().toString(), folder, ""))
                     .toList();
         } catch (IOException e) {
@@ -109,7 +109,7 @@ record RecoverySearch(
         return switch (origin) {
             case Origin.Default _, Origin.Option _, Origin.MountOption _ -> command;
             case Origin.Variable _, Origin.Profile _ ->
-                "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true " + command + ", which leaves out the endpoint of " + origin;
+                "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true " + command + ", which ignores the endpoint of " + origin;
             case Origin.Line _ ->
                 new RecoverySearch(target, configuration, null).command(bucket, staging(), "")
                         + ", with --config and a file without the endpoint of " + origin;

@@ -14,10 +14,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "reload",
         description = {
-            "Has a mount take a changed configuration file, and lists the changes and those that need a new mount.",
+            "Makes a mount reload its configuration file, and lists the changes, including those that need a remount.",
             "",
-            "Options that were given to penstock mount, or in fstab, still come before the file. Changes by penstock"
-                    + " set are undone. SIGHUP to the serving process does the same, and the mount's log has the list."
+            "Options given to penstock mount or in fstab still override the file. Changes by penstock set are undone."
+                    + " SIGHUP to the serving process does the same, and writes the list to the mount's log."
         })
 final class ReloadCommand implements Callable<Integer> {
     @Spec

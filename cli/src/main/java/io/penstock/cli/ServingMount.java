@@ -30,8 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** The mount that a command is about, and the responses of its process. */
 record ServingMount(RunningMount mount) {
     static final String LABEL = "MOUNTPOINT";
-    static final String DESCRIPTION =
-            "The folder that was given to penstock mount. It may be left out if there is one mount.";
+    static final String DESCRIPTION = "The mount point; may be omitted if there is only one mount.";
 
     /**
      * Finds the process that serves a mount.
@@ -42,10 +41,10 @@ record ServingMount(RunningMount mount) {
         Mounts mounts = Mounts.read();
         if (mountPoint == null) {
             if (mounts.served().size() > 1) {
-                throw new RefusedException(
-                        "which mount? " + mounts.served().size() + " are there, and penstock mounts lists them");
+                throw new RefusedException("there are " + mounts.served().size()
+                        + " mounts: give a mount point; penstock mounts lists them");
             }
-            return new ServingMount(mounts.newest(_ -> true, "Penstock has nothing mounted"));
+            return new ServingMount(mounts.newest(_ -> true, "there are no Penstock mounts"));
         }
         Path given = Host.current().path(mountPoint);
         return find(mounts, given, notMounted(given, mounts.points()));
@@ -55,8 +54,8 @@ record ServingMount(RunningMount mount) {
     static String notMounted(Path given, List<Path> mountPoints) {
         return "nothing is mounted on " + given
                 + MountBoundary.around(MountBoundary.resolve(given, mountPoints), mountPoints)
-                        .map(mount -> ": it lies in the mount " + mount
-                                + ", where links are not followed; name the mount point")
+                        .map(mount -> ": it is inside the mount " + mount
+                                + ", where links are not followed; give the mount point")
                         .orElse("; penstock mounts lists the mounts");
     }
 
@@ -78,7 +77,7 @@ record ServingMount(RunningMount mount) {
         Path path = MountBoundary.resolve(file, mounts.points());
         RunningMount found = mounts.newest(
                 path::startsWith,
-                Printable.text(file.toString()) + " is in no mount of Penstock; penstock mounts lists the mounts");
+                Printable.text(file.toString()) + " is not in a Penstock mount; penstock mounts lists the mounts");
         return new MountedFile(new ServingMount(found), path);
     }
 
@@ -126,13 +125,13 @@ record ServingMount(RunningMount mount) {
                 return found.get();
             }
             throw new RefusedException(newest(dead, meant)
-                    .map(each -> each.mountPoint() + " is dead, as the process that served it has ended: mount it"
+                    .map(each -> each.mountPoint() + " is dead: the process that served it has ended; mount it"
                             + " again, or remove it with penstock umount " + each.mountPoint())
                     .or(() -> unknown.stream()
                             .filter(meant)
                             .findFirst()
-                            .map(point -> point + " is a mount of Penstock, but which process serves it is not known to"
-                                    + " this user: it is another user's, or was mounted with another XDG_RUNTIME_DIR"))
+                            .map(point -> point + " is a Penstock mount, but its process is unknown to this user:"
+                                    + " another user mounted it, or XDG_RUNTIME_DIR was different"))
                     .orElse(none));
         }
 
@@ -183,12 +182,11 @@ record ServingMount(RunningMount mount) {
     static String silence(RunningMount mount, boolean isServed, String reason) {
         String process = "process " + mount.pid() + ", which serves " + mount.mountPoint() + ", ";
         if (!isServed) {
-            return mount.mountPoint() + " is not served any more";
+            return mount.mountPoint() + " is no longer served";
         } else if (mount.isStopped()) {
-            return process + "is stopped, and so are the programs that use it: kill -CONT " + mount.pid()
-                    + " continues it";
+            return process + "is stopped, so programs that use it hang; kill -CONT " + mount.pid() + " resumes it";
         }
-        return process + "does not answer (" + reason + "): it belongs to another user or to an earlier version, or it"
+        return process + "does not answer (" + reason + "): it belongs to another user, runs an earlier version, or"
                 + " hangs";
     }
 

@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Changes settings of a mount while it serves, until penstock reload or until it is unmounted.",
             "",
-            "docs/CONFIGURATION.md says which settings can change so. All of them are taken, or none. Data and"
-                    + " requests above a lower limit drain; nothing fails."
+            "docs/CONFIGURATION.md lists the settings that can be changed this way. Either all changes take effect, or"
+                    + " none. When a limit is lowered, data and requests above it drain; nothing fails."
         },
         footer = {
             "",

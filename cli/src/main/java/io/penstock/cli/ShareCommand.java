@@ -32,7 +32,7 @@ final class ShareCommand {
             name = "status",
             description = {
                 "Shows the cache group of a mount: its members, the share of the data that each owns, the bytes"
-                        + " from them and to them, and the causes of falling back to the store.",
+                        + " received and sent, and the causes of fallbacks to the store.",
                 "",
                 "docs/SHARING.md explains the causes."
             })
@@ -53,7 +53,7 @@ final class ShareCommand {
             ShareStatus share = statistics.share();
             if (share == null) {
                 throw new RefusedException(statistics.mountPoint()
-                        + " shares no cache: set share.peers, and mount anew (docs/SHARING.md)");
+                        + " does not share its cache: set share.peers, and mount again (docs/SHARING.md)");
             }
             PrintWriter out = spec.commandLine().getOut();
             out.print(json ? answer.get("share") + "\n" : text(statistics, share));
@@ -65,9 +65,9 @@ final class ShareCommand {
     static String text(MountStatistics mount, ShareStatus share) {
         String place = mount.mountPoint();
         return switch (share.state()) {
-            case JOINING -> place + " looks for its cache group, at " + share.listen() + "\n";
+            case JOINING -> place + " is looking for its cache group, at " + share.listen() + "\n";
             case FAILED ->
-                place + " shares no cache now, and tries again every 30 s: "
+                place + " does not share its cache now, and retries every 30 s: "
                         + Printable.text(String.valueOf(share.error())) + "\n";
             case JOINED ->
                 place + " shares its cache at " + share.listen() + "\n" + members(share) + traffic(mount, share);
@@ -84,15 +84,13 @@ final class ShareCommand {
                             switch (member.state()) {
                                 case "self" -> "this node";
                                 case "asked" ->
-                                    share.requestsToPeers() == 0
-                                            ? "in the group; nothing was requested of it yet"
-                                            : "asked";
-                                case "skipped" -> "skipped: it has failed, and is asked again within a minute";
+                                    share.requestsToPeers() == 0 ? "in the group; no requests yet" : "asked";
+                                case "skipped" -> "skipped after failures; retried within a minute";
                                 default -> Printable.text(member.state());
                             }));
         }
         if (share.members().size() == 1) {
-            text.append("No other node has joined yet; one that has just been mounted takes some ten seconds.\n");
+            text.append("No other node has joined yet; a new mount takes about ten seconds.\n");
         }
         return text.toString();
     }
@@ -100,10 +98,10 @@ final class ShareCommand {
     private static String traffic(MountStatistics mount, ShareStatus share) {
         long fromStore = mount.readahead().bytesFetched();
         return """
-            from others:   %s by %,d requests
-            fell back:     %,d times to the store for another node's pages%s
-            to others:     %s by %,d requests, %,d GETs for them%s
-            from store:    %s of %s that came; %s GETs a cold page if all nodes read the same
+            from others:   %s in %,d requests
+            fell back:     %,d times to the store for pages of other nodes%s
+            to others:     %s in %,d requests, %,d GETs for them%s
+            from store:    %s of the %s received; %s GETs per cold page if all nodes read the same data
             """.formatted(
                         ByteSizes.about(share.bytesFromPeers()),
                         share.requestsToPeers(),

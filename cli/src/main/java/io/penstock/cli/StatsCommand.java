@@ -23,9 +23,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "stats",
         description = {
-            "Shows the activity of a mount until q or Ctrl-C: the sources of reads, bytes fetched and uploaded, the"
-                    + " use of memory and disk, the durations of calls, and the cost. If the output is no terminal,"
-                    + " or one that cannot change lines ($TERM), a line each second.",
+            "Shows the activity of a mount until q or Ctrl-C: the sources of reads, bytes fetched and uploaded,"
+                    + " memory and disk usage, call latencies, and cost. If the output is not a terminal, or one that"
+                    + " cannot rewrite lines ($TERM), prints a line each second.",
             "",
             "Reads that the kernel answers, from its page cache or from cached files that it reads itself"
                     + " (passthrough), do not reach the mount and are not counted. docs/OPERATIONS.md explains the"
@@ -43,22 +43,20 @@ final class StatsCommand implements Callable<Integer> {
     @Parameters(paramLabel = ServingMount.LABEL, arity = "0..1", description = ServingMount.DESCRIPTION)
     private @Nullable String mountPoint;
 
-    @Option(names = "--once", description = "Show the totals since the mount began, and end.")
+    @Option(names = "--once", description = "Print the totals since the mount began, and exit.")
     private boolean once;
 
-    @Option(
-            names = "--lines",
-            description = "Show a line each time, also on a terminal, instead of a screen that changes.")
+    @Option(names = "--lines", description = "Print lines even on a terminal, instead of a live screen.")
     private boolean lines;
 
-    @Option(names = "--json", description = "Show a JSON object a line instead of a table: totals, for other programs.")
+    @Option(names = "--json", description = "Print one JSON object per line with the totals, for other programs.")
     private boolean json;
 
     @Option(
             names = "--interval",
             paramLabel = "<time>",
             defaultValue = "1s",
-            description = "Between two lines: 500ms, 10s. Default: ${DEFAULT-VALUE}.")
+            description = "Time between two lines, such as 500ms or 10s. Default: ${DEFAULT-VALUE}.")
     private String interval;
 
     @Override

@@ -125,7 +125,7 @@ final class StatsScreen {
                         "waited for a fetch", waited, pages, all -> all.cache().waitedReadBytes()),
                 "  missed                 %8s  %5s  kernel: not counted"
                         .formatted(count(missed), percent(missed, pages)),
-                "Readers that wait        %8s  store %s, NVMe %s, limits %s"
+                "Waiting readers          %8s  store %s, NVMe %s, limits %s"
                         .formatted(
                                 count(forStore + forDisk + forLimits),
                                 count(forStore),
@@ -154,7 +154,7 @@ final class StatsScreen {
         double claimed = rate(all -> all.readahead().readaheadBytes());
         double used = rate(all -> all.readahead().readaheadBytesUsed());
         return List.of(
-                "Fetched a second         %8s  by %s GETs"
+                "Fetched a second         %8s  in %s GETs"
                         .formatted(
                                 ByteSizes.about(rate(all -> all.readahead().bytesFetched())),
                                 count(rate(all -> all.readahead().allGets()))),
@@ -186,7 +186,7 @@ final class StatsScreen {
                         now.cost().transfer()),
                 String.format(
                         Locale.ROOT,
-                        "  the cache saved        %8.4f  some %d GETs, %s",
+                        "  the cache saved        %8.4f  about %d GETs, %s",
                         now.saved().cost(),
                         now.saved().gets(),
                         ByteSizes.about(now.saved().bytes())),
@@ -202,7 +202,7 @@ final class StatsScreen {
                                 .formatted(
                                         ByteSizes.about(rate(all -> share(all, ShareStatus::bytesFromPeers))),
                                         ByteSizes.about(rate(all -> share(all, ShareStatus::bytesServed)))),
-                        "  store in their place   %8s  times a second"
+                        "  fallbacks to store     %8s  a second"
                                 .formatted(count(rate(all -> share(all, ShareStatus::allFallbacks)))),
                         "");
     }
@@ -235,7 +235,7 @@ final class StatsScreen {
     }
 
     static String listed(MountStatistics.Names names) {
-        return names.share() < 1 ? "listed, about %.0f%%".formatted(100 * names.share()) : "listed, all of them";
+        return names.share() < 1 ? "listed, about %.0f%%".formatted(100 * names.share()) : "all listed";
     }
 
     private List<String> writes() {
@@ -249,7 +249,7 @@ final class StatsScreen {
                 : "";
         return List.of(
                 "Uploaded a second        %8s".formatted(ByteSizes.about(uploaded)),
-                "  to send                %8s  of %d closed files %s"
+                "  to upload              %8s  of %d closed files %s"
                         .formatted(ByteSizes.about(writing.backlogBytes()), writing.backlogFiles(), left),
                 "  in memory, staged      %8s  %s"
                         .formatted(ByteSizes.about(writing.dirtyBytes()), ByteSizes.about(writing.stagedBytes())),
@@ -260,7 +260,7 @@ final class StatsScreen {
     private List<String> memory() {
         Map<String, Long> memory = now.memory();
         return List.of(
-                "Memory, but the heap     %8s  pages %s"
+                "Memory outside the heap  %8s  pages %s"
                         .formatted(
                                 ByteSizes.about(memory.values().stream()
                                         .mapToLong(Long::longValue)

@@ -23,7 +23,7 @@ final class StatsTable {
     private static final String HEADINGS = """
         ------ page reads a second ------ ------ store ------- --- writes --- - now -
          memory    nvme  waited  missed  GETs/s  MiB/s ahead% MiB/s  to send   nvme
-        (not counted: what the kernel reads by itself, by passthrough or page cache)
+        (not counted: reads by the kernel, by passthrough or from its page cache)
         """;
 
     private int lines;
@@ -82,7 +82,7 @@ final class StatsTable {
                                 Figures.percent(cache.diskHits(), reads),
                                 Figures.percent(cache.waits(), reads),
                                 Figures.percent(cache.misses(), reads)));
-        add(text, "not counted", "what the kernel reads by itself: from its page cache, and by passthrough");
+        add(text, "not counted", "reads by the kernel, from its page cache and by passthrough");
         add(
                 text,
                 "bytes read",
@@ -94,7 +94,7 @@ final class StatsTable {
         add(
                 text,
                 "waited",
-                "%s s for the store, %s s for NVMe, %s s for limits, of all readers together"
+                "%s s for the store, %s s for NVMe, %s s for limits, summed over all readers"
                         .formatted(
                                 Figures.count(all.storeWaitNanos() / 1e9),
                                 Figures.count(cache.diskNanos() / 1e9),
@@ -102,7 +102,7 @@ final class StatsTable {
         add(
                 text,
                 "fetched",
-                "%s by %d GETs, %d of them ahead; %d failed, %d cancelled"
+                "%s in %d GETs, %d of them ahead; %d failed, %d cancelled"
                         .formatted(
                                 ByteSizes.about(ahead.bytesFetched()),
                                 ahead.allGets(),
@@ -127,7 +127,7 @@ final class StatsTable {
                 "cost",
                 String.format(
                         Locale.ROOT,
-                        "%.4f for requests, %.4f for transfer; the cache saved some %.4f: %s by %d GETs",
+                        "%.4f for requests, %.4f for transfer; the cache saved about %.4f: %s in %d GETs",
                         all.cost().requests(),
                         all.cost().transfer(),
                         all.saved().cost(),
@@ -136,7 +136,7 @@ final class StatsTable {
         add(
                 text,
                 "read ahead",
-                "%s, of which readers have come to %s"
+                "%s, of which readers used %s"
                         .formatted(
                                 ByteSizes.about(ahead.readaheadBytes()),
                                 Figures.percent(ahead.readaheadBytesUsed(), ahead.readaheadBytes())));
@@ -157,7 +157,7 @@ final class StatsTable {
                 "written",
                 writing == null
                         ? "mounted read-only"
-                        : "%s uploaded, %s copied by the store; %s in memory, %s staged; %s of %d closed files to send; %d files failed"
+                        : "%s uploaded, %s copied by the store; %s in memory, %s staged; %s of %d closed files to upload; %d files failed"
                                 .formatted(
                                         ByteSizes.about(writing.uploadedBytes()),
                                         ByteSizes.about(writing.copiedBytes()),
@@ -195,7 +195,7 @@ final class StatsTable {
             add(
                     text,
                     "shared",
-                    "%s from %d other nodes, %s to them; %d times another node's pages from the store"
+                    "%s from %d other nodes, %s to them; %d fallbacks to the store"
                             .formatted(
                                     ByteSizes.about(share.bytesFromPeers()),
                                     Math.max(0, share.members().size() - 1),

@@ -23,13 +23,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "sync",
         description = {
-            "Waits until everything that was closed or fsynced in a mount before is in the bucket.",
+            "Waits until every file closed or fsynced in a mount so far is in the bucket.",
             "",
             "It does not wait for later closes, nor for open files that were not fsynced. While the server is"
-                    + " away it waits until --timeout, and names the file that it waits for. Ctrl-C ends the"
-                    + " waiting; the uploads go on in any case.",
+                    + " unavailable, it waits until --timeout, and names the file it is waiting for. Ctrl-C ends only"
+                    + " the wait; the uploads continue.",
             "",
-            "The exit code is 0 if all of it is in the bucket, else 1, and the files are named."
+            "The exit code is 0 if all these files are in the bucket; otherwise it is 1, and the rest are named."
         })
 final class SyncCommand implements Callable<Integer> {
     @Spec
@@ -41,7 +41,7 @@ final class SyncCommand implements Callable<Integer> {
     @Option(
             names = "--timeout",
             paramLabel = "<time>",
-            description = "The longest that it waits: 30s, 10m. Without it there is no limit.")
+            description = "The maximum time to wait, such as 30s or 10m. Default: no limit.")
     private @Nullable String timeout;
 
     @Option(names = "--json", description = "Print JSON for other programs.")
@@ -71,8 +71,7 @@ final class SyncCommand implements Callable<Integer> {
             out.println(
                     visible == 0 && all
                             ? "There was nothing to wait for"
-                            : Figures.count(visible, "file") + ", " + ByteSizes.about(end.bytes())
-                                    + " went to the bucket in this time");
+                            : "uploaded " + Figures.count(visible, "file") + ", " + ByteSizes.about(end.bytes()));
         }
         out.flush();
         return all ? ExitCode.DONE : ExitCode.FAILED;

@@ -20,10 +20,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "train",
         description = {
-            "Records a start, from which later ones take less time; install and demo do it after a build.",
+            "Records a start, which makes later starts faster; install and demo do this after a build.",
             "",
-            "Mounts a bucket of its own and reads it, while the mount's JVM records the classes and methods in use."
-                    + " This takes half a minute, once for each build and each Java."
+            "Mounts and reads a temporary bucket, while the mount's JVM records the classes and methods in use. This"
+                    + " takes half a minute, once per build and Java version."
         })
 final class TrainCommand implements Callable<Integer> {
     /** Where bin/penstock expects the recording, which exists if all went well. */
@@ -34,7 +34,7 @@ final class TrainCommand implements Callable<Integer> {
     public Integer call() throws IOException, RefusedException, MountException, InterruptedException {
         Path home = Launcher.home();
         if (home == null) {
-            throw new RefusedException("start this by bin/penstock, which knows how mounts start");
+            throw new RefusedException("run this through bin/penstock, which knows how mounts start");
         }
         Path folder = DemoFolder.create("penstock-train-");
         OwnCertificate certificate = OwnCertificate.make(folder);
@@ -53,7 +53,7 @@ final class TrainCommand implements Callable<Integer> {
         try {
             Folders.delete(folder);
         } catch (IOException e) {
-            LoggerFactory.getLogger(TrainCommand.class).warn("{} stays: {}", folder, Reason.of(e));
+            LoggerFactory.getLogger(TrainCommand.class).warn("could not delete {}: {}", folder, Reason.of(e));
         }
     }
 }

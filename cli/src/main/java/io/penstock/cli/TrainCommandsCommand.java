@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "train-commands",
         hidden = true,
-        description = "Runs what users ask of a mount, in one JVM, which records it. penstock train calls this.")
+        description = "Runs common commands about a mount in one JVM, which records them. Called by penstock train.")
 final class TrainCommandsCommand implements Callable<Integer> {
     private static final List<List<String>> COMMANDS = List.of(
             List.of("mounts"),

@@ -27,18 +27,18 @@ import picocli.CommandLine.Spec;
         name = "umount",
         aliases = "unmount",
         description = {
-            "Ends a mount, and waits until its process has ended.",
+            "Unmounts, and waits until the mount's process has ended.",
             "",
-            "Written files that are not uploaded yet are uploaded first, and the rest is shown; after Ctrl-C"
-                    + " the process goes on uploading. If a program still uses the mount, it is named. The cache"
-                    + " stays on disk for the next mount."
+            "Written files that are not uploaded yet are uploaded first, and the amount left is shown; after"
+                    + " Ctrl-C, the process continues to upload. A program that still uses the mount is named. The"
+                    + " cache stays on disk for the next mount."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:it is unmounted; if its process was there to tell, all written files are in the bucket",
-            "1:it could not be unmounted; the reason was printed",
+            "0:unmounted; all written files are in the bucket, unless the mount's process could not be asked",
+            "1:not unmounted; the reason was printed",
             "2:the command line is wrong; nothing was tried",
-            "3:it is unmounted; written files, also of earlier mounts, wait for penstock recover or the next mount"
+            "3:unmounted; written files, including those of earlier mounts, wait for penstock recover or the next mount"
         })
 final class UmountCommand implements Callable<Integer> {
     /** Long enough for a program that is just closing its files. */
@@ -52,12 +52,12 @@ final class UmountCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "MOUNTPOINT", description = "The folder that was given to penstock mount.")
+    @Parameters(paramLabel = "MOUNTPOINT", description = "The mount point.")
     private String mountPoint;
 
     @Option(
             names = {"-l", "--lazy"},
-            description = "Take the folder away now even if it is in use; the process ends when its last user does.")
+            description = "Detach the mount now, even if it is in use; its process ends once nothing uses it.")
     private boolean lazy;
 
     @Option(
@@ -85,8 +85,8 @@ final class UmountCommand implements Callable<Integer> {
             mount.unmount(PATIENCE);
             spec.commandLine()
                     .getErr()
-                    .println("penstock: " + folder + " is unmounted, but which process served it is not known"
-                            + " to this user: this command did not wait for its uploads");
+                    .println("penstock: " + folder + " is unmounted, but its process is unknown to this user, so this"
+                            + " command did not wait for uploads");
         } else {
             CountDownLatch ended = new CountDownLatch(1);
             Thread.ofVirtual().start(() -> countDownAtTheEnd(serving.get(), ended));
@@ -123,7 +123,7 @@ final class UmountCommand implements Callable<Integer> {
             String left = now.map(RunningMount::backlog).orElse("");
             failed = now.map(RunningMount::failed).orElse(failed);
             if (!json && !left.isEmpty() && !left.equals(told)) {
-                out.println("Unmounted; still to be uploaded: " + left);
+                out.println("Unmounted; still uploading: " + left);
                 out.flush();
                 told = left;
             }
@@ -142,8 +142,8 @@ final class UmountCommand implements Callable<Integer> {
         if (left > 0) { // the process was terminated or killed
             spec.commandLine()
                     .getErr()
-                    .println("penstock: written files that the next mount uploads, as the process has ended before: "
-                            + left);
+                    .println("penstock: the process ended before all written files were uploaded; left for the next"
+                            + " mount: " + left);
         }
         return failed + Math.toIntExact(left);
     }
@@ -183,7 +183,7 @@ final class UmountCommand implements Callable<Integer> {
         MountTable.Entry entry =
                 table.at(real).orElseThrow(() -> new RefusedException(ServingMount.notMounted(given, mountPoints)));
         if (!RunningMount.isPenstock(entry)) {
-            throw new RefusedException("the mount on " + given + " is not one of Penstock: " + entry.source()
+            throw new RefusedException("the mount on " + given + " is not a Penstock mount: " + entry.source()
                     + " (type " + entry.type() + ")");
         }
         return real;

@@ -15,9 +15,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "unpin",
         description = {
-            "Lets files that penstock warm --pin has pinned be evicted again, when others need their place.",
+            "Unpins files that penstock warm --pin has pinned, so that they can be evicted again.",
             "",
-            "Also those that are no longer in the bucket."
+            "Works for files that are no longer in the bucket, too."
         })
 final class UnpinCommand implements Callable<Integer> {
     @Spec
@@ -38,11 +38,11 @@ final class UnpinCommand implements Callable<Integer> {
         if (json) {
             out.println(answer);
         } else if (files > 0) {
-            out.println(Figures.count(files, "file") + (files == 1 ? " is" : " are") + " not pinned any more");
+            out.println(Figures.count(files, "file") + " unpinned");
         }
         out.flush();
         if (files == 0) {
-            spec.commandLine().getErr().println("penstock: nothing of that is pinned");
+            spec.commandLine().getErr().println("penstock: none of these files is pinned");
         }
         return files == 0 ? ExitCode.FAILED : ExitCode.DONE;
     }

@@ -25,14 +25,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "warm",
         description = {
-            "Brings files into a mount's cache ahead of the programs that read them, and waits until all are cached.",
+            "Loads files into a mount's cache before programs read them, and waits until all are cached.",
             "",
-            "Reads of programs go first. Cached data is not fetched again: after an interruption the same command"
-                    + " goes on. Files that do not fit into cache.size are left out, and named. Ctrl-C ends"
-                    + " the waiting only.",
+            "Reads by programs have priority. Cached data is not fetched again: after an interruption, the same"
+                    + " command continues. Files that do not fit into cache.size are skipped and named. Ctrl-C ends"
+                    + " only the wait.",
             "",
-            "With --pin the files stay in the cache until penstock unpin, also after unmounting, or until --for is"
-                    + " over."
+            "With --pin, the files stay in the cache until penstock unpin or until the time of --for is over, even"
+                    + " after unmounting."
         },
         footer = {
             "",
@@ -53,23 +53,25 @@ final class WarmCommand implements Callable<Integer> {
     @Option(
             names = "--manifest",
             paramLabel = "FILE",
-            description = "A file with further paths, one a line; - for standard input.")
+            description = "A file with further paths, one per line; - for standard input.")
     private @Nullable String manifest;
 
-    @Option(names = "--pin", description = "Never evict them. Refused before anything is fetched if they do not fit.")
+    @Option(
+            names = "--pin",
+            description = "Never evict the files. Refused before anything is fetched if they do not fit.")
     private boolean pin;
 
-    @Option(names = "--for", paramLabel = "<time>", description = "How long they are pinned: 30m, 8h, 7d.")
+    @Option(names = "--for", paramLabel = "<time>", description = "How long to pin the files, such as 30m, 8h or 7d.")
     private @Nullable String pinFor;
 
     @Option(
             names = "--group",
             description =
-                    "Bring each page to the node of the cache group that owns it, once for all nodes, instead of to"
-                            + " this mount alone.")
+                    "Load each page into the node of the cache group that owns it, once for all nodes, instead of only"
+                            + " into this mount.")
     private boolean group;
 
-    @Option(names = "--bandwidth", paramLabel = "<size>", description = "The most that is fetched a second: 500MiB.")
+    @Option(names = "--bandwidth", paramLabel = "<size>", description = "The most to fetch per second, such as 500MiB.")
     private @Nullable String bandwidth;
 
     @Option(
@@ -77,18 +79,17 @@ final class WarmCommand implements Callable<Integer> {
             negatable = true,
             defaultValue = "true",
             fallbackValue = "true",
-            description =
-                    "Wait until all is there, as it does by default; --no-wait only begins it, and prints the job's"
-                            + " number.")
+            description = "Wait until all files are cached (the default); --no-wait only starts the job, and prints its"
+                    + " number.")
     private boolean wait;
 
-    @Option(names = "--status", description = "Show the jobs of the mount, and begin none.")
+    @Option(names = "--status", description = "Show the mount's jobs, without starting one.")
     private boolean status;
 
     @Option(
             names = "--cancel",
             paramLabel = "N",
-            description = "End the job of this number. Its data stays in the cache.")
+            description = "Cancel the job with this number. Its data stays in the cache.")
     private @Nullable Integer cancel;
 
     @Option(names = "--json", description = "Print JSON for other programs.")
@@ -100,7 +101,8 @@ final class WarmCommand implements Callable<Integer> {
             arguments.requireNone(status ? "--status" : "--cancel");
             if ((status && cancel != null) || manifest != null || pin || pinFor != null || bandwidth != null) {
                 throw new ParameterException(
-                        spec.commandLine(), (status ? "--status" : "--cancel") + " begins no job: leave the rest out");
+                        spec.commandLine(),
+                        (status ? "--status" : "--cancel") + " starts no job: omit the other options");
             }
         } else if (manifest == null) {
             arguments.require(", or give --manifest");
@@ -120,7 +122,7 @@ final class WarmCommand implements Callable<Integer> {
         }
         int job = arguments.ask(mount, "warm", manifest, options()).path("job").asInt();
         if (!wait) {
-            out.println(json ? "{\"job\":" + job + "}" : "Job " + job + " has begun");
+            out.println(json ? "{\"job\":" + job + "}" : "Job " + job + " started");
             out.flush();
             return ExitCode.DONE;
         }
@@ -131,7 +133,8 @@ final class WarmCommand implements Callable<Integer> {
     private Map<String, Object> options() {
         Map<String, Object> options = new HashMap<>(Map.of("bandwidth", bytesPerSecond(), "group", group));
         if (pin && group) {
-            throw new ParameterException(spec.commandLine(), "--group and --pin: a pin is of one mount; leave out one");
+            throw new ParameterException(
+                    spec.commandLine(), "--group and --pin cannot be combined: a pin belongs to one mount");
         } else if (pin) {
             options.put("pinUntil", pinUntil());
         } else if (pinFor != null) {
@@ -187,7 +190,7 @@ final class WarmCommand implements Callable<Integer> {
         if (json) {
             out.println(jobs);
         } else if (jobs.isEmpty()) {
-            out.println("There are no jobs");
+            out.println("No jobs");
         } else {
             for (JsonNode each : jobs) {
                 out.println(line(Json.read(each, JobStatus.class)));

@@ -22,10 +22,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "why",
         description = {
-            "Shows where a file's bytes are, how it is read, and the cost of reading the rest; of a file that is being"
+            "Shows where a file's bytes are, how it is read, and the cost of reading the rest; for a file being"
                     + " written, the progress of its upload.",
             "",
-            "The mount answers from its memory, also while the server is down."
+            "The mount answers from its memory, even while the server is down."
         })
 final class WhyCommand implements Callable<Integer> {
     private static final int MOST_SHOWN = 12;
@@ -63,7 +63,7 @@ final class WhyCommand implements Callable<Integer> {
         add(
                 out,
                 "written",
-                ByteSizes.about(report.written()) + " that the bucket does not have, of which "
+                ByteSizes.about(report.written()) + " not in the bucket yet, of which "
                         + ByteSizes.about(report.staged()) + " are on the staging disk");
         add(out, "uploaded", ByteSizes.about(report.uploaded()) + " of the next version");
     }
@@ -71,9 +71,9 @@ final class WhyCommand implements Callable<Integer> {
     private static String state(String state) {
         return switch (state) {
             case "dirty" -> "not all of it would survive a crash of this machine";
-            case "staged" -> "it would survive a crash of this machine, and is not in the bucket";
+            case "staged" -> "it would survive a crash of this machine, but is not in the bucket yet";
             case "sent" -> "it is being uploaded";
-            case "visible" -> "the bucket has it";
+            case "visible" -> "it is in the bucket";
             default -> state;
         };
     }
@@ -108,7 +108,7 @@ final class WhyCommand implements Callable<Integer> {
                 out,
                 "cold read",
                 report.coldGets() == 0
-                        ? "costs nothing: all of it is here or on its way"
+                        ? "costs nothing: everything is cached or in flight"
                         : "of the rest costs " + Figures.count(report.coldGets(), "GET") + " and "
                                 + ByteSizes.about(report.coldBytes()));
     }
@@ -117,13 +117,13 @@ final class WhyCommand implements Callable<Integer> {
         String sources = reads.sources().entrySet().stream()
                 .map(source -> source.getValue() + " " + waited(source.getKey()))
                 .collect(Collectors.joining(", "));
-        add(out, "last reads", sources.isEmpty() ? "none of late reached the mount" : sources);
+        add(out, "last reads", sources.isEmpty() ? "no recent read reached the mount" : sources);
         if (!sources.isEmpty()) {
             add(
                     out,
                     "waited",
                     time(reads.storeSeconds()) + " for the store, " + time(reads.nvmeSeconds()) + " for NVMe, "
-                            + time(reads.limitSeconds()) + " for limits, all reads of late together");
+                            + time(reads.limitSeconds()) + " for limits, summed over recent reads");
         }
         add(out, "ahead", ahead(reads.ahead()));
     }
@@ -136,19 +136,19 @@ final class WhyCommand implements Callable<Integer> {
         return switch (source) {
             case "memory" -> "from memory";
             case "nvme" -> "from NVMe";
-            case "in_flight" -> "waited for a fetch that ran";
-            case "store" -> "for a GET of their own";
-            case "limits" -> "for memory, or for the turn of their GET";
+            case "in_flight" -> "waited for a fetch in flight";
+            case "store" -> "waited for a new GET";
+            case "limits" -> "waited for memory or for a GET slot";
             default -> source;
         };
     }
 
     private static String ahead(String why) {
         return switch (why) {
-            case "not" -> "nothing of late";
-            case "stream" -> "by a stream, as it is read in sequence";
-            case "directory_order" -> "as its folder's files are read in order";
-            case "epoch_order" -> "in the order in which the epoch before has read its folder";
+            case "not" -> "nothing recently";
+            case "stream" -> "by a stream, because it is read sequentially";
+            case "directory_order" -> "because the files of its folder are read in order";
+            case "epoch_order" -> "in the order in which the previous epoch read its folder";
             case "whole_directory" -> "with all files of its folder, which are read at random";
             case "warmup" -> "by penstock warm";
             default -> why;
@@ -162,11 +162,11 @@ final class WhyCommand implements Callable<Integer> {
     private static String where(String place) {
         return switch (place) {
             case "missing" -> "only in the bucket";
-            case "inflight" -> "on its way";
+            case "inflight" -> "in flight";
             case "memory" -> "in memory";
             case "disk" -> "on NVMe";
             case "memory_and_disk" -> "on NVMe and in memory";
-            case "sectors" -> "in part on NVMe, as random reads have asked for it";
+            case "sectors" -> "partly on NVMe, where random reads requested it";
             default -> place;
         };
     }

@@ -106,7 +106,7 @@ class InstallationTest {
         Path first = current.toRealPath();
         start(first);
         Files.writeString(home.resolve("bin/penstock"), "#!/bin/bash\n");
-        assertThat(installation.install(home)).anyMatch(step -> step.contains("kept " + first + ", as process 4711"));
+        assertThat(installation.install(home)).anyMatch(step -> step.contains("kept " + first + ": process 4711"));
         assertThat(first.resolve("cli/target/penstock/lib/penstock-cli-1.jar")).hasContent("jar");
         assertThat(current.toRealPath()).isNotEqualTo(first);
         end();

@@ -60,7 +60,7 @@ class MainTest {
     void help_ofCommandsOfPaths_saysThatANameGoesBeforeAPattern(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
         assertThat(out.toString().replaceAll("\\s+", " "))
-                .contains("Where something has exactly this name, it is meant, and no pattern");
+                .contains("A name that exists is taken literally, not as a pattern");
     }
 
     /** A size, a time or another number that is out of bounds is refused, so the help must show the bounds. */
@@ -69,8 +69,8 @@ class MainTest {
         assertThat(run("mount", "--help-all")).isZero();
         assertThat(out.toString().replaceAll("\\s+", " "))
                 .contains(
-                        "With write.memory at most half of the machine's memory. Allowed: 64MiB or more. Default:",
-                        "counts as broken and the request is repeated. Allowed: from 1ms to 10m. Default:",
+                        "at most half of the machine's memory. Allowed: 64MiB or more. Default:",
+                        "considered broken and the request is retried. Allowed: from 1ms to 10m. Default:",
                         "in multiples of 4MiB. Default: 8MiB.",
                         "The maximum number of concurrent GET requests. Allowed: from 1 to 4096. Default:",
                         "Bytes that the cache leaves free on its disk, whatever cache.size allows. Default: 2GiB.");
@@ -234,19 +234,20 @@ class MainTest {
         assertThat(err.toString().lines())
                 .satisfiesExactlyInAnyOrder(
                         line -> assertThat(line)
-                                .startsWith("penstock: option --cache-size: cache.size: found '64', allowed is a size"),
+                                .startsWith("penstock: option --cache-size: cache.size: invalid value '64'; expected"),
                         line -> assertThat(line)
-                                .startsWith("penstock: option --endpoint: s3.endpoint: found 'host', allowed is a"),
+                                .startsWith("penstock: option --endpoint: s3.endpoint: invalid value 'host'; expected"),
                         line -> assertThat(line)
                                 .startsWith("penstock: -o: option 'cash_size=1GiB': cash_size: no such"),
-                        line -> assertThat(line).startsWith("penstock: -o: option 'uid=ann': uid: found 'ann'"));
+                        line -> assertThat(line)
+                                .startsWith("penstock: -o: option 'uid=ann': uid: invalid value 'ann'"));
     }
 
     @Test
     void mount_noBucketName_failsWithOneLine() {
         assertThat(run("mount", "/data", "/none")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString())
-                .isEqualTo("penstock: '/data' names no bucket; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX%n"
+                .isEqualTo("penstock: invalid bucket '/data'; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX%n"
                         .formatted());
     }
 
@@ -254,8 +255,8 @@ class MainTest {
     void mount_proxyWithoutPort_namesTheSettingAndWhatIsAllowed() {
         assertThat(run("mount", "data", "/none", "--s3-proxy", "http://proxy")).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString())
-                .startsWith("penstock: option --s3-proxy: s3.proxy: found 'http://proxy', allowed is a proxy's address"
-                        + " with its port");
+                .startsWith("penstock: option --s3-proxy: s3.proxy: invalid value 'http://proxy'; expected a proxy's"
+                        + " address with its port");
     }
 
     @ParameterizedTest
@@ -277,7 +278,7 @@ class MainTest {
         }
         assertThat(err.toString())
                 .startsWith("penstock: no such file: " + none)
-                .endsWith(" (temporary files are in " + none + "; name another folder with TMPDIR=…)"
+                .endsWith(" (temporary files are in " + none + "; set TMPDIR to another folder)"
                         + System.lineSeparator());
     }
 
@@ -287,10 +288,10 @@ class MainTest {
         assertThat(run("recover", "data/a", "--cache", none.toString(), "--endpoint", "http://127.0.0.1:1"))
                 .isZero();
         assertThat(out.toString())
-                .isEqualTo("Nothing waits in %s, which does not exist, for s3://data/a of http://127.0.0.1:1%n"
-                                .formatted(none.resolve("staging"))
-                        + "If the mount had --cache, --write-staging, --endpoint or --config, give the same here%n"
-                                .formatted());
+                .isEqualTo(("No files are waiting in %s, which does not exist, for s3://data/a at http://127.0.0.1:1%n"
+                                + "If the mount used --cache, --write-staging, --endpoint or --config, give the same"
+                                + " options here%n")
+                        .formatted(none.resolve("staging")));
         assertThat(none).doesNotExist();
         assertThat(run("recover", "data", "key", "--cache", none.toString())).isEqualTo(ExitCode.FAILED);
     }
@@ -300,7 +301,7 @@ class MainTest {
         String none = folder.resolve("none").toString();
         assertThat(run("recover", "data", "red\u001b[31m\nline", "--cache", none))
                 .isEqualTo(ExitCode.FAILED);
-        assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': nothing that was written to it waits");
+        assertThat(out.toString()).startsWith("'red\\u001b[31m\\u000aline': no file is waiting for this key");
     }
 
     @ParameterizedTest
@@ -308,7 +309,7 @@ class MainTest {
     void anyCommand_aNameThatBeginsWithADash_saysHowToWriteIt(String command) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines())
-                .contains("If -dash is a name, put -- before it; a path may be written ./-dash too");
+                .contains("If -dash is a name, put -- before it; a path can also be written as ./-dash");
     }
 
     @ParameterizedTest
@@ -322,7 +323,7 @@ class MainTest {
     @ValueSource(strings = {"why -- -dash", "why ./-dash"})
     void why_aNameThatBeginsWithADashAsToldTo_isLookedFor(String command) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.FAILED);
-        assertThat(err.toString()).contains("/-dash is in no mount of Penstock");
+        assertThat(err.toString()).contains("/-dash is not in a Penstock mount");
     }
 
     @ParameterizedTest
@@ -331,11 +332,11 @@ class MainTest {
         String path = folder.resolve("train").toString();
         assertThat(run((command + " " + path).split(" ", -1))).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString())
-                .startsWith("penstock: name a file or folder after the mount point, . for all of the mount");
+                .startsWith("penstock: give a file or folder after the mount point (. for the whole mount)");
         assertThat(run((command + " " + path + " val").split(" ", -1))).isEqualTo(ExitCode.FAILED);
         assertThat(err.toString())
                 .contains("penstock: nothing is mounted on " + path
-                        + ", and the mount point comes first; penstock mounts lists the mounts");
+                        + ", but the mount point must come first; penstock mounts lists the mounts");
     }
 
     @Test
@@ -360,26 +361,26 @@ class MainTest {
     @Test
     void doctor_wrongSetting_isRefusedAsForAMount() {
         assertThat(run("doctor", "data", "--cache-size", "64")).isEqualTo(ExitCode.USAGE);
-        assertThat(err.toString()).contains("cache.size: found '64'");
+        assertThat(err.toString()).contains("cache.size: invalid value '64'");
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "bench | name a BUCKET, or a folder with --mount or --against",
-                "bench data --mount /mnt | BUCKET and --mount exclude each other",
+                "bench | give a BUCKET, or a folder with --mount or --against",
+                "bench data --mount /mnt | BUCKET and --mount cannot be combined",
                 "bench data --threads 0 | --threads 0: must be a number from 1 to 256",
                 "bench data --seconds 4000 | --seconds 4000: must be a number from 1 to 3600",
                 "bench data --small-files 0 | --small-files 0: must be a number from 1 to 100000",
                 "bench data --size 5 | --size 5: must be a size with its unit such as 512MiB, of at least 1MiB",
                 "bench data --small-size 5MiB | --small-size 5MiB: must be a size with its unit such as 512MiB, from"
                         + " 1B to 4MiB",
-                "bench data --cache-size 64 | option --cache-size: cache.size: found '64'",
-                "bench --mount /none --cache-size 1GiB | --cache-size and --mount exclude each other: the mount has"
+                "bench data --cache-size 64 | option --cache-size: cache.size: invalid value '64'",
+                "bench --mount /none --cache-size 1GiB | --cache-size and --mount cannot be combined: the mount has"
                         + " its own settings",
-                "bench --mount /none -o cache_size=1GiB | -o and --mount exclude each other",
-                "bench --mount /none --config /none | --config and --mount exclude each other"
+                "bench --mount /none -o cache_size=1GiB | -o and --mount cannot be combined",
+                "bench --mount /none --config /none | --config and --mount cannot be combined"
             })
     void bench_wrongUsage_saysWhatIsAllowed(String command, String message) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
@@ -390,9 +391,9 @@ class MainTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "bench --against /none | --against /none: there is no such folder",
+                "bench --against /none | --against /none: no such folder",
                 "bench --mount /none | nothing is mounted on /none; penstock mounts lists the mounts",
-                "bench data --read-only | read-only is set, and the benchmark writes"
+                "bench data --read-only | read-only is set, but the benchmark writes"
             })
     void bench_nothingToMeasure_failsWithOneLine(String command, String message) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.FAILED);
@@ -451,7 +452,8 @@ class MainTest {
     void mountHelper_wrongOption_namesTheMountPoint() {
         assertThat(run("mount-helper", "data", "/none", "-o", "rw,cache_size=1"))
                 .isEqualTo(ExitCode.USAGE);
-        assertThat(err.toString()).startsWith("penstock: mount of /none: option 'cache_size=1': cache.size: found '1'");
+        assertThat(err.toString())
+                .startsWith("penstock: mount of /none: option 'cache_size=1': cache.size: invalid value '1'");
     }
 
     @Test
@@ -527,19 +529,19 @@ class MainTest {
                 "mout a | no such command: 'mout'; did you mean penstock mount?",
                 "nosuch | no such command: 'nosuch'",
                 "cache stat | no such command: 'stat'; did you mean penstock cache status?",
-                "stats a b | one argument too many: 'b'",
+                "stats a b | unexpected argument: 'b'",
                 "set /none cache.sze=1GiB | set: option 'cache.sze=1GiB': cache.sze: no such option; did you mean"
                         + " cache.size?",
                 "set /none cache-sze=1GiB | set: option 'cache-sze=1GiB': cache-sze: no such option; did you mean"
                         + " cache-size?",
                 "mount a b --verbose | no such option: --verbose; use --log-level=debug",
                 "mount a b --umask=022 | no such option: --umask; use --file-mode=0644 and dir-mode=0755, which are"
-                        + " modes and no masks",
+                        + " modes, not masks",
                 "mount data /none -o nonempty | -o: option 'nonempty': nonempty: no such option: a mount point must be"
                         + " an empty folder",
-                "mount data /none -o secret_key=x | -o: option 'secret_key=***': secret_key: no such option: keys are"
-                        + " not settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from"
-                        + " ~/.aws/credentials (s3.profile) or from a role"
+                "mount data /none -o secret_key=x | -o: option 'secret_key=***': secret_key: no such option:"
+                        + " credentials are not settings; Penstock reads them from AWS_ACCESS_KEY_ID and"
+                        + " AWS_SECRET_ACCESS_KEY, from ~/.aws/credentials (s3.profile) or from a role"
             })
     void wrongUsage_wordsOfOtherPrograms_namesTheEquivalent(String command, String message) {
         assertThat(run(command.split(" ", -1))).isEqualTo(ExitCode.USAGE);
@@ -550,7 +552,7 @@ class MainTest {
     void configCheck_goodAndBad_exitCodeTells() throws IOException {
         Path good = Files.writeString(folder.resolve("good.yaml"), "defaults: {uid: 7}\n");
         assertThat(run("config", "check", good.toString())).isZero();
-        assertThat(out.toString()).isEqualTo(good + ": no mistakes" + System.lineSeparator());
+        assertThat(out.toString()).isEqualTo(good + ": no errors" + System.lineSeparator());
         Path bad = Files.writeString(folder.resolve("bad.yaml"), "defaults: {uid: ann, git: 1}\n");
         assertThat(run("config", "check", bad.toString())).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString().lines()).hasSize(2).allMatch(line -> line.startsWith("penstock: " + bad + ":1"));

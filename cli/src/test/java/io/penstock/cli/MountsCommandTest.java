@@ -53,7 +53,7 @@ class MountsCommandTest {
                 .satisfies(lines -> assertThat(lines.get(1)).contains("/mnt/a", " nothing"))
                 .satisfies(lines -> assertThat(lines.get(2)).contains("/mnt/b", " 2 files, 36MiB"))
                 .satisfies(lines -> assertThat(lines.get(3)).contains("(unmounted)", " 1 file, 5MiB"));
-        assertThat(table).contains("\n  failed: 1, see penstock recover ");
+        assertThat(table).contains("\n  failed uploads: 1; see penstock recover ");
     }
 
     /** As after umount -l. */
@@ -105,14 +105,15 @@ class MountsCommandTest {
         String path = "/mnt/" + "deep/".repeat(11);
         RunningMount mount = mount(path, ProcessHandle.current().pid(), Instant.now())
                 .withCacheFault(
-                        "less is free on the disk of the cache than cache.min-free leaves to others; free space")
+                        "less space is free on the cache disk than cache.min-free; free space, lower cache.min-free")
                 .withBacklog("12 files, 36MiB", 1, false);
         String table = MountsCommand.table(List.of(
                 new MountsCommand.Row(SOURCE, Path.of(path), true, mount),
                 new MountsCommand.Row(SOURCE, Path.of("/mnt/b"), true, mount)));
         assertThat(table.lines()).allMatch(line -> line.length() <= 100);
         assertThat(table)
-                .containsSubsequence(path.replaceFirst("/$", ""), "failed: 1", "nothing is cached: less", "cache: ");
+                .containsSubsequence(
+                        path.replaceFirst("/$", ""), "failed uploads: 1", "nothing is cached: less", "cache: ");
     }
 
     private static List<String> heads(String table) {

@@ -68,7 +68,7 @@ class PathArgumentsTest {
         PathArguments.requireReadable(link, List.of(mount));
         assertThatThrownBy(() -> PathArguments.requireReadable(link, List.of()))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("--manifest " + link + ": there is no such file, or it cannot be read");
+                .hasMessage("--manifest " + link + ": no such file, or it cannot be read");
     }
 
     @Test
@@ -82,7 +82,7 @@ class PathArgumentsTest {
                 .isInstanceOf(RefusedException.class)
                 .hasMessageStartingWith(
                         "the list of paths cannot be written to " + folder.resolve("no") + ": no such file: ")
-                .hasMessageEndingWith("; name another folder with TMPDIR=…");
+                .hasMessageEndingWith("; set TMPDIR to another folder");
         assertThat(PathArguments.write(folder, List.of("a", "b"), new ByteArrayInputStream("c\n".getBytes(UTF_8))))
                 .hasContent("a\nb\nc\n");
     }

@@ -46,7 +46,7 @@ class RecoverCommandTest {
 
         assertThat(list("--cache-size", "1MiB", "--cache-min-free", "1000TiB")).isZero();
 
-        assertThat(out.toString()).startsWith("Nothing waits in " + folder.resolve("staging"));
+        assertThat(out.toString()).startsWith("No files are waiting in " + folder.resolve("staging"));
         assertThat(cachedBytes(new Audience.Anyone())).isEqualTo(4 * MIB);
     }
 
@@ -85,9 +85,9 @@ class RecoverCommandTest {
     void recover_besideAMount_listsAndLeavesTheFoldersAlone() throws Exception {
         try (PageCache _ = open(new Audience.Anyone())) { // as a mount opens it
             assertThat(list()).isZero();
-            assertThat(out.toString()).startsWith("Nothing waits in " + folder.resolve("staging"));
+            assertThat(out.toString()).startsWith("No files are waiting in " + folder.resolve("staging"));
             assertThat(recover("--discard")).isEqualTo(ExitCode.FAILED);
-            assertThat(err.toString()).contains("unmount first; --list and --export work beside it");
+            assertThat(err.toString()).contains("unmount first; --list and --export work while it is mounted");
         }
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left.map(Path::getFileName).map(Path::toString)).containsExactlyInAnyOrder("cache", "staging");

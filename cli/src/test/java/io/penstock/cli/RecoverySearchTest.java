@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RecoverySearchTest {
     private static final String ADVICE =
-            "If the mount had --cache, --write-staging, --endpoint or --config, give the same here";
+            "If the mount used --cache, --write-staging, --endpoint or --config, give the same options here";
 
     @TempDir
     private Path folder;
@@ -46,14 +46,15 @@ class RecoverySearchTest {
     void nothing_anyFolder_namesItAndTheBucketOfItsServer() throws Exception {
         Path none = folder.resolve("none");
         assertThat(search(Map.of(WriteSettings.STAGING, none.toString())).nothing())
-                .containsExactly("Nothing waits in " + none + ", which does not exist, for s3://data/a of AWS", ADVICE);
+                .containsExactly(
+                        "No files are waiting in " + none + ", which does not exist, for s3://data/a at AWS", ADVICE);
         assertThat(search(Map.of(
                                 WriteSettings.STAGING,
                                 Files.createDirectory(none).toString(),
                                 Settings.ENDPOINT,
                                 "http://minio:9000"))
                         .nothing())
-                .containsExactly("Nothing waits in " + none + " for s3://data/a of http://minio:9000", ADVICE);
+                .containsExactly("No files are waiting in " + none + " for s3://data/a at http://minio:9000", ADVICE);
     }
 
     @Test
@@ -63,9 +64,9 @@ class RecoverySearchTest {
         Path wrong = folder.resolve("data");
         assertThat(search(Map.of(WriteSettings.STAGING, wrong.toString())).nothing())
                 .containsExactly(
-                        "Nothing waits in " + wrong + ", which does not exist, for s3://data/a of AWS",
-                        "Written files are in " + folder.resolve("right") + ": penstock recover right --write-staging "
-                                + folder.resolve("right"),
+                        "No files are waiting in " + wrong + ", which does not exist, for s3://data/a at AWS",
+                        "Written files are waiting in " + folder.resolve("right")
+                                + ": penstock recover right --write-staging " + folder.resolve("right"),
                         ADVICE);
     }
 
@@ -93,7 +94,7 @@ class RecoverySearchTest {
         assertThat(search(Map.of("AWS_ENDPOINT_URL", "http://minio:9000"), staging, null)
                         .others(files))
                 .containsExactly("1 file of aws/data in /staging: AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true penstock"
-                        + " recover data --write-staging /staging, which leaves out the endpoint of environment"
+                        + " recover data --write-staging /staging, which ignores the endpoint of environment"
                         + " variable AWS_ENDPOINT_URL");
 
         Path profiles = Files.writeString(folder.resolve("config"), """
@@ -106,7 +107,7 @@ class RecoverySearchTest {
                                 null)
                         .others(files))
                 .containsExactly("1 file of aws/data in /staging: AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true penstock"
-                        + " recover data --profile minio --write-staging /staging, which leaves out the endpoint of"
+                        + " recover data --profile minio --write-staging /staging, which ignores the endpoint of"
                         + " AWS profile minio");
     }
 

@@ -58,7 +58,7 @@ class ServingMountTest {
 
         assertThatThrownBy(() -> mounts.newest(_ -> true, "none"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageStartingWith("/mnt/a is dead, as the process that served it has ended: mount it again");
+                .hasMessageStartingWith("/mnt/a is dead: the process that served it has ended; mount it again");
         ServingMount.Mounts removed = ServingMount.Mounts.of(List.of(mount), List.of());
         assertThatThrownBy(() -> removed.newest(_ -> true, "none")).hasMessage("none");
     }
@@ -69,7 +69,7 @@ class ServingMountTest {
 
         assertThatThrownBy(() -> mounts.newest(MOUNT_POINT::equals, "none"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageStartingWith("/mnt/a is a mount of Penstock, but which process serves it is not known")
+                .hasMessageStartingWith("/mnt/a is a Penstock mount, but its process is unknown to this user")
                 .hasMessageContaining("XDG_RUNTIME_DIR");
         assertThatThrownBy(() -> mounts.newest(Path.of("/mnt/b")::equals, "none"))
                 .hasMessage("none");
@@ -102,10 +102,10 @@ class ServingMountTest {
         List<Path> mountPoints = List.of(mountPoint, other);
 
         assertThat(ServingMount.notMounted(link, mountPoints))
-                .isEqualTo("nothing is mounted on " + link + ": it lies in the mount " + mountPoint
-                        + ", where links are not followed; name the mount point");
+                .isEqualTo("nothing is mounted on " + link + ": it is inside the mount " + mountPoint
+                        + ", where links are not followed; give the mount point");
         assertThat(ServingMount.notMounted(outside, mountPoints))
-                .startsWith("nothing is mounted on " + outside + ": it lies in the mount " + mountPoint + ",");
+                .startsWith("nothing is mounted on " + outside + ": it is inside the mount " + mountPoint + ",");
         assertThat(ServingMount.notMounted(folder, mountPoints))
                 .isEqualTo("nothing is mounted on " + folder + "; penstock mounts lists the mounts");
     }
@@ -169,7 +169,7 @@ class ServingMountTest {
     @Test
     void silence_ofWhatIsUnmountedMeanwhile_saysOnlyThat() {
         assertThat(ServingMount.silence(mount(ProcessHandle.current().pid()), false, "no such file"))
-                .isEqualTo("/mnt/a is not served any more");
+                .isEqualTo("/mnt/a is no longer served");
     }
 
     @Test

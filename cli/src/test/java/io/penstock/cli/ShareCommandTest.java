@@ -40,20 +40,20 @@ class ShareCommandTest {
             NODE                       OWNS  STATE
             10.0.0.1:7420             34.0%  this node
             10.0.0.2:7420             33.0%  asked
-            10.0.0.3:7420             33.0%  skipped: it has failed, and is asked again within a minute
-            from others:   200MiB by 250 requests
-            fell back:     3 times to the store for another node's pages: 2 timeout, 1 unreachable
-            to others:     30MiB by 120 requests, 17 GETs for them; refused: 4 403
-            from store:    33% of 300MiB that came; 1.00 GETs a cold page if all nodes read the same
+            10.0.0.3:7420             33.0%  skipped after failures; retried within a minute
+            from others:   200MiB in 250 requests
+            fell back:     3 times to the store for pages of other nodes: 2 timeout, 1 unreachable
+            to others:     30MiB in 120 requests, 17 GETs for them; refused: 4 403
+            from store:    33% of the 300MiB received; 1.00 GETs per cold page if all nodes read the same data
             """);
     }
 
     @Test
     void text_notJoined_saysHowFarItIs() {
         assertThat(text(outside(ShareStatus.State.JOINING, null)))
-                .isEqualTo("/mnt/data looks for its cache group, at 10.0.0.1:7420\n");
+                .isEqualTo("/mnt/data is looking for its cache group, at 10.0.0.1:7420\n");
         assertThat(text(outside(ShareStatus.State.FAILED, "the port is in use")))
-                .isEqualTo("/mnt/data shares no cache now, and tries again every 30 s: the port is in use\n");
+                .isEqualTo("/mnt/data does not share its cache now, and retries every 30 s: the port is in use\n");
     }
 
     /** The texts come from the network. */

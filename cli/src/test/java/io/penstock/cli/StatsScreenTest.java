@@ -101,35 +101,35 @@ final class StatsScreenTest {
               from NVMe                   280    70%    280MiB
               waited for a fetch           15     4%     20MiB
               missed                        5     1%  kernel: not counted
-            Readers that wait             3.5  store 2, NVMe 0.5, limits 1
+            Waiting readers               3.5  store 2, NVMe 0.5, limits 1
             Calls in flight                 3  requests to the store 12
             Cache                       64MiB  in memory, 1.5GiB on NVMe
               pages evicted a second        7  limit 2.0GiB, pinned 100MiB
               not stored, damaged          10  8, disk errors 9
 
-            Fetched a second           800MiB  by 10 GETs
+            Fetched a second           800MiB  in 10 GETs
               ahead of readers          80MiB  used 75%
               failed, cancelled            12  11
             GETs and HEADs a second        10  2, 1 listings
               PUTs, deletions               1  0
               retries, throttled           13  14
             Cost                       0.0123  and 0.5000 for transfer
-              the cache saved          0.2500  some 4 GETs, 300MiB
+              the cache saved          0.2500  about 4 GETs, 300MiB
 
             Uploaded a second           20MiB
-              to send                  1.2GiB  of 2 closed files 1 min 0 s left
+              to upload                1.2GiB  of 2 closed files 1 min 0 s left
               in memory, staged          3MiB  40MiB
               files that failed             1
 
             Renaming train/old/          1200  of 5000 objects, copying
 
-            Names                     1234567  listed, all of them
+            Names                     1234567  all listed
 
             Calls            a second     p50     p99   p99.9  errors
             read                  600   125us   3.3ms    12ms       2
             lookup                  7    80us    31ms      2s       0
 
-            Memory, but the heap       637MiB  pages 512MiB
+            Memory outside the heap    637MiB  pages 512MiB
               blocks, connections       64MiB  3MiB, names 30MiB
               requests, replies          8MiB  20MiB\
             """);
@@ -144,7 +144,7 @@ final class StatsScreenTest {
                 .contains(
                         "s3://data on /mnt/data",
                         "Page reads a second           400",
-                        "Readers that wait             3.5",
+                        "Waiting readers               3.5",
                         "Cache                       64MiB",
                         "Fetched a second           800MiB",
                         "retries, throttled           13  14",

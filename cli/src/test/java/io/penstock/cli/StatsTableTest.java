@@ -104,15 +104,15 @@ final class StatsTableTest {
         assertThat(StatsTable.totals(at(90, 2, writing(2)))).isEqualTo("""
             /mnt/data:   s3://data, process 17, for 90 s
             page reads:  4268: 5% from memory, 94% from NVMe, 1% waited for a fetch, 0% missed
-            not counted: what the kernel reads by itself: from its page cache, and by passthrough
+            not counted: reads by the kernel, from its page cache and by passthrough
             bytes read:  6MiB from memory, 2.0GiB from NVMe, 10MiB waited for a fetch
-            waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, of all readers together
-            fetched:     1.6GiB by 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
+            waited:      2.5 s for the store, 50 s for NVMe, 0 s for limits, summed over all readers
+            fetched:     1.6GiB in 20 GETs, 18 of them ahead; 0 failed, 0 cancelled
             requests:    20 GETs, 2 HEADs, 3 listings, 4 PUTs, 5 deletions; 6 retries, 7 throttled
-            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved some 0.2500: 3MiB by 4 GETs
-            read ahead:  160MiB, of which readers have come to 75%
+            cost:        0.0123 for requests, 0.5000 for transfer; the cache saved about 0.2500: 3MiB in 4 GETs
+            read ahead:  160MiB, of which readers used 75%
             cache:       64MiB in memory, 1.5GiB on NVMe; 5 pages evicted, 0 damaged, 0 not stored, 0 disk errors
-            written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to send; 1 files failed
+            written:     400MiB uploaded, 0B copied by the store; 3MiB in memory, 40MiB staged; 12MiB of 2 closed files to upload; 1 files failed
             in flight:   3 calls, 12 requests to the store
             memory:      512MiB for pages, 20MiB for replies
             renaming:    train/old/ to train/new/: copying, 1200 of 5000 objects

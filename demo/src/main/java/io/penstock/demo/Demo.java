@@ -54,7 +54,7 @@ public final class Demo {
         Path folder = mount.folder();
         if (folder.toFile().getUsableSpace() < SPACE) {
             throw new RefusedException("the demo needs " + (SPACE >> 20) + " MiB in " + folder.getParent()
-                    + ", and there is less; name another folder with TMPDIR=…");
+                    + ", but less is free; set TMPDIR to another folder");
         }
         DemoShell shell = mount.shell();
         shell.title("A bucket");
@@ -89,10 +89,10 @@ public final class Demo {
         tellStatistics();
         shell.title(
                 good
-                        ? "All bytes read are those stored, and all bytes written are in the bucket."
-                        : "Bytes read or written are NOT those stored.");
+                        ? "All bytes read match the bucket, and all bytes written are in it."
+                        : "Some bytes read or written do NOT match the bucket.");
         if (good) {
-            shell.say("Next, with a bucket of your own:");
+            shell.say("Next, try your own bucket:");
             shell.command(Launcher.command() + " doctor BUCKET");
             shell.command(Launcher.command() + " mount BUCKET FOLDER");
             shell.say("For a server other than AWS, add --endpoint URL. " + Launcher.command()
@@ -162,7 +162,7 @@ public final class Demo {
 
     /** Works on a running mount with an operator's commands. */
     private void operate() throws IOException, InterruptedException {
-        shell.title("Look at it, change it, and bring data in ahead of a job, while it serves");
+        shell.title("Inspect it, change settings, and warm the cache for a job, while it is mounted");
         say("warm \"$PWD\" samples --pin --wait");
         say("set \"$PWD\" readahead.concurrency=32 cache.size=20GiB");
         say("mounts");
@@ -177,7 +177,7 @@ public final class Demo {
     }
 
     private void compareEverything(Map<String, String> written) throws IOException, InterruptedException {
-        shell.title("Everything once more, to compare it with the data stored and written");
+        shell.title("Read everything again, and compare it with the data stored and written");
         String digests = shell.run("find . -type f -exec sha256sum {} +").text();
         Map<String, String> read = new HashMap<>();
         digests.lines().forEach(line -> read.put(line.substring(line.indexOf("./") + 2), line.split(" ", 2)[0]));
@@ -203,14 +203,14 @@ public final class Demo {
         shell.title("Requests");
         shell.say(String.format(
                 Locale.ROOT,
-                "GET requests: %d (%d because a program waited, %d ahead of it), %d MiB",
+                "GET requests: %d (%d on demand, %d ahead), %d MiB",
                 readahead.allGets(),
                 readahead.demandGets(),
                 readahead.readaheadGets(),
                 readahead.bytesFetched() >> 20));
         shell.say(String.format(
                 Locale.ROOT,
-                "Page reads: %d hits (%d in memory, %d on disk), %d waited for data on its way, %d misses",
+                "Page reads: %d hits (%d in memory, %d on disk), %d waited for data in flight, %d misses",
                 cache.memoryHits() + cache.diskHits(),
                 cache.memoryHits(),
                 cache.diskHits(),

@@ -41,8 +41,7 @@ public final class DemoFolder {
         String reason = Reason.of(e);
         return new RefusedException(
                 isOfFolder || FULL.stream().anyMatch(reason::contains)
-                        ? reason + " (temporary files are in " + Folders.temporary()
-                                + "; name another folder with TMPDIR=…)"
+                        ? reason + " (temporary files are in " + Folders.temporary() + "; set TMPDIR to another folder)"
                         : reason);
     }
 }

@@ -122,7 +122,7 @@ public final class DemoMount {
 
     private void keepUntilUnmounted(MountPlan plan, BucketMount bucket) throws InterruptedException {
         Path mountPoint = bucket.mount().mountPoint();
-        shell.title("It stays up");
+        shell.title("The mount stays up");
         shell.say("Look around, with any program:");
         shell.command("ls -l " + mountPoint);
         shell.command(Launcher.command() + " mounts");
@@ -133,7 +133,7 @@ public final class DemoMount {
                 + (plan.s3().server().caFile() == null
                         ? ""
                         : " --s3-ca-file " + plan.s3().server().caFile()));
-        shell.say("And stop it, which removes everything:");
+        shell.say("To stop it and remove everything:");
         shell.command(Launcher.command() + " umount " + mountPoint);
         if (Launcher.waits()) {
             Launcher.ready();

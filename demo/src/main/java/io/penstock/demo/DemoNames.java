@@ -69,15 +69,15 @@ public final class DemoNames {
             throws IOException, RefusedException, ConfigurationException, MountException, ObjectStoreException,
                     InterruptedException {
         DemoShell shell = mount.shell();
-        shell.title("A bucket that is made up");
+        shell.title("A synthetic bucket");
         SyntheticObjects objects = new SyntheticObjects(count, PER_FOLDER);
         try (SyntheticS3 server = new SyntheticS3(Map.of(BUCKET, objects), Duration.ZERO);
                 DemoListing listing = new DemoListing()) {
             shell.say("An S3 server listens on " + server.endpoint()
-                    + ", in this process. It stores nothing: as they are" + " asked for,");
+                    + ", in this process. It stores nothing: on request,");
             shell.say(String.format(
                     Locale.ROOT,
-                    "it makes up the contents of its bucket \"%s\" holds, %,d objects in %,d folders, up to %s.",
+                    "it generates the content of its bucket \"%s\": %,d objects in %,d folders, up to %s.",
                     BUCKET,
                     count,
                     objects.folders(),
@@ -102,14 +102,14 @@ public final class DemoNames {
         tellRequests();
         shell.title(
                 good
-                        ? "All names are there, and the bytes read are those of the server."
-                        : "Names are missing, or the bytes read are NOT those of the server.");
+                        ? "All names exist, and the bytes read match the server's."
+                        : "Names are missing, or the bytes read do NOT match the server's.");
         return good;
     }
 
     /** @param begun when it began, by {@link System#nanoTime} */
     private void awaitListing(long begun) throws RefusedException, InterruptedException {
-        shell.title("It can be used at once, while all names are being listed");
+        shell.title("It can be used immediately, while all names are being listed");
         DemoListing.Listed listed;
         while ((listed = listing.await(pauseAfter(System.nanoTime() - begun))) == null) {
             if (bucket.names() instanceof PreloadState.Listing(long come, double _, Duration since)) {
@@ -125,7 +125,7 @@ public final class DemoNames {
         double seconds = seconds(Math.max(1_000_000, listed.nanoTime() - begun));
         shell.say(String.format(
                 Locale.ROOT,
-                "%,d objects in %.1f s: %,.0f a second, by %,d requests",
+                "%,d objects in %.1f s: %,.0f a second, with %,d requests",
                 listed.objects(),
                 seconds,
                 listed.objects() / seconds,
@@ -133,7 +133,7 @@ public final class DemoNames {
         if (listed.objects() >= MANY) {
             shell.say(String.format(
                     Locale.ROOT,
-                    "%,d MiB of memory: %.0f bytes an object",
+                    "%,d MiB of memory: %.0f bytes per object",
                     listed.memoryMib(),
                     (listed.memoryMib() << 20) / (double) listed.objects()));
         }
@@ -198,7 +198,7 @@ public final class DemoNames {
     }
 
     private void read() throws IOException, InterruptedException {
-        shell.title("A file is read as any other");
+        shell.title("Files are read as usual");
         long number = random.nextLong(objects.count());
         String key = objects.key(number);
         String digest = counted("sha256sum " + key);

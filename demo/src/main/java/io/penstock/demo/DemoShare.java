@@ -67,8 +67,9 @@ public final class DemoShare {
                     DemoData.MODEL,
                     DemoData.stream(DemoData.MODEL, DemoData.MODEL_SIZE),
                     DemoData.MODEL_SIZE);
-            shell.say("An S3 server listens on " + server.endpoint() + ", and has a model of "
-                    + (DemoData.MODEL_SIZE >> 20) + " MiB. On this machine alone they share in the clear.");
+            shell.say("An S3 server listens on " + server.endpoint() + ", with a model of "
+                    + (DemoData.MODEL_SIZE >> 20)
+                    + " MiB. All nodes are on this machine, so they share without encryption.");
             try {
                 mount(server);
                 awaitGroup();
@@ -120,7 +121,7 @@ public final class DemoShare {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!nodes.stream().allMatch(node -> status(node).members().size() == count)) {
             if (System.nanoTime() - deadline > 0) {
-                throw new RefusedException("the nodes have not found each other within " + PATIENCE.toSeconds() + " s: "
+                throw new RefusedException("the nodes did not find each other within " + PATIENCE.toSeconds() + " s: "
                         + nodes.stream()
                                 .map(node -> String.valueOf(status(node).error()))
                                 .collect(Collectors.joining("; ")));
@@ -137,20 +138,20 @@ public final class DemoShare {
     private static ShareStatus status(BucketMount node) {
         ShareStatus status = node.shareStatus();
         if (status == null) {
-            throw new IllegalStateException("its settings say that it shares");
+            throw new IllegalStateException("the mount does not share its cache although it is configured to");
         }
         return status;
     }
 
     private boolean read(String digest) throws IOException, InterruptedException {
-        shell.title("All read the same, at once");
+        shell.title("All nodes read the same file at the same time");
         String numbers =
                 IntStream.rangeClosed(1, count).mapToObj(Integer::toString).collect(Collectors.joining(" "));
         String read = shell.run("for i in " + numbers + "; do sha256sum node$i/" + DemoData.MODEL + " & done; wait")
                 .text();
         read.lines().sorted().forEach(shell::say);
         boolean good = read.lines().filter(line -> line.startsWith(digest)).count() == count;
-        shell.title("Sources of the bytes");
+        shell.title("Where the bytes came from");
         long fetched = 0;
         long gets = 0;
         for (int number = 1; number <= count; number++) {
@@ -159,7 +160,7 @@ public final class DemoShare {
             gets += node.readaheadStatistics().allGets();
             shell.say(String.format(
                     Locale.ROOT,
-                    "node%d: %d MiB by %d GETs from the store, %d MiB from other nodes",
+                    "node%d: %d MiB from the store in %d GETs, %d MiB from other nodes",
                     number,
                     node.readaheadStatistics().bytesFetched() >> 20,
                     node.readaheadStatistics().allGets(),
@@ -168,11 +169,11 @@ public final class DemoShare {
         double copies = (double) fetched / DemoData.MODEL_SIZE;
         shell.say(String.format(
                 Locale.ROOT,
-                "The store sent %.2f copies by %d GETs; without sharing it would have sent %d.",
+                "The store sent %.2f copies in %d GETs; without sharing it would have sent %d.",
                 copies,
                 gets,
                 count));
-        shell.title(good ? "All bytes read are those stored." : "Bytes read are NOT those stored.");
+        shell.title(good ? "All bytes read match the bucket." : "Some bytes read do NOT match the bucket.");
         return good;
     }
 }

@@ -63,7 +63,7 @@ final class DemoWrites {
     }
 
     private void writeCheckpoint() throws IOException, InterruptedException {
-        shell.title("A checkpoint goes up while it is written; close returns when it is in the bucket");
+        shell.title("A checkpoint is uploaded while it is written; close returns once it is in the bucket");
         shell.run("mkdir checkpoints");
         WritebackStatistics before = bucket.writebackStatistics();
         DemoShell.Result result = shell.run("dd if=" + DemoData.SHARD + " of=" + CHECKPOINT + " bs=1M count="
@@ -118,13 +118,13 @@ final class DemoWrites {
         digests.putAll(copied);
         shell.say(String.format(
                 Locale.ROOT,
-                "%d files in %d ms: each a PUT, one after another, as cp writes them",
+                "%d files in %d ms: one PUT each, one after another, as cp writes them",
                 copied.size(),
                 result.time().toMillis()));
     }
 
     private void keepAttributes() throws IOException, InterruptedException {
-        shell.title("Modes, times and links stay with the objects, and a folder gets another name");
+        shell.title("Modes, times and links are kept with the objects, and a folder is renamed");
         shell.quietly("chmod 640 " + RESULTS + "/class-00/*0.json; touch -d 2020-02-02 " + RESULTS + "/class-01/*;"
                 + " ln -s class-01 " + RESULTS + "/latest");
         shell.run("cp -a " + RESULTS + " copied && mv copied " + KEPT);

@@ -96,7 +96,7 @@ public final class TrainingRun {
             if (!Files.exists(cache)) {
                 throw new RefusedException("the training run could not mount: " + mounted.said());
             }
-            System.out.println("penstock: nothing can be mounted here, so only the start of a mount was learnt: "
+            System.out.println("penstock: nothing can be mounted here, so only the start of a mount was recorded: "
                     + mounted.said());
             return;
         }
@@ -192,7 +192,7 @@ public final class TrainingRun {
                 .filter(running -> running.mountPoint().equals(mountPoint))
                 .findFirst()
                 .flatMap(running -> ProcessHandle.of(running.pid()))
-                .orElseThrow(() -> new RefusedException("the training run's mount ended at once"));
+                .orElseThrow(() -> new RefusedException("the training run's mount ended immediately"));
     }
 
     private static void awaitEnd(ProcessHandle process, long seconds) throws RefusedException, InterruptedException {

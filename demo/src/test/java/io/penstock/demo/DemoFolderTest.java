@@ -17,7 +17,7 @@ class DemoFolderTest {
     void refused_theFolderOrItsDisk_namesTheVariable() {
         assertThat(message(new AccessDeniedException(FOLDER + "/cache")))
                 .startsWith("permission denied: " + FOLDER + "/cache (temporary files are in ")
-                .endsWith("; name another folder with TMPDIR=…)");
+                .endsWith("; set TMPDIR to another folder)");
         assertThat(message(new IOException("No space left on device"))).contains("TMPDIR");
     }
 

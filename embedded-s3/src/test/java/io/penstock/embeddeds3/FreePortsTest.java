@@ -13,7 +13,9 @@ class FreePortsTest {
         int port = FreePorts.first(2, "127.0.0.2");
         try (ServerSocket first = new ServerSocket(port, 1, address);
                 ServerSocket second = new ServerSocket(port + 1, 1, address)) {
-            assertThat(second.getLocalPort()).isEqualTo(first.getLocalPort() + 1).isLessThan(32_768);
+            assertThat(second.getLocalPort())
+                    .isEqualTo(first.getLocalPort() + 1)
+                    .isLessThan(32_768);
         }
     }
 }

@@ -96,7 +96,7 @@ final class BenchIT {
     private Program.Result run(List<String> command) {
         command.addAll(SMALL);
         Program.Result result = Program.run(scratch, command);
-        assertThat(result.out()).doesNotContain("\tat ", "mistake in Penstock", "could not remove");
+        assertThat(result.out()).doesNotContain("\tat ", "internal error", "could not remove");
         return result;
     }
 
@@ -142,14 +142,14 @@ final class BenchIT {
                 .start();
         try (BufferedReader said = process.inputReader(StandardCharsets.UTF_8)) {
             String line = said.readLine();
-            while (line != null && !line.startsWith("mount of the bucket")) {
+            while (line != null && !line.startsWith("temporary mount of the bucket")) {
                 line = said.readLine();
             }
             assertThat(line).as("the mount is made").isNotNull();
             Program.shell(scratch, "kill -INT \"$1\"", process.pid()).orThrow();
             assertThat(said.lines().toList())
-                    .contains("penstock: interrupted; its files are being removed")
-                    .noneMatch(each -> each.contains("could not remove") || each.contains("mistake in Penstock"));
+                    .contains("penstock: interrupted; removing the benchmark's files")
+                    .noneMatch(each -> each.contains("could not remove") || each.contains("internal error"));
             assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
         } finally {
             process.destroyForcibly();
@@ -166,7 +166,7 @@ final class BenchIT {
 
             assertThat(said)
                     .contains("bucket s3://" + bucket.name() + " at " + SERVER.endpoint())
-                    .contains("mount " + mount.path() + "\n  through the mount's own cache")
+                    .contains("mount " + mount.path() + "\n  uses the mount's cache")
                     .containsPattern("large file read cold +[0-9.]+ MiB/s +[0-9]+% of the bucket's [0-9.]+")
                     .containsPattern("small files read again +[0-9.]+ files/s +[0-9]+% of the disk's [0-9.]+");
             assertThat(mount.path()).isDirectoryNotContaining("glob:penstock-bench-*");
@@ -180,7 +180,7 @@ final class BenchIT {
     void mountReadOnly_isRefused() throws Exception {
         try (MountedBucket mount = MountedBucket.mount(SERVER, bucket.name(), scratch, "--read-only")) {
             Program.Result result = run(mount);
-            assertThat(result.out()).contains("penstock: read-only is set, and the benchmark writes\n");
+            assertThat(result.out()).contains("penstock: read-only is set, but the benchmark writes\n");
             assertThat(result.exit()).isEqualTo(1);
         }
     }
@@ -193,7 +193,7 @@ final class BenchIT {
         String said = run("--against", folder.toString()).orThrow();
 
         assertThat(said)
-                .contains("disk of " + folder + "\n", folder + "\n  before each reading the kernel's pages are dropped")
+                .contains("disk of " + folder + "\n", folder + "\n  the kernel's pages are dropped before each read")
                 .containsPattern("large file written +[0-9.]+ MiB/s +[0-9]+% of the disk's [0-9.]+")
                 .containsPattern("small files read again +[0-9.]+ files/s +[0-9]+% of the disk's [0-9.]+")
                 .doesNotContain("cold", "the bucket");
@@ -248,8 +248,8 @@ final class BenchIT {
             Program.Result result = run("--against", small.toString());
 
             assertThat(result.out())
-                    .contains("penstock: the benchmark needs 11MiB on the disk of " + small + ", and 8MiB are free:"
-                            + " give a smaller --size");
+                    .contains("penstock: the benchmark needs 11MiB on the disk of " + small + ", but only 8MiB are"
+                            + " free; use a smaller --size");
             assertThat(result.exit()).isEqualTo(1);
         } finally {
             Program.shell(scratch, "umount small").orThrow();

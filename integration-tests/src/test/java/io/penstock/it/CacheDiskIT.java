@@ -122,13 +122,13 @@ final class CacheDiskIT {
                 assertThat(penstock("set", point, "readahead.concurrency=40").orThrow())
                         .contains("-> 40");
                 Program.Result unpin = penstock("unpin", point, "data");
-                assertThat(unpin.out()).contains("the disk has not responded for 5 s");
+                assertThat(unpin.out()).contains("has not responded for 5 s");
                 assertThat(unpin.exit()).isOne();
             } finally {
                 Program.shell(scratch, "fsfreeze -u \"$1\"", disk).orThrow();
             }
             Await.until(
-                    "work that has begun goes on",
+                    "work in progress continues",
                     () -> penstock("why", point + "/" + pinned).out().contains("not pinned"));
             penstock("warm", point, "data").orThrow();
             verifyAll(mount);

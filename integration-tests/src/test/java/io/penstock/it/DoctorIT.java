@@ -57,9 +57,7 @@ final class DoctorIT {
                 scratch,
                 "export AWS_ACCESS_KEY_ID=$1 AWS_SECRET_ACCESS_KEY=$2; shift 2; exec \"$@\"",
                 command.toArray());
-        assertThat(result.out())
-                .contains("[ {")
-                .doesNotContain("\tat ", "mistake in Penstock", "could not be examined");
+        assertThat(result.out()).contains("[ {").doesNotContain("\tat ", "internal error", "could not be examined");
         return result;
     }
 
@@ -83,7 +81,7 @@ final class DoctorIT {
         assertThat(result.out())
                 .contains("allowed: s3:ListBucket, s3:GetObject, s3:PutObject, s3:DeleteObject,"
                         + " s3:AbortMultipartUpload, s3:ListMultipartUploadParts")
-                .contains("its clock is this machine's", "64 at once: ")
+                .contains("its clock agrees with this machine's", "64 at once: ")
                 // Other tests kill mounts at the same time.
                 .doesNotContainPattern("\"error\",\\s+\"check\" : \"(?!mounts)");
         assertThat(bucket.keys("")).isEqualTo(before);
@@ -104,7 +102,7 @@ final class DoctorIT {
     void credentials_wrongSecret_isNamed() {
         Program.Result result = quick(new S3Server("", SERVER.endpoint(), SERVER.accessKey(), "wrong-secret"));
 
-        assertThat(result.out()).contains("SignatureDoesNotMatch", "another secret belongs to it");
+        assertThat(result.out()).contains("SignatureDoesNotMatch", "or the secret is wrong");
         assertThat(result.exit()).isEqualTo(2);
     }
 
@@ -220,11 +218,11 @@ final class DoctorIT {
             assertThat(result.out())
                     .contains(
                             "\"check\" : \"mount\"",
-                            "as far as this command finds the mount's: the access key",
+                            "the mount's, as far as this command can tell: the access key",
                             "allowed: s3:ListBucket, s3:GetObject",
                             "metadata.ttl is 0",
                             scratch.resolve("cache").toString())
-                    .doesNotContain("\"error\"", "at once: ", "random reads of 4 KiB");
+                    .doesNotContain("\"error\"", "at once: ", "reads of 4 KiB");
             assertThat(result.exit()).isEqualTo(1);
             assertThat(mount.path().resolve("a/first.bin")).hasSize(1000);
         }

@@ -53,7 +53,7 @@ final class HeapUsedUpIT {
                         .as(mount.log())
                         .isTrue();
                 assertThat(mount.process().exitValue()).isEqualTo(3); // the status of ExitOnOutOfMemoryError
-                assertThat(mount.log()).contains("The Java heap is used up");
+                assertThat(mount.log()).contains("The Java heap is exhausted");
             }
             assertThat(staged).isNotEmpty();
 

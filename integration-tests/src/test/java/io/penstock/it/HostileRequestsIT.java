@@ -115,7 +115,7 @@ final class HostileRequestsIT {
                         .as(command + " " + arguments)
                         .startsWith("{\"version\":1,\"")
                         .endsWith("}\n")
-                        .doesNotContain("it failed", "Exception");
+                        .doesNotContain("internal error", "Exception");
             }
         }
         assertServes();

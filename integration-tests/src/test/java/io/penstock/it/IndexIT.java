@@ -152,7 +152,7 @@ final class IndexIT {
         assertThat(noCodec.exit()).isEqualTo(1);
         assertThat(noCodec.out())
                 .contains("penstock: the index cannot be written", "unpacked into /proc", "TMPDIR=")
-                .doesNotContain("mistake in Penstock");
+                .doesNotContain("internal error");
         Program.Result noBucket = export("it-no-such-bucket", file);
         assertThat(noBucket.exit()).isEqualTo(1);
         assertThat(noBucket.out()).contains("it-no-such-bucket").doesNotContain("Exception", "\tat ");

@@ -101,7 +101,7 @@ final class InstallationIT {
             penstock("umount", point);
             assertThat(mount.awaitEnd()).as(mount.log()).isTrue();
             assertThat(mount.process().exitValue()).as(mount.log()).isZero();
-            assertThat(mount.log()).doesNotContain("\tat ", "Error", "mistake in Penstock");
+            assertThat(mount.log()).doesNotContain("\tat ", "Error", "internal error");
             assertThat(bucket.get("renamed/large")).isEqualTo(large.bytes());
             assertThat(bucket.get("renamed/linked")).isEqualTo(large.bytes(0, 5 * MIB));
         }
@@ -116,7 +116,7 @@ final class InstallationIT {
         List<String> demo = List.of("env", "TMPDIR=" + scratch, home + "/bin/penstock", "demo");
         assertThat(Program.run(scratch, demo).orThrow())
                 .contains("--endpoint https://")
-                .contains("All bytes read are those stored, and all bytes written are in the bucket.");
+                .contains("All bytes read match the bucket, and all bytes written are in it.");
     }
 
     private String penstock(String... arguments) {

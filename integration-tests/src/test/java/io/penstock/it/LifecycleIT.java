@@ -202,7 +202,7 @@ final class LifecycleIT {
                 assertThat(busy.out()).contains("is busy");
                 assertThat(MountedBucket.isMounted(mount.path())).isTrue();
             }
-            assertThat(Program.run(scratch, command).orThrow()).contains("not known", "did not wait for its uploads");
+            assertThat(Program.run(scratch, command).orThrow()).contains("unknown", "did not wait for uploads");
             assertThat(MountedBucket.isMounted(mount.path())).isFalse();
             assertThat(mount.awaitEnd()).isTrue();
         }

@@ -105,13 +105,13 @@ final class LiveCommandsIT {
                 Case.of(2, "first: penstock warm " + point + " " + point + "/spare", "warm", point + "/spare"),
                 Case.of(2, "first: penstock evict " + point + " " + point + "/a b", "evict", point + "/a", "b"),
                 Case.of(0, "100%", "cache", "status", point, "spare"),
-                Case.of(0, "1 file is not pinned any more", "unpin", point, "spare"),
+                Case.of(0, "1 file unpinned", "unpin", point, "spare"),
                 Case.of(0, "pinned", "why", point + "/spare"),
                 Case.of(0, "1 file dropped", "evict", point, "spare"),
                 Case.of(0, "only in the bucket", "why", point + "/spare"),
                 Case.of(0, point, "mounts"),
                 Case.of(0, "There was nothing to wait for", "sync", point),
-                Case.of(1, "shares no cache: set share.peers", "share", "status", point));
+                Case.of(1, "does not share its cache: set share.peers", "share", "status", point));
     }
 
     private void check(MountedBucket mount, List<Case> cases) {
@@ -121,7 +121,7 @@ final class LiveCommandsIT {
             assertThat(result.out())
                     .as(each.toString())
                     .contains(each.says())
-                    .doesNotContain("\tat ", "mistake in Penstock");
+                    .doesNotContain("\tat ", "internal error");
         }
         assertThat(mount.process().isAlive()).isTrue();
     }

@@ -128,7 +128,7 @@ final class LiveSettingsIT {
                     .anyMatch(line -> line.matches("cache.size: 400MiB +# penstock set: option 'cache.size=400MiB'"))
                     .anyMatch(line -> line.matches("upload.part-size: 16MiB +# penstock set.*"));
             assertThat(mount.log())
-                    .contains("readahead.concurrency: 2 is now 64")
+                    .contains("readahead.concurrency: changed from 2 to 64")
                     .doesNotContain("ERROR");
         }
     }
@@ -234,13 +234,13 @@ final class LiveSettingsIT {
             Files.writeString(file, "defaults: {metadata: {ttl: 5s}, fuse: {threads: 7}, memory: 64MiB}");
 
             assertThat(penstock("reload", mount.path().toString()).lines())
-                    .contains("metadata.ttl: 30s -> 5s", "fuse.threads: 32 -> 7, once it is mounted anew")
+                    .contains("metadata.ttl: 30s -> 5s", "fuse.threads: 32 -> 7, at the next mount")
                     .anyMatch(line -> line.matches("memory: .* -> 64MiB"));
 
             Files.writeString(file, "defaults: {metadata: {ttl: soon}}");
             List<String> command = new ArrayList<>(MountedBucket.penstock());
             command.addAll(List.of("reload", mount.path().toString()));
-            assertThat(Program.run(scratch, command).out()).contains(file + ":1", "metadata.ttl: found 'soon'");
+            assertThat(Program.run(scratch, command).out()).contains(file + ":1", "metadata.ttl: invalid value 'soon'");
             assertThat(Files.exists(mount.path().resolve("large/0"))).isTrue();
         }
     }
@@ -260,21 +260,23 @@ final class LiveSettingsIT {
 
             Program.run(scratch, List.of("kill", "-HUP", pid)).orThrow();
 
-            Await.until("the mount has reloaded", () -> Files.readString(log).contains("metadata.ttl: 30s is now 6s"));
+            Await.until(
+                    "the mount has reloaded",
+                    () -> Files.readString(log).contains("metadata.ttl: changed from 30s to 6s"));
             assertThat(Files.exists(mountPoint.resolve("large/0"))).isTrue();
 
             Path other = Files.createDirectories(scratch.resolve("other"));
             assertThat(inBackground(other, "other-cache", file, log).out())
-                    .contains("log.file: " + log + " is the log of the mount on " + mountPoint);
+                    .contains("log.file: " + log + " is already the log of the mount on " + mountPoint);
             assertThat(inBackground(other, "other-cache", file, log.resolveSibling("other.log"), "--log-access", access)
                             .out())
-                    .contains("log.access: " + access + " is the log of the mount on " + mountPoint);
+                    .contains("log.access: " + access + " is already the log of the mount on " + mountPoint);
             assertThat(inBackground(other, "other-cache", file, access).out())
-                    .contains("log.file: " + access + " is the log of the mount on " + mountPoint);
+                    .contains("log.file: " + access + " is already the log of the mount on " + mountPoint);
             Path own = scratch.resolve("own.log");
             assertThat(inBackground(other, "other-cache", file, own, "--log-access", own)
                             .out())
-                    .contains("log.access: " + own + " is the log of the mount itself");
+                    .contains("log.access: " + own + " is already this mount's log.file");
             assertThat(MountedBucket.isMounted(other)).isFalse();
         } finally {
             penstock("umount", mountPoint.toString());

@@ -219,7 +219,7 @@ final class MetricsIT {
                         SERVER, bucket.name(), scratch, "--metrics", "127.0.0.1:" + used.getLocalPort())) {
             assertThat(mount.awaitEnd()).isTrue();
             assertThat(mount.process().exitValue()).isEqualTo(1);
-            assertThat(mount.log()).contains("metrics.prometheus: cannot listen at 127.0.0.1:" + used.getLocalPort());
+            assertThat(mount.log()).contains("metrics.prometheus: cannot listen on 127.0.0.1:" + used.getLocalPort());
         }
     }
 

@@ -27,7 +27,7 @@ record Recover(S3Server server, String source, Path scratch) {
                 scratch,
                 "export AWS_ACCESS_KEY_ID=$1 AWS_SECRET_ACCESS_KEY=$2; shift 2; exec \"$@\"",
                 command.toArray());
-        assertThat(result.out()).doesNotContain("\tat ", "Exception", "mistake in Penstock");
+        assertThat(result.out()).doesNotContain("\tat ", "Exception", "internal error");
         return result;
     }
 }

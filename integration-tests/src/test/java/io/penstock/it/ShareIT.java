@@ -114,7 +114,7 @@ final class ShareIT {
         try (MountedBucket alone = MountedBucket.mount(SERVER, bucket.name(), scratch)) {
             verify(alone, List.of(small.getFirst()));
             penstock(alone, "stats", "--once", "--json").orThrow();
-            assertThat(penstock(alone, "share status").out()).contains("shares no cache: set share.peers");
+            assertThat(penstock(alone, "share status").out()).contains("does not share its cache: set share.peers");
             assertThat(penstock(alone, "warm", "small", "--group").out()).contains("set share.peers");
 
             String jcmd =

@@ -140,17 +140,17 @@ final class StagedCloseIT {
 
         assertThat(impatient.exit()).as(impatient.out()).isOne();
         assertThat(impatient.out())
-                .contains("penstock: d/of 9437201: it is not in the bucket yet, 9.0MiB are left; its upload goes on");
+                .contains("penstock: d/of 9437201: not in the bucket yet, 9.0MiB left; the upload continues");
         assertNothingIsUploaded();
         assertThat(penstock("why", point + "/d/of 9437201").orThrow())
                 .containsPattern("state +(staged|sent): ")
-                .contains("written    9.0MiB that the bucket does not have");
+                .contains("written    9.0MiB not in the bucket yet");
         CompletableFuture<Program.Result> patient = CompletableFuture.supplyAsync(() -> penstock("sync", point));
         Await.until(
-                "a job waits", () -> penstock("warm", point, "--status").out().contains("waits for d/"));
+                "a job waits", () -> penstock("warm", point, "--status").out().contains("waiting for d/"));
         wire.proxy().enable();
         Program.Result end = patient.get(DEADLINE_SECONDS, SECONDS);
-        assertThat(end.out()).contains("4 files, 9.2MiB went to the bucket in this time");
+        assertThat(end.out()).contains("uploaded 4 files, 9.2MiB");
         assertThat(end.exit()).isZero();
         for (String name : List.of("of 1", "of 100000", "of 9437201")) {
             assertThat(bucket.bucket().get("d/" + name)).isEqualTo(Files.readAllBytes(source.resolve(name)));

@@ -171,7 +171,7 @@ final class WarmIT {
             Program.Result result = penstock(mount, "warm", "set/large");
             assertThat(result.exit()).isOne();
             assertThat(result.out())
-                    .contains("set/large/2.tar: there is no room", "set/large/3.tar: there is no room", "2 fetched");
+                    .contains("set/large/2.tar: no room left", "set/large/3.tar: no room left", "2 fetched");
             assertThat(onNvme(mount, "set/large/0.tar")).isEqualTo(100);
             assertThat(onNvme(mount, "set/large/1.tar")).isEqualTo(100);
             verify(mount, set);
@@ -187,10 +187,10 @@ final class WarmIT {
             Program.Result result = penstock(mount, "warm", "set", "absent/*.bin", "none");
             assertThat(result.exit()).isOne();
             assertThat(result.out())
-                    .contains("set/small/003.jpg: the bucket has another version")
-                    .contains("set/small/005.jpg: it is not in the bucket any more")
-                    .contains("absent/*.bin: there is no such file")
-                    .contains("none: there is no such file")
+                    .contains("set/small/003.jpg: changed in the bucket")
+                    .contains("set/small/005.jpg: no longer in the bucket")
+                    .contains("absent/*.bin: no such file")
+                    .contains("none: no such file")
                     .contains("62 fetched");
             assertThat(penstock(mount, "warm", "set").orThrow()).contains("62 cached, 1 fetched");
         }
@@ -231,11 +231,11 @@ final class WarmIT {
         try (MountedBucket mount = mount("--cache-size", "24MiB")) {
             Program.Result result = penstock(mount, "warm", "set", "--pin", "--for", "8h");
             assertThat(result.exit()).isOne();
-            assertThat(result.out()).contains("it does not fit", "takes 37MiB", "23MiB (15/16");
+            assertThat(result.out()).contains("not enough room: 37MiB needed", "23MiB allowed for pins (15/16");
             assertThat(gets()).isZero();
             penstock(mount, "warm", "set/large/0.tar", "--pin").orThrow();
             result = penstock(mount, "warm", "set/large", "--pin");
-            assertThat(result.out()).contains("9MiB are pinned already");
+            assertThat(result.out()).contains("9MiB already pinned");
         }
     }
 
@@ -268,7 +268,7 @@ final class WarmIT {
         try (MountedBucket mount = mount()) {
             penstock(mount, "warm", "set/large/0.tar", "--pin", "--for", "15s").orThrow();
             assertThat(why(mount, "set/large/0.tar").orThrow()).contains("pinned until ");
-            assertThat(penstock(mount, "evict", "set/large/0.tar").out()).contains("it is pinned");
+            assertThat(penstock(mount, "evict", "set/large/0.tar").out()).contains("pinned; unpin it");
             Await.until(
                     "the pin has ended",
                     () -> penstock(mount, "evict", "set/large/0.tar").exit() == 0);
@@ -300,7 +300,7 @@ final class WarmIT {
                                     mount.path(),
                                     temporary.toString())
                             .out())
-                    .contains("nothing of that is pinned");
+                    .contains("none of these files is pinned");
             assertThat(temporary).isEmptyDirectory();
         }
     }
@@ -335,7 +335,7 @@ final class WarmIT {
                         () -> penstock(mount, "warm", "--status").out().contains("running"));
                 client.destroy();
                 client.waitFor();
-                assertThat(Files.readString(said)).contains("Job 1 goes on in the mount");
+                assertThat(Files.readString(said)).contains("Job 1 continues in the mount");
             } finally {
                 client.destroyForcibly();
                 ended.countDown();
@@ -352,7 +352,7 @@ final class WarmIT {
             penstock(mount, "warm", "set/large/0.tar").orThrow();
             front.treat(_ -> Treatment.answer(503, "SlowDown"));
             assertThat(why(mount, "set/large/0.tar").orThrow())
-                    .contains("9MiB on NVMe", "costs nothing", "by penstock warm", "none of late reached the mount");
+                    .contains("9MiB on NVMe", "costs nothing", "by penstock warm", "no recent read reached the mount");
             assertThat(why(mount, "set/large/1.tar").orThrow()).contains("only in the bucket", "2 GETs");
             assertThat(why(mount, "set/large").out()).contains("is a folder");
         }

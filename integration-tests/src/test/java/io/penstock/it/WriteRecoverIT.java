@@ -120,7 +120,7 @@ final class WriteRecoverIT {
         assertThat(folder.resolve("d/two")).hasContent("mine");
         Program.Result again = recover("--export", folder.toString());
         assertThat(again.exit()).isEqualTo(1);
-        assertThat(again.out()).contains("stays as it is", "already");
+        assertThat(again.out()).contains("left unchanged", "already exists");
 
         assertThat(recover("--commit", "d/one").orThrow())
                 .contains("'d/one' (4B): uploaded")
@@ -132,13 +132,13 @@ final class WriteRecoverIT {
         Program.Result last = recover("--commit");
         assertThat(last.exit()).isEqualTo(1);
         assertThat(last.out())
-                .containsSubsequence("'d/two' (4B): stays as it is: a later version", "'d/two' (4B): uploaded");
+                .containsSubsequence("'d/two' (4B): left unchanged: a later version", "'d/two' (4B): uploaded");
         put("d/two", "theirs");
 
         assertThat(recover("--discard", "d/two").orThrow()).contains("'d/two' (4B): removed");
         assertThat(stored("d/two")).isEqualTo("theirs");
         assertThat(recover().orThrow())
-                .contains("Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
+                .contains("No files are waiting in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
         assertThat(staged()).isEmpty();
     }
 
@@ -150,7 +150,7 @@ final class WriteRecoverIT {
         for (String json : List.of("", "--json")) {
             try (MountedBucket mount = mount()) {
                 assertThat(penstock("mounts", "").out())
-                        .containsPattern("failed: 2, see penstock recover\\s+s3://" + bucket.name());
+                        .containsPattern("failed uploads: 2; see penstock recover\\s+s3://" + bucket.name());
                 Program.Result umount = penstock("umount", mount.path() + " " + json);
                 assertThat(umount.exit()).isEqualTo(3);
                 assertThat(umount.out())
@@ -218,18 +218,19 @@ final class WriteRecoverIT {
                 mount.kill();
             }
             front.passAll();
-            assertThat(recover.waiting()).contains("'waits' (4B)", "waits for the next mount");
-            assertThat(recover.run("--discard").orThrow()).contains("only if it is named");
+            assertThat(recover.waiting()).contains("'waits' (4B)", "will be uploaded by the next mount");
+            assertThat(recover.run("--discard").orThrow()).contains("give its key to remove it");
             assertThat(recover().out())
                     .contains(
                             "'waits' (4B) was written to "
                                     + front.fronted().endpoint().getAuthority() + "/",
                             "1 file of " + front.fronted().endpoint().getAuthority() + "/" + bucket.name() + " in "
                                     + scratch.resolve("cache/staging") + ": penstock recover " + bucket.name(),
-                            "Nothing waits in " + scratch.resolve("cache/staging") + " for s3://" + bucket.name());
+                            "No files are waiting in " + scratch.resolve("cache/staging") + " for s3://"
+                                    + bucket.name());
             assertThat(recover.run("--export", scratch.toString(), "none").out())
-                    .contains("'none': nothing that was written to it waits")
-                    .doesNotContain("Nothing waits in");
+                    .contains("'none': no file is waiting for this key")
+                    .doesNotContain("No files are waiting in");
 
             Path folder = scratch.resolve("rescued");
             assertThat(recover.run("--export", folder.toString()).orThrow()).contains("rescued/waits");

@@ -139,7 +139,7 @@ final class WrittenBucket implements AutoCloseable {
 
     void remountWithAnEmptyCache() throws Exception {
         mount.terminate();
-        assertThat(mount.log()).doesNotContain("Not uploaded when this process had to end", "could not be uploaded");
+        assertThat(mount.log()).doesNotContain("Exiting with uploads left", "could not be uploaded");
         Path cache = scratch.resolve("cache");
         try (Stream<Path> files = Files.walk(cache)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AwsEndpoint {
     /** The places in words, in order of precedence. */
-    static final String PLACES = "$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, else endpoint_url of the profile in"
-            + " ~/.aws/config (none of them if $AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true or, where that is not set,"
-            + " the profile's ignore_configured_endpoint_urls)";
+    static final String PLACES = "$AWS_ENDPOINT_URL_S3, $AWS_ENDPOINT_URL, or endpoint_url of the profile in"
+            + " ~/.aws/config, in this order (ignored if $AWS_IGNORE_CONFIGURED_ENDPOINT_URLS or, if that is unset, the"
+            + " profile's ignore_configured_endpoint_urls is true)";
 
     private AwsEndpoint() {}
 
@@ -39,7 +39,7 @@ final class AwsEndpoint {
                         .or(() -> Optional.ofNullable(profile.url()).map(url -> new Found.Text(url, origin)));
             default ->
                 Optional.of(new Found.Problem(
-                        "found '" + ignores.text() + "', allowed is true or false", ignores.origin()));
+                        "invalid value '" + ignores.text() + "'; expected true or false", ignores.origin()));
         };
     }
 

@@ -125,27 +125,27 @@ public final class Configuration implements Setting.Context {
     /** A type checks one value alone; this checks combinations of values. */
     private void addContradictions(List<String> problems) {
         if (get(Settings.ANONYMOUS) && find(Settings.PROFILE).isPresent()) {
-            problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: found 'true' together with s3.profile ("
-                    + origin(Settings.PROFILE) + "), allowed is only one of them");
+            problems.add(origin(Settings.ANONYMOUS) + ": s3.anonymous: cannot be combined with s3.profile ("
+                    + origin(Settings.PROFILE) + "); set only one of them");
         }
         ShareContradictions.addTo(this, problems);
         long memory = get(Settings.MEMORY);
         if (get(Settings.RANGE_SIZE) > memory) {
-            problems.add(origin(Settings.RANGE_SIZE) + ": readahead.range-size: found '" + show(Settings.RANGE_SIZE)
-                    + "', allowed is at most memory, which is " + show(Settings.MEMORY) + " ("
+            problems.add(origin(Settings.RANGE_SIZE) + ": readahead.range-size: '" + show(Settings.RANGE_SIZE)
+                    + "' exceeds memory, which is " + show(Settings.MEMORY) + " ("
                     + origin(Settings.MEMORY) + ")");
         }
         long beside = Math.max(0, get(Settings.CONNECTIONS) - CONNECTIONS_BESIDE) * CONNECTION_BYTES;
         long mostMemory = Math.max(0, host.memoryBytes() / 2 - beside) / MIB * MIB;
-        String allowed = "', allowed is at most half of this machine's memory, "
-                + (beside == 0 ? "" : "less the memory of s3.connections, ");
+        String allowed = "' is too large; the maximum is half of this machine's memory"
+                + (beside == 0 ? "" : ", minus the memory for s3.connections");
         if (memory > mostMemory) {
-            problems.add(origin(Settings.MEMORY) + ": memory: found '" + show(Settings.MEMORY)
-                    + allowed
+            problems.add(origin(Settings.MEMORY) + ": memory: '" + show(Settings.MEMORY)
+                    + allowed + ": "
                     + ByteSizes.print(mostMemory));
         } else if (!get(Settings.READ_ONLY) && get(WriteSettings.MEMORY) > mostMemory - memory) {
-            problems.add(origin(WriteSettings.MEMORY) + ": write.memory: found '" + show(WriteSettings.MEMORY)
-                    + allowed + "less the setting memory, "
+            problems.add(origin(WriteSettings.MEMORY) + ": write.memory: '" + show(WriteSettings.MEMORY)
+                    + allowed + ", minus the setting memory: "
                     + ByteSizes.print(mostMemory - memory));
         }
     }

@@ -20,7 +20,7 @@ public final class CostSettings {
     public static final Setting<BigDecimal> TRANSFER = Setting.of(
                     "cost.transfer",
                     price(),
-                    "The price of 1 GiB that is fetched: 0 within a region, and 0.09 from S3 to the Internet.")
+                    "The price of fetching 1 GiB: 0 within a region, 0.09 from S3 to the Internet.")
             .withDefault("0")
             .live();
 

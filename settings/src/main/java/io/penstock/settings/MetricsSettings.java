@@ -17,8 +17,7 @@ public final class MetricsSettings {
     public static final Setting<URI> OTLP = Setting.of(
             "metrics.otlp",
             ValueType.url(),
-            "The receiver of OpenTelemetry's protocol (OTLP over HTTP) to send metrics to. Without a path in it,"
-                    + " /v1/metrics.");
+            "The OpenTelemetry receiver (OTLP over HTTP) to send metrics to. The default path is /v1/metrics.");
 
     public static final Setting<Duration> OTLP_INTERVAL = Setting.of(
                     "metrics.otlp-interval",

@@ -106,8 +106,8 @@ public record MountOptionList(
         source.problem(
                 origin,
                 "remount",
-                "change settings with penstock set or penstock reload; for those that need a new mount, unmount and"
-                        + " mount again");
+                "not supported; change live settings with penstock set or penstock reload, and unmount and mount again"
+                        + " for all others");
         return new MountOptionList(source.build(), null);
     }
 

@@ -50,7 +50,7 @@ public final class SettingSource {
         void read(Setting<?> setting, String text, Origin origin) {
             Assignment<?> earlier = earlier(setting);
             if (earlier != null) {
-                problem(origin, setting.key(), "is set a second time; it is set in " + earlier.origin() + " already");
+                problem(origin, setting.key(), "duplicate setting; already set in " + earlier.origin());
                 return;
             }
             Assignment<?> assignment = Assignment.read(setting, text, origin);
@@ -58,7 +58,8 @@ public final class SettingSource {
                 problem(
                         origin,
                         setting.key(),
-                        "found '" + text + "', allowed is " + setting.type().allowed());
+                        "invalid value '" + text + "'; expected "
+                                + setting.type().allowed());
             } else {
                 assignments.add(assignment);
             }

@@ -50,13 +50,13 @@ public final class Settings {
                             Pattern.compile("[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?")),
                     "The bucket's region.")
             .alias("region")
-            .withDefault("the bucket is asked", context -> null);
+            .withDefault("the bucket's own region", context -> null);
 
     public static final Setting<Boolean> PATH_STYLE = Setting.of(
                     "s3.path-style",
                     flag(),
-                    "Address buckets as http://host/bucket, which most S3-compatible servers want, instead of"
-                            + " http://bucket.host.")
+                    "Address buckets as http://host/bucket instead of http://bucket.host; most S3-compatible servers"
+                            + " need this.")
             .alias("path-style")
             .withDefault(
                     "true if an endpoint is set",
@@ -65,8 +65,8 @@ public final class Settings {
     public static final Setting<String> PROFILE = Setting.of(
                     "s3.profile",
                     word("<name>", "the name of a profile in ~/.aws/config", Pattern.compile("\\S.*")),
-                    "The profile in ~/.aws/config and ~/.aws/credentials that has the credentials, and the endpoint if"
-                            + " it has one.")
+                    "The profile in ~/.aws/config and ~/.aws/credentials with the credentials and, optionally, the"
+                            + " endpoint.")
             .alias("profile")
             .withDefault("the AWS SDK's credential chain", context -> null);
 
@@ -83,8 +83,8 @@ public final class Settings {
     public static final Setting<String> CHECKSUMS = Setting.of(
                     "s3.checksums",
                     choice("supported", "required"),
-                    "When requests and responses carry checksums beside the ETag. Older S3-compatible servers"
-                            + " refuse them: use required there.")
+                    "When requests and responses carry checksums in addition to the ETag. Older S3-compatible servers"
+                            + " reject them: use required there.")
             .withDefault("supported");
 
     public static final Setting<String> HTTP_CLIENT = Setting.of(
@@ -99,8 +99,8 @@ public final class Settings {
     public static final Setting<Integer> CONNECTIONS = Setting.of(
                     "s3.connections",
                     integer(2, 16_384),
-                    "The maximum number of connections of each HTTP client: with s3.http-client=direct there are two."
-                            + " Writes leave one of them to reads.")
+                    "The maximum number of connections of each HTTP client; s3.http-client=direct uses two clients."
+                            + " Writes leave one connection of each to reads.")
             .withDefault(
                     LEAST_CONNECTIONS + ", or more if readahead.concurrency and upload.concurrency need them",
                     context -> Math.max(
@@ -118,19 +118,19 @@ public final class Settings {
     public static final Setting<Duration> READ_TIMEOUT = Setting.of(
                     "s3.read-timeout",
                     duration(Duration.ofMillis(1), Duration.ofMinutes(10)),
-                    "How long a connection may be silent before it counts as broken and the request is repeated.")
+                    "How long a connection may be idle during a request before it is considered broken and the request"
+                            + " is retried.")
             .withDefault("15s");
 
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "s3.retry-deadline",
                     duration(Duration.ZERO, Duration.ofHours(1)),
-                    "How long a read, a lookup or a listing waits for a store that is unreachable or in"
-                            + " trouble: it fails (EIO) after this time without a response, or a few seconds later."
-                            + " 0s: after one attempt.")
+                    "How long a read, a lookup or a listing is retried while the store is unreachable or failing."
+                            + " After this time without a response, or a few seconds later, it fails with EIO. 0s: no"
+                            + " retries.")
             .withDefault("2m");
 
-    public static final Setting<URI> PROXY = Setting.of(
-                    "s3.proxy", proxy(), "The HTTP proxy to go through, with its port.")
+    public static final Setting<URI> PROXY = Setting.of("s3.proxy", proxy(), "The HTTP proxy to use, with its port.")
             .withDefault(
                     "the environment's HTTPS_PROXY, or HTTP_PROXY for an endpoint of http, unless its NO_PROXY exempts"
                             + " the server; none for a server on this machine (localhost, 127.0.0.1, ::1)",
@@ -139,22 +139,23 @@ public final class Settings {
     public static final Setting<Path> CA_FILE = Setting.of(
                     "s3.ca-file",
                     path(),
-                    "A file of certificates (PEM) to trust beside those that Java trusts. Plain HTTP does not read it.")
+                    "A file of certificates (PEM) to trust in addition to those that Java trusts. Not used with plain"
+                            + " HTTP.")
             .fromEnvironment("AWS_CA_BUNDLE");
 
     public static final Setting<String> TLS = Setting.of(
                     "s3.tls",
                     choice("auto", "jdk"),
                     "What encrypts connections to the server and between nodes. auto: BoringSSL, where its library can"
-                            + " be loaded. jdk: Java's own providers, as FIPS may ask, for more CPU time. Java checks"
-                            + " the certificates with either.")
+                            + " be loaded. jdk: Java's own providers, which FIPS may require, at the cost of more CPU"
+                            + " time. Java checks the certificates in both cases.")
             .withDefault("auto");
 
     public static final Setting<Path> CACHE_DIR = Setting.of(
                     "cache.dir",
                     path(),
-                    "The folder that keeps the data read; best on a local NVMe disk. One mount at a time can"
-                            + " use it: put {bucket} into the path if it is set for several buckets.")
+                    "The folder for cached data, best on a local NVMe disk. Only one mount at a time can use it: put"
+                            + " {bucket} in the path if it is set for several buckets.")
             .alias("cache")
             .withDefault(
                     "/var/cache/penstock/BUCKET for root, ~/.cache/penstock/BUCKET for others ($XDG_CACHE_HOME, if"
@@ -164,8 +165,8 @@ public final class Settings {
     public static final Setting<Long> CACHE_SIZE = Setting.of(
                     "cache.size",
                     size(MIB, Long.MAX_VALUE),
-                    "The maximum size of the data in the cache folder. Its index comes on top, and with"
-                            + " metadata.refresh 30 to 60 bytes for each object of the bucket.")
+                    "The maximum size of the data in the cache folder, not including its index and, with"
+                            + " metadata.refresh, 30 to 60 bytes for each object in the bucket.")
             .withDefault("64GiB")
             .live();
 
@@ -186,24 +187,25 @@ public final class Settings {
     public static final Setting<List<String>> WARM_PATHS = Setting.of(
             "warm.paths",
             paths(),
-            "Files, folders and patterns, as penstock warm takes them, that are brought into the cache right"
-                    + " after mounting. The mount does not wait for them.");
+            "Files, folders and patterns, as for penstock warm, to fetch into the cache right after mounting. The"
+                    + " mount does not wait for them.");
 
     public static final Setting<Boolean> WARM_PIN = Setting.of(
                     "warm.pin",
                     flag(),
-                    "Whether the files of warm.paths are pinned: they are not evicted until penstock unpin. If they do"
-                            + " not all fit, none is fetched, and the log says so.")
+                    "Whether to pin the files of warm.paths, so that they are not evicted until penstock unpin. If they"
+                            + " do not all fit, none is fetched, and the log says so.")
             .withDefault("false");
 
     public static final Setting<Long> MEMORY = Setting.of(
                     "memory",
                     size(64 * MIB, Long.MAX_VALUE),
-                    "The maximum memory for data on its way from the server and to the disk. The process needs"
-                            + " some 300MiB more, and the names of very many objects up to metadata.preload-memory."
-                            + " With write.memory at most half of the machine's memory.")
+                    "The maximum memory for data in transit between the server, readers and the disk. The process needs"
+                            + " about 300MiB more, and up to metadata.preload-memory for the names of very many"
+                            + " objects. Together with write.memory, at most half of the machine's memory.")
             .withDefault(
-                    "1/48 of the machine's memory, 256MiB to 4GiB; an eighth of less than 2GiB, but 64MiB at least",
+                    "1/48 of the machine's memory, from 256MiB to 4GiB; on machines with less than 2GiB, an eighth, but"
+                            + " at least 64MiB",
                     context -> context.host().shareOfMemory(48, 4 * GIB))
             .live();
 
@@ -225,15 +227,15 @@ public final class Settings {
     public static final Setting<Integer> READ_CONCURRENCY = Setting.of(
                     "readahead.concurrency", integer(1, 4096), "The maximum number of concurrent GET requests.")
             .withDefault(
-                    "8 for each processor or one for each 64MiB of the machine's memory, whichever is less; 96 to 256",
+                    "8 per processor or one per 64MiB of the machine's memory, whichever is less; from 96 to 256",
                     context -> context.host().forEachProcessor(8, 96, 256))
             .live();
 
     public static final Setting<Long> SMALL_FILE = Setting.of(
                     "readahead.small-file",
                     size(0, GIB),
-                    "Objects up to this size are fetched whole at their first read, and before it where those of"
-                            + " a directory are read in order, or many of them in any order; 0 turns this off.")
+                    "Objects up to this size are fetched whole at their first read, or earlier if a directory's objects"
+                            + " are read in order or many of them are read in any order; 0 turns this off.")
             .withDefault("4MiB")
             .live();
 
@@ -255,25 +257,25 @@ public final class Settings {
     public static final Setting<String> PRELOAD = Setting.of(
                     "metadata.preload",
                     choice("off", "auto", "on"),
-                    "Whether the whole bucket is listed in the background: on, right after mounting; auto,"
-                            + " after 32 folders were listed one by one, if the listing takes less than half of its"
-                            + " validity; off, never. A listing takes a request for each 1,000 objects, and some 30"
-                            + " to 60 bytes of memory for each object.")
+                    "Whether the whole bucket is listed in the background: on, right after mounting; auto, once 32"
+                            + " folders have been listed individually, if listing the bucket takes less than half the"
+                            + " time that the result is valid; off, never. A listing takes one request per 1,000"
+                            + " objects and about 30 to 60 bytes of memory per object.")
             .withDefault("auto");
 
     public static final Setting<Duration> REFRESH = Setting.of(
                     "metadata.refresh",
                     duration(Duration.ZERO, Duration.ofDays(365)),
                     "The time between two listings of the whole bucket. The names of a listing are cached until the"
-                            + " next one, not only for metadata.ttl. 0 turns it off; so does metadata.preload=off.")
+                            + " next one instead of for metadata.ttl. 0 or metadata.preload=off turns this off.")
             .withDefault("0s");
 
     public static final Setting<Long> PRELOAD_MEMORY = Setting.of(
                     "metadata.preload-memory",
                     size(0, Long.MAX_VALUE),
-                    "The maximum memory for the names of the whole bucket, beside memory and write.memory; with"
-                            + " metadata.refresh twice as much while the bucket is listed again. A bucket that needs"
-                            + " more is listed folder by folder.")
+                    "The maximum memory for the names of the whole bucket, in addition to memory and write.memory;"
+                            + " with metadata.refresh, twice as much while the bucket is listed again. A bucket that"
+                            + " needs more is listed folder by folder.")
             .withDefault(
                     "1/8 of the machine's memory, 64MiB to 8GiB",
                     context -> context.host().shareOfMemory(8, 8 * GIB));
@@ -297,9 +299,10 @@ public final class Settings {
     public static final Setting<String> ATTRIBUTES = Setting.of(
                     "metadata.attributes",
                     choice("ignore", "keep", "all"),
-                    "Modes, owners, times, links and extended attributes as metadata of objects: keep, where a"
-                            + " mount has kept any, one more HEAD for each file that is looked up; all, also where"
-                            + " other programs have (AWS DataSync, s3fs, rclone), a HEAD for each file; ignore, none.")
+                    "Whether modes, owners, times, links and extended attributes are stored in object metadata: keep,"
+                            + " yes, at the cost of one more HEAD for each file looked up in a directory where a mount"
+                            + " has stored any; all, yes, and those stored by other programs (AWS DataSync, s3fs,"
+                            + " rclone) are shown too, at the cost of a HEAD for each file; ignore, no.")
             .withDefault("keep");
 
     public static final Setting<Boolean> READ_ONLY = Setting.of(
@@ -309,36 +312,36 @@ public final class Settings {
     public static final Setting<Boolean> NO_EXEC = Setting.of(
                     "noexec",
                     flag(),
-                    "Run no programs of the bucket (Permission denied). In fstab, user and users bring it with them,"
+                    "Do not allow programs in the bucket to run (Permission denied). In fstab, user and users imply it"
                             + " unless exec follows.")
             .withDefault("false");
 
     public static final Setting<Integer> UID = Setting.of(
                     "uid",
                     integer(0, Integer.MAX_VALUE),
-                    "The owner, by number, of files that keep none of their own (metadata.attributes).")
+                    "The owner, as a number, of files without a stored owner (metadata.attributes).")
             .withDefault("the mounting user's", context -> context.host().uid());
 
     public static final Setting<Integer> GID = Setting.of(
                     "gid",
                     integer(0, Integer.MAX_VALUE),
-                    "The group, by number, of files that keep none of their own (metadata.attributes).")
+                    "The group, as a number, of files without a stored group (metadata.attributes).")
             .withDefault("the mounting user's", context -> context.host().gid());
 
     public static final Setting<Integer> FILE_MODE = Setting.of(
-                    "file-mode", mode(), "Permission bits of files that keep none of their own (metadata.attributes).")
+                    "file-mode", mode(), "Permission bits of files without stored ones (metadata.attributes).")
             .withDefault("0644");
 
     public static final Setting<Integer> DIR_MODE = Setting.of(
-                    "dir-mode", mode(), "Permission bits of folders that keep none of their own (metadata.attributes).")
+                    "dir-mode", mode(), "Permission bits of folders without stored ones (metadata.attributes).")
             .withDefault("0755");
 
     public static final Setting<String> BINDING = Setting.of(
                     "fuse.binding",
                     choice("auto", "kernel", "jnr"),
                     "The protocol between Penstock and the kernel: kernel, the kernel's own protocol (Linux"
-                            + " 5.4 and newer); jnr, libfuse 2 through jnr-fuse; auto, the first if it works, else"
-                            + " the second.")
+                            + " 5.4 and newer); jnr, libfuse 2 through jnr-fuse; auto, kernel if it works, otherwise"
+                            + " jnr.")
             .alias("binding")
             .withDefault("auto");
 
@@ -353,16 +356,16 @@ public final class Settings {
     public static final Setting<Long> PASSTHROUGH_FROM = Setting.of(
                     "fuse.passthrough-from",
                     size(0, Long.MAX_VALUE),
-                    "The smallest file that the kernel itself reads. For a file that is read by a single"
-                            + " request, passthrough takes longer than serving the request. Files below 1MiB are stored"
-                            + " together and never passed through.")
+                    "The minimum size of a file for passthrough. For a file that is read in a single request,"
+                            + " passthrough is slower than serving the request. Files below 1MiB are stored together"
+                            + " and never passed through.")
             .withDefault("2MiB");
 
     public static final Setting<Boolean> ALLOW_OTHER = Setting.of(
                     "fuse.allow-other",
                     flag(),
-                    "Let users other than the mounting one use the mount. Users other than root need"
-                            + " user_allow_other in /etc/fuse.conf for it.")
+                    "Let users other than the mounting one use the mount. Unless root mounts, this needs"
+                            + " user_allow_other in /etc/fuse.conf.")
             .alias("allow-other")
             .withDefault(
                     "true for root, false for others", context -> context.host().isRoot());
@@ -370,30 +373,30 @@ public final class Settings {
     public static final Setting<Long> KERNEL_READAHEAD = Setting.of(
                     "fuse.readahead",
                     size(0, GIB),
-                    "The kernel's own readahead, which only root can raise, for small files and for those that were"
-                            + " read in long runs before. Other files have 256 KiB, as a fault anywhere in a map reads"
-                            + " that much (not with fuse.binding=jnr). 0 leaves the kernel's value for all.")
+                    "The kernel's readahead, which only root can raise, for small files and for files that were read in"
+                            + " long runs before. Other files get 256 KiB, because a page fault anywhere in a mapping"
+                            + " reads that much (not with fuse.binding=jnr). 0 keeps the kernel's value for all files.")
             .withDefault("4MiB");
 
     public static final Setting<Integer> THREADS = Setting.of(
                     "fuse.threads",
                     integer(1, 1024),
-                    "The number of requests of the kernel that are served at once, with fuse.binding=jnr. The kernel"
-                            + " binding has no such limit.")
+                    "The maximum number of concurrent kernel requests with fuse.binding=jnr. The kernel binding has no"
+                            + " such limit.")
             .withDefault("32");
 
     public static final Setting<Path> LOG_FILE = Setting.of(
                     "log.file",
                     path(),
-                    "The log of the mount, readable for its user only. {mount} in the path stands for the"
-                            + " mount point with dashes for slashes: each mount needs a log of its own.")
+                    "The log of the mount, readable only by its user. {mount} in the path is replaced by the mount"
+                            + " point with dashes instead of slashes: each mount needs its own log.")
             .withDefault(
                     "/var/log/penstock/BUCKET@{mount}.log for root, ~/.local/state/penstock/BUCKET@{mount}.log for"
                             + " others ($XDG_STATE_HOME, if set, in place of ~/.local/state)",
                     context -> context.host().logFolder().resolve(context.bucket() + "@{mount}.log"));
 
     public static final Setting<String> LOG_LEVEL = Setting.of(
-                    "log.level", choice("error", "warn", "info", "debug", "trace"), "How much is logged.")
+                    "log.level", choice("error", "warn", "info", "debug", "trace"), "The log level.")
             .withDefault("info")
             .live();
 
@@ -401,7 +404,7 @@ public final class Settings {
             "log.access",
             path(),
             "A file with a line for each call of the kernel: time, call, offset, bytes, result, microseconds, path."
-                    + " {mount} in it stands for the mount point, as in log.file.");
+                    + " {mount} is replaced as in log.file.");
 
     /** Settings that belong together, as the help and the documentation show them. */
     public record Group(String title, List<Setting<?>> settings) {}

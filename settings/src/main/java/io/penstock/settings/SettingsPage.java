@@ -9,7 +9,7 @@ public final class SettingsPage {
 
         <!-- Made by `bin/penstock config document > docs/CONFIGURATION.md`; a test fails if it is stale. -->
 
-        Penstock needs no configuration. A setting can be given in four places; the first place that has it wins:
+        Penstock needs no configuration. A setting can be given in four places, in order of precedence:
 
         1. an option: `penstock mount my-bucket /mnt/data --cache-size 2TiB`
         2. `-o`, also in fstab: `-o cache_size=2TiB` (keys with dots, dashes or underscores)
@@ -34,8 +34,8 @@ public final class SettingsPage {
               size: 2TiB
         ```
 
-        `penstock config check FILE` reports every mistake in a file with its line. `penstock config show BUCKET`
-        shows each setting's value for a bucket, and the place that it comes from.
+        `penstock config check FILE` reports every error in a file with its line. `penstock config show BUCKET` shows
+        each setting's value for a bucket and where it was set.
 
         Sizes are written `512MiB`, `64GiB`, `1.5TiB` (`K`, `M`, `G` and `T` mean the same; `KB`, `MB`, `GB` and
         `TB` are powers of 1000), times `250ms`, `60s`, `5m`, `1h`, `2d`. Credentials are never set here: Penstock
@@ -49,8 +49,8 @@ public final class SettingsPage {
 
         This line needs `/sbin/mount.penstock`, which `penstock install` puts there. Options of mount(8) and systemd
         (`_netdev`, `nofail`, `noauto`, `user`, `x-systemd.*`, `defaults`, `noatime`, …) are accepted. Of `ro` and `rw`, and of
-        `noexec` and `exec`, the last one holds; `rw` and `exec` set nothing: the file's value holds then.
-        With `s3://` in front, as mount tables show the bucket, `mount -a` sees that it is mounted already.
+        `noexec` and `exec`, the last one wins; `rw` and `exec` set nothing, so the file's value applies.
+        Write `s3://` in front, as mount tables do, so that `mount -a` recognizes a bucket that is already mounted.
 
         ## Settings
         """;

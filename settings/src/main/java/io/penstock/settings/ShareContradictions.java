@@ -17,19 +17,19 @@ final class ShareContradictions {
         List<String> set = keys(files, configuration, true);
         List<String> missing = keys(files, configuration, false);
         if (configuration.get(ShareSettings.INSECURE) && !set.isEmpty()) {
-            problems.add(configuration.origin(ShareSettings.INSECURE) + ": share.insecure: found 'true' together with "
-                    + String.join(", ", set) + ", allowed is only one of them");
+            problems.add(configuration.origin(ShareSettings.INSECURE) + ": share.insecure: cannot be combined with "
+                    + String.join(", ", set) + "; set one or the other");
         } else if (!configuration.get(ShareSettings.INSECURE) && !missing.isEmpty()) {
-            problems.add(configuration.origin(ShareSettings.PEERS) + ": share.peers: found '"
-                    + configuration.show(ShareSettings.PEERS) + "' without "
+            problems.add(configuration.origin(ShareSettings.PEERS) + ": share.peers: '"
+                    + configuration.show(ShareSettings.PEERS) + "' needs "
                     + String.join(", ", missing)
-                    + ", which nodes need to trust each other (docs/SHARING.md shows how to make them); in a"
-                    + " network where every machine may read the bucket, share.insecure=true does without");
+                    + ", by which nodes trust each other (docs/SHARING.md shows how to create them); in a"
+                    + " network where every machine may read the bucket, set share.insecure=true instead");
         }
         if (configuration.find(ShareSettings.LISTEN).isEmpty()) {
             problems.add(configuration.origin(ShareSettings.PEERS)
-                    + ": share.listen: found nothing, and this machine has no route to other"
-                    + " networks: set the address and port at which other nodes reach it");
+                    + ": share.listen: no default, because this machine has no route to other"
+                    + " networks; set the address and port at which other nodes reach it");
         }
     }
 

@@ -14,15 +14,15 @@ public final class ShareSettings {
     public static final Setting<Peers> PEERS = Setting.of(
             "share.peers",
             ValueType.peers(),
-            "How this node finds the nodes that share their caches: bucket, in .penstock/share in the bucket itself,"
-                    + " which needs the right to write there; dns:NAME, all addresses of the name; or a list of nodes."
-                    + " Without it this mount shares nothing.");
+            "How this node finds the nodes that share their caches: bucket, through .penstock/share in the bucket,"
+                    + " which requires write access there; dns:NAME, all addresses of the name; or a list of nodes. If"
+                    + " unset, this mount shares nothing.");
 
     public static final Setting<InetSocketAddress> LISTEN = Setting.of(
                     "share.listen",
                     ValueType.ownNode(),
-                    "The address and port at which other nodes reach this one; the port above it is used, too. Each"
-                            + " mount of a machine that shares needs its own.")
+                    "The address and port at which other nodes reach this one; the next port is used too. Each mount"
+                            + " on a machine needs its own.")
             .withDefault(
                     "the address of the route to other networks, port " + Peers.PORT,
                     context -> context.find(ShareSettings.PEERS).isPresent() ? routed() : null);
@@ -30,13 +30,13 @@ public final class ShareSettings {
     public static final Setting<Path> TLS_CA = Setting.of(
             "share.tls-ca",
             ValueType.path(),
-            "Certificates (PEM) of the authority that signs the certificates of the nodes: a node with such a"
-                    + " certificate is trusted as a member.");
+            "The certificates (PEM) of the authority that signs the nodes' certificates: a node with a certificate"
+                    + " from it is trusted as a member.");
 
     public static final Setting<Path> TLS_CERTIFICATE = Setting.of(
             "share.tls-certificate",
             ValueType.path(),
-            "This node's certificate (PEM), followed by those between it and the authority.");
+            "This node's certificate (PEM), followed by any intermediate certificates.");
 
     public static final Setting<Path> TLS_KEY = Setting.of(
             "share.tls-key", ValueType.path(), "The private key of share.tls-certificate (PEM, PKCS #8, no password).");
@@ -51,8 +51,8 @@ public final class ShareSettings {
     public static final Setting<Long> BANDWIDTH = Setting.of(
                     "share.bandwidth",
                     ValueType.size(0, Long.MAX_VALUE),
-                    "The most that this node sends to other nodes a second, and the most that it takes from them; 0"
-                            + " for no limit.")
+                    "The maximum bytes per second that this node sends to other nodes, and that it receives from them;"
+                            + " 0 for no limit.")
             .withDefault("0")
             .live();
 

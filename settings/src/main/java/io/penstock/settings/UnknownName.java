@@ -17,7 +17,7 @@ public final class UnknownName {
             Map.entry("verbose", "log-level=debug"),
             Map.entry("debug", "log-level=debug"),
             Map.entry("dbglevel", "log-level=debug"),
-            Map.entry("umask", "file-mode=0644 and dir-mode=0755, which are modes and no masks"),
+            Map.entry("umask", "file-mode=0644 and dir-mode=0755, which are modes, not masks"),
             Map.entry("endpoint-url", "endpoint"),
             Map.entry("url", "endpoint"),
             Map.entry("force-path-style", "path-style"),
@@ -36,9 +36,9 @@ public final class UnknownName {
             "allow-non-empty", "a mount point must be an empty folder",
             "allow-delete", "writes are allowed unless read-only is set",
             "allow-overwrite", "writes are allowed unless read-only is set",
-            "implicit-dirs", "folders without an object of their own are always shown",
+            "implicit-dirs", "folders without a marker object are always shown",
             "daemon", "a mount serves in the background unless --foreground is given",
-            "vfs-cache-mode", "all data that is read is cached");
+            "vfs-cache-mode", "all data read is cached");
 
     /** Names of commands in other programs. */
     private static final Map<String, String> COMMANDS = Map.of(
@@ -66,8 +66,8 @@ public final class UnknownName {
         String equivalent = ELSEWHERE.get(dashed);
         String none = WITHOUT_EQUIVALENT.get(dashed);
         if (KEYS.matcher(dashed).matches()) {
-            return ": keys are not settings; Penstock takes them from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,"
-                    + " from ~/.aws/credentials (s3.profile) or from a role";
+            return ": credentials are not settings; Penstock reads them from AWS_ACCESS_KEY_ID and"
+                    + " AWS_SECRET_ACCESS_KEY, from ~/.aws/credentials (s3.profile) or from a role";
         } else if (equivalent != null) {
             return "; use " + prefix + equivalent;
         }

@@ -98,7 +98,7 @@ public final class ValueType<T> {
                 : "from " + ByteSizes.print(least) + " to " + ByteSizes.print(most);
         return new ValueType<>(
                         "<size>",
-                        "a size with its unit such as 512MiB, 64GiB or 1.5TiB, " + bounds,
+                        "a size with a unit, such as 512MiB, 64GiB or 1.5TiB, " + bounds,
                         false,
                         checked(ByteSizes::parse, bytes -> bytes >= least && bytes <= most),
                         ByteSizes::print)
@@ -128,7 +128,7 @@ public final class ValueType<T> {
         String bounds = "from " + Durations.print(least) + " to " + Durations.print(most);
         return new ValueType<>(
                         "<time>",
-                        "a time with its unit such as 250ms, 60s or 5m, " + bounds,
+                        "a duration with a unit, such as 250ms, 60s or 5m, " + bounds,
                         false,
                         checked(Durations::parse, time -> time.compareTo(least) >= 0 && time.compareTo(most) <= 0),
                         Durations::print)
@@ -243,7 +243,7 @@ public final class ValueType<T> {
     static ValueType<InetSocketAddress> ownNode() {
         return new ValueType<>(
                 "<host:port>",
-                "one address of this machine that other nodes reach, with a port up to " + Peers.HIGHEST_PORT
+                "an address of this machine that other nodes can reach, with a port up to " + Peers.HIGHEST_PORT
                         + ", such as 10.0.0.1:7420 or [fd00::3]:7420",
                 false,
                 checked(
@@ -270,8 +270,8 @@ public final class ValueType<T> {
     static ValueType<Peers> peers() {
         return new ValueType<Peers>(
                         "<peers>",
-                        "bucket, dns:NAME, dns:NAME:PORT, or nodes such as 10.0.0.1,node2:7420,[fd00::3] with commas or"
-                                + " semicolons between them",
+                        "bucket, dns:NAME, dns:NAME:PORT, or nodes separated by commas or semicolons, such as"
+                                + " 10.0.0.1,node2:7420,[fd00::3]",
                         false,
                         ValueType::peersOrNull,
                         peers -> switch (peers) {
@@ -297,7 +297,7 @@ public final class ValueType<T> {
     static ValueType<Path> path() {
         return new ValueType<>(
                 "<path>",
-                "a path; {bucket} in it stands for the bucket's name",
+                "a path, in which {bucket} is replaced by the bucket's name",
                 "",
                 false,
                 text -> {
@@ -322,7 +322,7 @@ public final class ValueType<T> {
     static ValueType<List<String>> paths() {
         return new ValueType<List<String>>(
                         "<paths>",
-                        "paths below the mount point: a list, or a text in which colons separate them",
+                        "paths below the mount point: a list, or a text separated by colons",
                         false,
                         text -> {
                             List<String> paths = Arrays.stream(text.split(PATH_SEPARATOR, -1))
@@ -331,7 +331,7 @@ public final class ValueType<T> {
                             return paths.isEmpty() ? null : paths;
                         },
                         paths -> String.join(PATH_SEPARATOR, paths))
-                .listed(PATH_SEPARATOR, "a path without a colon; ? stands for any character");
+                .listed(PATH_SEPARATOR, "a path without a colon; ? matches any character");
     }
 
     /** The placeholder in a synopsis: {@code <size>}. */

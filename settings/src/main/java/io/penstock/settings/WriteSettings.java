@@ -39,45 +39,46 @@ public final class WriteSettings {
     public static final Setting<String> EXCLUSIVE = Setting.of(
                     "write.exclusive",
                     choice("close", "store"),
-                    "When opening a file that must not exist (O_EXCL, as lock files are) says that another node has"
-                            + " made it: close, when the file is closed or fsynced; store, at once, for one request an"
-                            + " open.")
+                    "When an exclusive create (O_EXCL, used for lock files) detects a file created by another node:"
+                            + " close, when the file is closed or fsynced; store, immediately, at the cost of one"
+                            + " request per open.")
             .withDefault("close");
 
     public static final Setting<String> LINKS = Setting.of(
                     "write.links",
                     choice("copy", "refuse"),
-                    "The effect of a hard link (ln, link(2)), as an object has one name: copy, a copy by the store,"
-                            + " made only if nothing has the new name, on any node; refuse, an error (EPERM).")
+                    "What a hard link (ln, link(2)) does, because an object has only one name: copy, lets the store"
+                            + " copy the object if the new name does not exist on any node; refuse, fails with EPERM.")
             .withDefault("copy");
 
     public static final Setting<Integer> MOST_RENAMED = Setting.of(
                     "rename.most-objects",
                     integer(0, 10_000_000),
-                    "The maximum number of objects in a directory that is renamed: the server copies each of them."
-                            + " A larger directory is refused (EXDEV), upon which mv copies and removes its files"
-                            + " through the mount, and other programs fail. 0 refuses every directory.")
+                    "The maximum number of objects in a directory to rename: the server copies each of them. Renaming"
+                            + " a larger directory fails with EXDEV; mv then copies and removes the files through the"
+                            + " mount, other programs fail. 0 refuses every directory.")
             .withDefault("100000");
 
     public static final Setting<Long> MEMORY = Setting.of(
                     "write.memory",
                     size(2 * BLOCK, Long.MAX_VALUE),
-                    "The maximum memory for written data that is neither staged nor uploaded yet. It comes on"
-                            + " top of the setting memory; both together may be at most half of the machine's memory.")
+                    "The maximum memory for written data that is neither staged nor uploaded yet, in addition to the"
+                            + " setting memory; together, at most half of the machine's memory.")
             .withDefault(
-                    "1/24 of the machine's memory, 256MiB to 8GiB; an eighth of less than 2GiB, but 64MiB at least",
+                    "1/24 of the machine's memory, from 256MiB to 8GiB; on machines with less than 2GiB, an eighth, but"
+                            + " at least 64MiB",
                     context -> context.host().shareOfMemory(24, 8 * GIB))
             .live();
 
     public static final Setting<Path> STAGING = Setting.of(
                     "write.staging",
                     path(),
-                    "The folder that keeps written data until it is uploaded: data, not a cache. Best on the"
-                            + " same local NVMe disk as cache.dir: on another file system, written data is fetched"
-                            + " again when it is read.")
+                    "The folder that holds written data until it is uploaded: data, not a cache. Best on the same local"
+                            + " NVMe disk as cache.dir; on another file system, written data must be fetched again when"
+                            + " it is read.")
             .withDefault(
-                    "the folder staging in cache.dir if you set that; if not, or if it lies in a folder for caches"
-                            + " (/var/cache, ~/.cache, $XDG_CACHE_HOME), /var/lib/penstock/staging/BUCKET for root,"
+                    "the folder staging in cache.dir, if set and not below a cache folder (/var/cache, ~/.cache,"
+                            + " $XDG_CACHE_HOME); otherwise /var/lib/penstock/staging/BUCKET for root,"
                             + " ~/.local/state/penstock/staging/BUCKET for others ($XDG_STATE_HOME, if set, in place of"
                             + " ~/.local/state)",
                     WriteSettings::defaultStaging);
@@ -88,8 +89,7 @@ public final class WriteSettings {
                     "The maximum size of the staging folder; when it is full, writers wait for uploads. It"
                             + " comes on top of cache.size.")
             .withDefault(
-                    "as cache.size, but 8MiB at least",
-                    context -> Math.max(2 * BLOCK, context.get(Settings.CACHE_SIZE)))
+                    "cache.size, but at least 8MiB", context -> Math.max(2 * BLOCK, context.get(Settings.CACHE_SIZE)))
             .live();
 
     public static final Setting<String> CHECKSUMS = Setting.of(
@@ -109,17 +109,17 @@ public final class WriteSettings {
     public static final Setting<Duration> RETRY_DEADLINE = Setting.of(
                     "write.retry-deadline",
                     duration(Duration.ZERO, Duration.ofDays(36_500)),
-                    "How long close and fsync, where they wait for the store (write.close, write.fsync), and"
-                            + " mkdir, rm, rmdir and rename wait for a store that is unreachable or in trouble:"
-                            + " they fail (EIO) after this time without progress, or a few seconds later. 0s: after"
-                            + " one attempt; 36500d: never. Uploads in the background are retried until they"
+                    "How long mkdir, rm, rmdir and rename, and close and fsync if they wait for the store"
+                            + " (write.close, write.fsync), are retried while the store is unreachable or failing."
+                            + " After this time without progress, or a few seconds later, they fail with EIO. 0s: no"
+                            + " retries; 36500d: never fail. Uploads in the background are retried until they"
                             + " succeed. The mount stays usable.")
             .withDefault("15m");
 
     public static final Setting<Integer> UPLOAD_CONCURRENCY = Setting.of(
                     "upload.concurrency", integer(1, 4096), "The maximum number of concurrent uploads (PUT requests).")
             .withDefault(
-                    "4 for each processor or one for each 64MiB of the machine's memory, whichever is less; 32 to 128",
+                    "4 per processor or one per 64MiB of the machine's memory, whichever is less; from 32 to 128",
                     context -> context.host().forEachProcessor(4, 32, 128))
             .live();
 
@@ -128,7 +128,7 @@ public final class WriteSettings {
                     integer(1, 4096),
                     "The maximum number of concurrent uploads of one file.")
             .withDefault(
-                    "2 for each processor or one for each 64MiB of the machine's memory, whichever is less; 16 to 64",
+                    "2 per processor or one per 64MiB of the machine's memory, whichever is less; from 16 to 64",
                     context -> context.host().forEachProcessor(2, 16, 64))
             .live();
 
@@ -145,7 +145,7 @@ public final class WriteSettings {
     public static final Setting<Long> PART_SIZE = Setting.of(
                     "upload.part-size",
                     multiples(BLOCK, 2 * BLOCK, 5 * GIB),
-                    "The size of a file's first parts; later ones are larger, so that 10,000 are enough.")
+                    "The size of a file's first parts; later parts grow so that 10,000 suffice.")
             .withDefault("8MiB")
             .live();
 
@@ -167,12 +167,11 @@ public final class WriteSettings {
     public static final Setting<String> PARTS = Setting.of(
                     "upload.parts",
                     choice("growing", "equal"),
-                    "The sizes of a file's parts: growing, small ones first, and larger ones as the file"
-                            + " grows; equal, all but the last of one size, for stores that accept no others;"
-                            + " Penstock notices such a store when it refuses the first upload. New files of more"
-                            + " than 10,000 times upload.part-size (78GiB) are then uploaded again when they are"
-                            + " closed, in larger parts: set upload.part-size to a ten-thousandth of your largest"
-                            + " file.")
+                    "The sizes of a file's parts: growing, small parts first, larger ones as the file grows; equal, all"
+                            + " but the last the same size, for stores that require it; Penstock notices such"
+                            + " a store when it refuses the first upload. New files of more than 10,000 times"
+                            + " upload.part-size (78GiB) are then uploaded again when they are closed, in larger parts:"
+                            + " set upload.part-size to a ten-thousandth of your largest file.")
             .withDefault(
                     "equal on Cloudflare R2 (s3.endpoint below r2.cloudflarestorage.com), else growing",
                     context -> context.find(Settings.ENDPOINT)

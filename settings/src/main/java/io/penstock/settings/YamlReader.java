@@ -60,13 +60,13 @@ final class YamlReader {
         } catch (MarkedYAMLException e) {
             String context = e.getContext() == null ? "" : e.getContext() + ", ";
             int line = e.getProblemMark().getLine() + 1;
-            return failed(file, file + ":" + line + ": this is not YAML: " + context + e.getProblem());
+            return failed(file, file + ":" + line + ": invalid YAML: " + context + e.getProblem());
         } catch (YAMLException e) {
-            return failed(file, file + ": this is not YAML: " + e.getMessage());
+            return failed(file, file + ": invalid YAML: " + e.getMessage());
         } catch (CharacterCodingException e) {
-            return failed(file, file + ": is not UTF-8");
+            return failed(file, file + ": not valid UTF-8");
         } catch (IOException e) {
-            return failed(file, file + ": cannot be read: " + Reason.of(e));
+            return failed(file, "cannot read " + file + ": " + Reason.of(e));
         }
     }
 
@@ -84,7 +84,7 @@ final class YamlReader {
         if (documents.checkNode()) {
             Node second = documents.getNode();
             if (!isNothing(second)) { // its settings would be ignored
-                problem(second, "the file", "found a second document (---), allowed is one");
+                problem(second, "the file", "more than one YAML document (---); only one is allowed");
             }
         }
     }
@@ -94,7 +94,7 @@ final class YamlReader {
         for (Member section : sections) {
             String name = section.name();
             if (seen.contains(name)) {
-                problem(section.key, name, "is there a second time");
+                problem(section.key, name, "duplicate key");
             } else if (name.equals("defaults")) {
                 defaults = readSettings(section, name);
             } else if (name.equals("buckets")) {
@@ -102,9 +102,9 @@ final class YamlReader {
                         .forEach(this::readBucket);
             } else {
                 String meant = Settings.byKey(name).isPresent() || isGroup(name)
-                        ? "; settings stand below defaults: or buckets: NAME:"
+                        ? "; settings go under defaults: or buckets: NAME:"
                         : UnknownName.suggestion(name, SECTIONS);
-                problem(section.key, name, "no such section, allowed are defaults and buckets" + meant);
+                problem(section.key, name, "no such section; the sections are defaults and buckets" + meant);
             }
             seen.add(name);
         }
@@ -114,9 +114,9 @@ final class YamlReader {
         String name = bucket.name();
         String path = "buckets." + name;
         if (buckets.containsKey(name)) {
-            problem(bucket.key, path, "is there a second time");
+            problem(bucket.key, path, "duplicate key");
         } else if (name.contains("/")) {
-            problem(bucket.key, path, "no bucket has this name; write it without s3:// and without a prefix");
+            problem(bucket.key, path, "invalid bucket name; omit s3:// and any prefix");
         } else {
             buckets.put(name, readSettings(bucket, path));
         }
@@ -158,7 +158,7 @@ final class YamlReader {
             problem(
                     member.key,
                     setting.key(),
-                    found(member.value, isAlias) + ", allowed is "
+                    found(member.value, isAlias) + "; expected "
                             + setting.type().allowed());
         }
     }
@@ -174,10 +174,7 @@ final class YamlReader {
             boolean isAlias = isAlias(each);
             String text = !isAlias && each instanceof ScalarNode scalar ? scalar.getValue() : "";
             if (text.isBlank() || text.contains(allowed.separator())) {
-                problem(
-                        isAlias ? list : each,
-                        setting.key(),
-                        found(each, isAlias) + ", allowed is " + allowed.allowed());
+                problem(isAlias ? list : each, setting.key(), found(each, isAlias) + "; expected " + allowed.allowed());
             } else {
                 elements.add(text);
             }
@@ -198,7 +195,7 @@ final class YamlReader {
         boolean isAlias = isAlias(value);
         if (isAlias || !(value instanceof MappingNode mapping)) {
             if (isAlias || !isNothing(value)) {
-                problem(at, key, found(value, isAlias) + ", allowed is " + allowed);
+                problem(at, key, found(value, isAlias) + "; expected " + allowed);
             }
             return List.of();
         }
@@ -207,7 +204,7 @@ final class YamlReader {
             if (each.getKeyNode() instanceof ScalarNode name) {
                 members.add(new Member(name, each.getValueNode()));
             } else {
-                problem(each.getKeyNode(), key, found(each.getKeyNode(), false) + " as a key, allowed is a name");
+                problem(each.getKeyNode(), key, found(each.getKeyNode(), false) + " as a key; expected a name");
             }
         }
         return members;
@@ -237,8 +234,8 @@ final class YamlReader {
         return switch (node) {
             case MappingNode _ -> "found a mapping";
             case SequenceNode _ -> "found a list";
-            case ScalarNode scalar when !isNothing(scalar) -> "found '" + beginning(scalar.getValue()) + "'";
-            default -> "found nothing";
+            case ScalarNode scalar when !isNothing(scalar) -> "invalid value '" + beginning(scalar.getValue()) + "'";
+            default -> "no value";
         };
     }
 

@@ -91,7 +91,7 @@ class ConfigurationFileTest {
                 .singleElement()
                 .satisfies(problem -> assertThat(problem.length()).isLessThan(300))
                 .asString()
-                .contains("found 'a line of text", "allowed is a mapping");
+                .contains("invalid value 'a line of text", "expected a mapping");
     }
 
     @Test
@@ -123,29 +123,30 @@ class ConfigurationFileTest {
                 .containsExactly(
                         "2: cahce: no such setting; did you mean cache?",
                         "5: cache.sise: no such setting; did you mean cache.size?",
-                        "7: cache.dir: found a list, allowed is a path; {bucket} in it stands for the bucket's name",
-                        "8: readahead: found '8MiB', allowed is a mapping of max-window, range-size, concurrency,"
+                        "7: cache.dir: found a list; expected a path, in which {bucket} is replaced by the bucket's"
+                                + " name",
+                        "8: readahead: invalid value '8MiB'; expected a mapping of max-window, range-size, concurrency,"
                                 + " small-file",
-                        "9: memory: found nothing, allowed is a size with its unit such as 512MiB, 64GiB or 1.5TiB,"
+                        "9: memory: no value; expected a size with a unit, such as 512MiB, 64GiB or 1.5TiB,"
                                 + " 64MiB or more",
-                        "13: uid: found a mapping, allowed is a whole number from 0 to 2147483647",
+                        "13: uid: found a mapping; expected a whole number from 0 to 2147483647",
                         "14: frobnicate: no such setting",
-                        "6 (defaults): cache.size: found '64', allowed is a size with its unit such as 512MiB, 64GiB or"
-                                + " 1.5TiB, 1MiB or more",
-                        "11 (defaults): memory: is set a second time; it is set in FILE:10 (defaults) already",
-                        "12 (defaults): s3.path-style: found 'yes', allowed is true or false",
-                        "15: bucket: no such section, allowed are defaults and buckets; did you mean buckets?",
-                        "17: cache: no such section, allowed are defaults and buckets; settings stand below defaults:"
-                                + " or buckets: NAME:",
-                        "20: buckets.data: is there a second time",
-                        "21: buckets.other: found '7', allowed is a mapping of settings",
-                        "22: defaults: is there a second time");
+                        "6 (defaults): cache.size: invalid value '64'; expected a size with a unit, such as 512MiB,"
+                                + " 64GiB or 1.5TiB, 1MiB or more",
+                        "11 (defaults): memory: duplicate setting; already set in FILE:10 (defaults)",
+                        "12 (defaults): s3.path-style: invalid value 'yes'; expected true or false",
+                        "15: bucket: no such section; the sections are defaults and buckets; did you mean buckets?",
+                        "17: cache: no such section; the sections are defaults and buckets; settings go under"
+                                + " defaults: or buckets: NAME:",
+                        "20: buckets.data: duplicate key",
+                        "21: buckets.other: invalid value '7'; expected a mapping of settings",
+                        "22: defaults: duplicate key");
     }
 
     @Test
     void find_notAMapping_saysSo() throws IOException {
         assertThat(problems("- a\n- b\n"))
-                .containsExactly("1: the file: found a list, allowed is a mapping with the keys defaults and buckets");
+                .containsExactly("1: the file: found a list; expected a mapping with the keys defaults and buckets");
     }
 
     @Test
@@ -153,11 +154,11 @@ class ConfigurationFileTest {
         assertThat(problems("defaults:\n  cache: {size: 1GiB\n  memory: 1GiB\n"))
                 .singleElement()
                 .asString()
-                .startsWith("3: this is not YAML: ");
+                .startsWith("3: invalid YAML: ");
         assertThat(problems("defaults:\n\tmemory: 1GiB\n"))
                 .singleElement()
                 .asString()
-                .startsWith("2: this is not YAML: ");
+                .startsWith("2: invalid YAML: ");
     }
 
     @Test
@@ -171,13 +172,13 @@ class ConfigurationFileTest {
                 .asString()
                 .contains("warm.paths: found an alias");
         assertThat(problems("defaults: &m {memory: 1GiB}\nbuckets: {data: *m}\n"))
-                .containsExactly("2: buckets.data: found an alias, allowed is a mapping of settings");
+                .containsExactly("2: buckets.data: found an alias; expected a mapping of settings");
     }
 
     @Test
     void find_moreThanOneDocument_refused() throws IOException {
         assertThat(problems("defaults: {uid: 1}\n---\ndefaults: {uid: 2}\n"))
-                .containsExactly("3: the file: found a second document (---), allowed is one");
+                .containsExactly("3: the file: more than one YAML document (---); only one is allowed");
         assertThat(problems("---\n# nothing\n---\ndefaults: {uid: 2}\n")).hasSize(1);
         assertThat(problems("---\ndefaults: {uid: 1}\n...\n")).isEmpty();
     }
@@ -186,8 +187,8 @@ class ConfigurationFileTest {
     void find_aSectionThatIsNoBuckets_refused() throws IOException {
         assertThat(problems("buckets:\n  data/a: {uid: 1}\n  s3://data: {uid: 1}\n"))
                 .containsExactly(
-                        "2: buckets.data/a: no bucket has this name; write it without s3:// and without a prefix",
-                        "3: buckets.s3://data: no bucket has this name; write it without s3:// and without a prefix");
+                        "2: buckets.data/a: invalid bucket name; omit s3:// and any prefix",
+                        "3: buckets.s3://data: invalid bucket name; omit s3:// and any prefix");
     }
 
     @Test
@@ -195,13 +196,13 @@ class ConfigurationFileTest {
         assertThat(problems("defaults: " + "[".repeat(5000)))
                 .singleElement()
                 .asString()
-                .contains("this is not YAML: ");
+                .contains("invalid YAML: ");
     }
 
     @Test
     void find_notUtf8_saysSo() throws IOException {
         Path file = Files.write(folder.resolve("latin.yaml"), new byte[] {'a', (byte) 0xfc});
-        assertThat(ConfigurationFile.find(file, Hosts.USER).problems()).containsExactly(file + ": is not UTF-8");
+        assertThat(ConfigurationFile.find(file, Hosts.USER).problems()).containsExactly(file + ": not valid UTF-8");
     }
 
     @Test
@@ -215,7 +216,7 @@ class ConfigurationFileTest {
         assertThat(ConfigurationFile.find(folder, Hosts.USER).problems())
                 .singleElement()
                 .asString()
-                .isEqualTo(folder + ": cannot be read: Is a directory");
+                .isEqualTo("cannot read " + folder + ": Is a directory");
     }
 
     @Test
@@ -225,7 +226,7 @@ class ConfigurationFileTest {
         assertThat(ConfigurationFile.find(circle, Hosts.USER).problems())
                 .singleElement()
                 .asString()
-                .startsWith(circle + ": cannot be read: Too many levels of symbolic links");
+                .startsWith("cannot read " + circle + ": Too many levels of symbolic links");
     }
 
     @Test

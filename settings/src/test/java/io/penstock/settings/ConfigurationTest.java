@@ -191,8 +191,8 @@ class ConfigurationTest {
 
         assertProblem(
                 with(set, IGNORE, "1"),
-                "environment variable " + IGNORE + ": s3.endpoint: found '1', allowed is true or false");
-        assertProblem(byProfile, "AWS profile default: s3.endpoint: found 'yes', allowed is true or false");
+                "environment variable " + IGNORE + ": s3.endpoint: invalid value '1'; expected true or false");
+        assertProblem(byProfile, "AWS profile default: s3.endpoint: invalid value 'yes'; expected true or false");
         assertThat(inEnvironment(with(byProfile, IGNORE, "false")).find(Settings.ENDPOINT))
                 .hasValue(URI.create("http://env:1"));
     }
@@ -211,8 +211,8 @@ class ConfigurationTest {
     void endpoint_inTheEnvironmentAndNotAllowed_isAProblemUnlessSet() throws Exception {
         assertProblem(
                 Map.of("AWS_ENDPOINT_URL", "http://a:1/tenant"),
-                "environment variable AWS_ENDPOINT_URL: s3.endpoint: found 'http://a:1/tenant', allowed is a server's"
-                        + " address");
+                "environment variable AWS_ENDPOINT_URL: s3.endpoint: invalid value 'http://a:1/tenant'; expected a"
+                        + " server's address");
     }
 
     @Test
@@ -243,7 +243,7 @@ class ConfigurationTest {
         for (String region : List.of("-eu", "eu-", "-")) {
             assertThatThrownBy(() -> resolve(Map.of(), "region=" + region, ConfigurationFile.NONE))
                     .isInstanceOf(ConfigurationException.class)
-                    .hasMessageContaining("s3.region: found '" + region + "', allowed is a region's name");
+                    .hasMessageContaining("s3.region: invalid value '" + region + "'; expected a region's name");
         }
         for (String region : List.of("x", "eu-central-1")) {
             assertThat(resolve(Map.of(), "region=" + region, ConfigurationFile.NONE)
@@ -277,31 +277,31 @@ class ConfigurationTest {
         assertThatThrownBy(() -> resolve(Map.of(Settings.UID, "ann"), "cash_size=1GiB", file))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessage("""
-                    option --uid: uid: found 'ann', allowed is a whole number from 0 to 2147483647
+                    option --uid: uid: invalid value 'ann'; expected a whole number from 0 to 2147483647
                     -o: option 'cash_size=1GiB': cash_size: no such option; did you mean cache_size?
-                    %s:1 (defaults): memory: found 'lots', allowed is a size with its unit such as 512MiB, 64GiB \
-                    or 1.5TiB, 64MiB or more\
+                    %s:1 (defaults): memory: invalid value 'lots'; expected a size with a unit, such as 512MiB, \
+                    64GiB or 1.5TiB, 64MiB or more\
                     """.formatted(file.path()));
     }
 
     @Test
     void of_valuesThatForbidEachOther_bothPlacesNamed() {
         assertThatThrownBy(() -> resolve(Map.of(Settings.ANONYMOUS, "true"), "profile=a", ConfigurationFile.NONE))
-                .hasMessage("option --anonymous: s3.anonymous: found 'true' together with s3.profile (-o: option"
-                        + " 'profile=a'), allowed is only one of them");
+                .hasMessage("option --anonymous: s3.anonymous: cannot be combined with s3.profile (-o: option"
+                        + " 'profile=a'); set only one of them");
         assertThatThrownBy(() -> resolve(
                         Map.of(WriteSettings.MEMORY, "24GiB", Settings.MEMORY, "1GiB"), "", ConfigurationFile.NONE))
-                .hasMessageContaining("option --write-memory: write.memory: found '24GiB', allowed is at most half")
+                .hasMessageContaining("option --write-memory: write.memory: '24GiB' is too large; the maximum is half")
                 .hasMessageEndingWith("23GiB");
         assertThatThrownBy(() -> resolve(Map.of(Settings.MEMORY, "25GiB"), "", ConfigurationFile.NONE))
-                .hasMessageContaining("option --memory: memory: found '25GiB', allowed is at most half")
+                .hasMessageContaining("option --memory: memory: '25GiB' is too large; the maximum is half")
                 .hasMessageEndingWith("24GiB");
         assertThatThrownBy(() -> resolve(
                         Map.of(Settings.MEMORY, "24GiB", Settings.CONNECTIONS, "7680"), "", ConfigurationFile.NONE))
-                .hasMessageContaining("half of this machine's memory, less the memory of s3.connections, 22504MiB");
+                .hasMessageContaining("half of this machine's memory, minus the memory for s3.connections: 22504MiB");
         assertThatThrownBy(() -> resolve(
                         Map.of(Settings.RANGE_SIZE, "512MiB", Settings.MEMORY, "256MiB"), "", ConfigurationFile.NONE))
-                .hasMessageContaining("allowed is at most memory, which is 256MiB (option --memory)");
+                .hasMessageContaining("'512MiB' exceeds memory, which is 256MiB (option --memory)");
     }
 
     @ParameterizedTest
@@ -344,7 +344,8 @@ class ConfigurationTest {
     void check_fileWithContradictionInOneBucket_reportedOnce() throws IOException {
         ConfigurationFile file = file("buckets: {a: {memory: 25GiB}, b: {}}\n");
         assertThatThrownBy(() -> Configuration.check(Hosts.USER, file))
-                .hasMessageStartingWith(file.path() + ":1 (buckets.a): memory: found '25GiB', allowed is at most half")
+                .hasMessageStartingWith(
+                        file.path() + ":1 (buckets.a): memory: '25GiB' is too large; the maximum is half")
                 .hasMessageEndingWith("24GiB");
     }
 

@@ -76,12 +76,12 @@ class MountOptionListTest {
                         .problems())
                 .containsExactly(
                         "/etc/fstab:3: option 'cash_size=1GiB': cash_size: no such option; did you mean cache_size?",
-                        "/etc/fstab:3: option 'uid=ann': uid: found 'ann', allowed is a whole number from 0 to"
-                                + " 2147483647",
-                        "/etc/fstab:3: option 'memory': memory: found '', allowed is a size with its unit such as"
-                                + " 512MiB, 64GiB or 1.5TiB, 64MiB or more",
-                        "/etc/fstab:3: option 'uid=2': uid: is set a second time; it is set in /etc/fstab:3: option"
-                                + " 'uid=1' already",
+                        "/etc/fstab:3: option 'uid=ann': uid: invalid value 'ann'; expected a whole number from 0"
+                                + " to 2147483647",
+                        "/etc/fstab:3: option 'memory': memory: invalid value ''; expected a size with a unit, such"
+                                + " as 512MiB, 64GiB or 1.5TiB, 64MiB or more",
+                        "/etc/fstab:3: option 'uid=2': uid: duplicate setting; already set in /etc/fstab:3: option"
+                                + " 'uid=1'",
                         "/etc/fstab:3: option 'wsize=4': wsize: no such option");
     }
 

@@ -77,8 +77,8 @@ class ShareSettingsTest {
                         ShareSettings.TLS_KEY,
                         "/node.key")))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageStartingWith("option --share-peers: share.peers: found 'bucket' without share.tls-ca,"
-                        + " share.tls-certificate, which")
+                .hasMessageStartingWith("option --share-peers: share.peers: 'bucket' needs share.tls-ca,"
+                        + " share.tls-certificate, by which")
                 .hasMessageContaining("share.insecure=true");
     }
 
@@ -94,8 +94,8 @@ class ShareSettingsTest {
                         ShareSettings.TLS_CA,
                         "/ca.pem")))
                 .hasMessage(
-                        "option --share-insecure: share.insecure: found 'true' together with share.tls-ca, allowed is"
-                                + " only one of them");
+                        "option --share-insecure: share.insecure: cannot be combined with share.tls-ca; set one or the"
+                                + " other");
     }
 
     @ParameterizedTest
@@ -103,7 +103,8 @@ class ShareSettingsTest {
     void of_listeningWhereNoPeerCanConnect_refused(String listen) {
         assertThatThrownBy(() -> resolve(Map.of(
                         ShareSettings.PEERS, "bucket", ShareSettings.LISTEN, listen, ShareSettings.INSECURE, "true")))
-                .hasMessageContaining("share.listen: found '" + listen + "', allowed is one address of this machine");
+                .hasMessageContaining(
+                        "share.listen: invalid value '" + listen + "'; expected an address of this machine");
     }
 
     @Test

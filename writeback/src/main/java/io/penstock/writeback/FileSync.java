@@ -346,7 +346,7 @@ final class FileSync {
             Thread.currentThread().interrupt();
         }
         log.error(
-                "'{}' could not be committed: {}. The written data is LOST, because the staging disk does not take it"
+                "'{}' could not be committed: {}. The written data is LOST, because the staging disk cannot store it"
                         + " either.",
                 bytes.key(),
                 reason);

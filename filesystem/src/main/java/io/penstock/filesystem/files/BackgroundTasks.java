@@ -23,7 +23,7 @@ final class BackgroundTasks implements AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                LOG.error("A task in the background has failed: this is a mistake in Penstock", e);
+                LOG.error("A background task failed: internal error; please report it", e);
             } finally {
                 ended(task);
             }

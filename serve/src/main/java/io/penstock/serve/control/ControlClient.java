@@ -52,7 +52,7 @@ public final class ControlClient {
             if (response.hasNonNull("error")) {
                 throw new RefusedException(response.get("error").asText());
             } else if (!response.hasNonNull("result")) {
-                throw new IOException("the mount has given no result");
+                throw new IOException("the mount returned no result");
             }
             return response.get("result");
         } catch (AsynchronousCloseException e) {

@@ -111,7 +111,7 @@ public final class ControlServer implements AutoCloseable {
             } catch (ClosedChannelException e) {
                 return;
             } catch (IOException e) {
-                LOG.debug("No connection for a command", e);
+                LOG.debug("Cannot accept a control connection", e);
                 if (!pause()) {
                     return;
                 }
@@ -153,7 +153,7 @@ public final class ControlServer implements AutoCloseable {
         try {
             client.close();
         } catch (IOException e) {
-            LOG.debug("A command's connection", e);
+            LOG.debug("Cannot close a control connection", e);
         }
     }
 
@@ -165,7 +165,7 @@ public final class ControlServer implements AutoCloseable {
                 client.write(response);
             }
         } catch (IOException e) {
-            LOG.debug("A command has not got its response", e);
+            LOG.debug("Cannot send the response to a command", e);
         } finally {
             end(client);
         }
@@ -181,10 +181,10 @@ public final class ControlServer implements AutoCloseable {
         try {
             request = Json.MAPPER.readTree(line);
         } catch (JsonProcessingException e) {
-            return new Refusal(VERSION, "no JSON: " + e.getOriginalMessage());
+            return new Refusal(VERSION, "invalid JSON: " + e.getOriginalMessage());
         }
         if (request.path("version").asInt() != VERSION) {
-            return new Refusal(VERSION, "version: must be " + VERSION + ", as this mount's is");
+            return new Refusal(VERSION, "version: unsupported; this mount uses version " + VERSION);
         }
         ControlCommand command = commands.get(request.path("command").asText());
         if (command == null) {
@@ -198,10 +198,10 @@ public final class ControlServer implements AutoCloseable {
         } catch (RefusedException e) {
             return new Refusal(VERSION, String.valueOf(e.getMessage()));
         } catch (InvalidPathException e) {
-            return new Refusal(VERSION, "'" + e.getInput() + "' is no path: " + e.getReason());
+            return new Refusal(VERSION, "'" + e.getInput() + "' is not a valid path: " + e.getReason());
         } catch (RuntimeException e) {
             LOG.error("The command {} failed", request.path("command").asText(), e);
-            return new Refusal(VERSION, "it failed; the mount's log says why");
+            return new Refusal(VERSION, "internal error; see the mount's log");
         }
     }
 
@@ -212,7 +212,7 @@ public final class ControlServer implements AutoCloseable {
                 throw new IOException("the request is longer than " + LONGEST_REQUEST + " bytes");
             }
             if (client.read(bytes) < 0) {
-                throw new IOException("the client has gone");
+                throw new IOException("the client closed the connection");
             }
         }
         byte[] line = new byte[bytes.flip().remaining()];
@@ -227,7 +227,7 @@ public final class ControlServer implements AutoCloseable {
             listener.close();
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            LOG.debug("The socket stays", e);
+            LOG.debug("Cannot remove the control socket", e);
         }
         open.keySet().forEach(this::end);
         threads.shutdownNow();

@@ -71,7 +71,7 @@ public final class AccessLog implements AutoCloseable {
             long missing = left.sumThenReset();
             StringBuilder line = new StringBuilder(160);
             if (missing > 0) {
-                line.append(time).append(" # ").append(missing).append(" lines are missing: the disk was too slow\n");
+                line.append(time).append(" # ").append(missing).append(" lines dropped: the disk was too slow\n");
             }
             return line.append(time)
                     .append(' ')
@@ -141,7 +141,7 @@ public final class AccessLog implements AutoCloseable {
         queue.stop();
         if (missing() > 0) {
             LoggerFactory.getLogger(AccessLog.class)
-                    .warn("{} lines are missing at the end of the access log: the disk was too slow", missing());
+                    .warn("{} lines dropped at the end of the access log: the disk was too slow", missing());
         }
     }
 

@@ -50,7 +50,7 @@ final class MountMeters {
         this.now = source.get();
         registry.config().commonTags("source", now.source(), "mount", now.mountPoint());
         gauge("build.info", null, "The version", Tags.of("version", Version.number()), _ -> 1);
-        gauge("uptime", SECONDS, "Since it was mounted", Tags.empty(), MountStatistics::seconds);
+        gauge("uptime", SECONDS, "Time since mounting", Tags.empty(), MountStatistics::seconds);
         addCache();
         addReadahead();
         addRequests();
@@ -64,13 +64,13 @@ final class MountMeters {
         gauge(
                 "renames.objects.left",
                 null,
-                "Objects that renames of directories have still to copy or delete in their present step",
+                "Objects left to copy or delete in the current step of directory renames",
                 Tags.empty(),
                 all -> all.renames().stream()
                         .mapToLong(rename -> rename.all() - rename.done())
                         .sum());
         if (now.names() != null) {
-            gauge("names.listed.ratio", null, "Of the bucket's names, how many are listed", Tags.empty(), all -> {
+            gauge("names.listed.ratio", null, "Listed part of the bucket's names, from 0 to 1", Tags.empty(), all -> {
                 MountStatistics.Names names = all.names();
                 return names == null ? Double.NaN : names.share();
             });
@@ -116,8 +116,8 @@ final class MountMeters {
         pages("filled", "Pages that arrived whole", CacheStatistics::filledPages);
         pages("failed", "Pages whose fetch failed or was cancelled", CacheStatistics::failedFills);
         pages("evicted", "Pages evicted for space", CacheStatistics::evictedPages);
-        pages("damaged", "Pages whose checksum did not hold", CacheStatistics::corruptPages);
-        pages("unstored", "Pages not written to NVMe: it was full, slow or sick", CacheStatistics::unstoredPages);
+        pages("damaged", "Pages with a wrong checksum", CacheStatistics::corruptPages);
+        pages("unstored", "Pages not written to NVMe: it was full, slow or failing", CacheStatistics::unstoredPages);
         counter(
                 "disk.errors",
                 null,
@@ -129,7 +129,7 @@ final class MountMeters {
         gauge(
                 "cache.limit",
                 BYTES,
-                "The most that the cache takes on NVMe",
+                "Maximum size of the cache on NVMe",
                 Tags.empty(),
                 all -> all.space().cacheLimit());
         gauge(
@@ -141,18 +141,18 @@ final class MountMeters {
     }
 
     private void pageReads(String from, ToLongFunction<CacheStatistics> value) {
-        ofCache("page.reads", null, "Page reads, by their source", Tags.of("from", from), value);
+        ofCache("page.reads", null, "Page reads, by source", Tags.of("from", from), value);
     }
 
     private void readBytes(String from, ToLongFunction<CacheStatistics> value) {
-        ofCache("page.read", BYTES, "Bytes of page reads, by their source", Tags.of("from", from), value);
+        ofCache("page.read", BYTES, "Bytes of page reads, by source", Tags.of("from", from), value);
     }
 
     private void waited(String cause, ToLongFunction<MountStatistics> nanos) {
         counter(
                 "reader.wait",
                 SECONDS,
-                "How long readers waited, all together",
+                "Total time that readers waited",
                 Tags.of("cause", cause),
                 all -> nanos.applyAsLong(all) / 1e9);
     }
@@ -194,17 +194,25 @@ final class MountMeters {
         gets("demand", ReadaheadStatistics::demandGets);
         gets("readahead", ReadaheadStatistics::readaheadGets);
         fetches("gets.failed", null, "Range GETs that failed", ReadaheadStatistics::failedGets);
-        fetches("gets.cancelled", null, "Range GETs cancelled as no reader waited", ReadaheadStatistics::cancelledGets);
+        fetches(
+                "gets.cancelled",
+                null,
+                "Range GETs cancelled because no reader waited",
+                ReadaheadStatistics::cancelledGets);
         fetches("fetched", BYTES, "Bytes that arrived from the store", ReadaheadStatistics::bytesFetched);
         fetches("readahead.claimed", BYTES, "Bytes fetched ahead of readers", ReadaheadStatistics::readaheadBytes);
-        fetches("readahead.used", BYTES, "Those that readers came to", ReadaheadStatistics::readaheadBytesUsed);
+        fetches(
+                "readahead.used",
+                BYTES,
+                "Bytes fetched ahead that readers used",
+                ReadaheadStatistics::readaheadBytesUsed);
     }
 
     private void gets(String cause, ToLongFunction<ReadaheadStatistics> value) {
         counter(
                 "gets",
                 null,
-                "Range GETs, by their cause",
+                "Range GETs, by cause",
                 Tags.of("cause", cause),
                 all -> value.applyAsLong(all.readahead()));
     }
@@ -222,7 +230,7 @@ final class MountMeters {
         counter(
                 "retries",
                 null,
-                "Requests made again after a failure",
+                "Requests retried after a failure",
                 Tags.empty(),
                 all -> all.requests().retries());
         counter(
@@ -234,8 +242,8 @@ final class MountMeters {
         cost("requests", Cost::requests);
         cost("transfer", Cost::transfer);
         saved("saved", BYTES, "Bytes that programs read and the store did not send", Saved::bytes);
-        saved("saved.gets", null, "GETs that these would have taken", Saved::gets);
-        saved("saved.cost", null, "The cost of these, by the present prices", Saved::cost);
+        saved("saved.gets", null, "GETs saved", Saved::gets);
+        saved("saved.cost", null, "Cost saved, at current prices", Saved::cost);
     }
 
     private void requests(String kind, ToLongFunction<RequestStatistics> value) {
@@ -251,7 +259,7 @@ final class MountMeters {
         counter(
                 "cost",
                 null,
-                "Their cost so far, by the present prices",
+                "Cost so far, at current prices",
                 Tags.of("of", of),
                 all -> value.applyAsDouble(all.cost()));
     }
@@ -289,13 +297,13 @@ final class MountMeters {
         gauge(
                 "staging.limit",
                 BYTES,
-                "The most that the staging folder takes",
+                "Maximum size of the staging folder",
                 Tags.empty(),
                 all -> all.space().stagingLimit());
         gauge(
                 "backlog",
                 BYTES,
-                "Bytes of closed files to be sent",
+                "Bytes of closed files left to upload",
                 Tags.empty(),
                 all -> writing(all).backlogBytes());
         gauge(
@@ -328,7 +336,7 @@ final class MountMeters {
         counter(
                 "share.gets",
                 null,
-                "GETs that requests of other nodes began",
+                "GETs caused by requests from other nodes",
                 Tags.empty(),
                 all -> share(all).getsForPeers());
     }
@@ -343,7 +351,7 @@ final class MountMeters {
         counter(
                 "share.fallbacks",
                 null,
-                "Runs of pages that another node owns and the store delivered",
+                "Runs of pages owned by another node but delivered by the store",
                 Tags.of("cause", cause),
                 all -> share(all).fallbacks().getOrDefault(cause, 0L));
     }
@@ -354,7 +362,7 @@ final class MountMeters {
 
     private void addMemory() {
         Runtime jvm = Runtime.getRuntime();
-        gauge("heap.used", BYTES, "Of the heap", Tags.empty(), _ -> jvm.totalMemory() - jvm.freeMemory());
+        gauge("heap.used", BYTES, "Used heap", Tags.empty(), _ -> jvm.totalMemory() - jvm.freeMemory());
         gauge("heap.max", BYTES, "The heap's limit", Tags.empty(), _ -> jvm.maxMemory());
         BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
@@ -366,7 +374,7 @@ final class MountMeters {
                 .forEach(share -> gauge(
                         "native",
                         BYTES,
-                        "Memory outside the heap, by its purpose",
+                        "Memory outside the heap, by purpose",
                         Tags.of("share", share),
                         all -> all.memory().getOrDefault(share, 0L)));
     }
@@ -382,7 +390,7 @@ final class MountMeters {
         counter(
                 "call.duration",
                 SECONDS,
-                "All calls together",
+                "Total duration of calls",
                 tags,
                 all -> call(all, name).nanos() / 1e9);
         counter(
@@ -415,7 +423,7 @@ final class MountMeters {
         counter(
                 "call.errors",
                 null,
-                "Calls that failed, by the error",
+                "Failed calls, by error",
                 Tags.of("call", name, "errno", error),
                 all -> call(all, name).errors().getOrDefault(error, 0L));
     }

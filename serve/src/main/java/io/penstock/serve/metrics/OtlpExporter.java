@@ -92,13 +92,13 @@ final class OtlpExporter implements Exporter {
                 http.send(request);
                 if (fails) {
                     fails = false;
-                    log.info("{}: {} takes the metrics again", MetricsSettings.OTLP, request.getAddress());
+                    log.info("{}: {} accepts metrics again", MetricsSettings.OTLP, request.getAddress());
                 }
             } catch (Exception e) { // of any kind: the next report is sent anyway
                 if (!fails) {
                     fails = true;
                     log.warn(
-                            "{}: {} does not take the metrics, which are sent to it again and again: {}",
+                            "{}: cannot send metrics to {}, will retry: {}",
                             MetricsSettings.OTLP,
                             request.getAddress(),
                             reason(e));

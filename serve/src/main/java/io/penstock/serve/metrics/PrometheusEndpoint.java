@@ -69,7 +69,7 @@ final class PrometheusEndpoint implements Exporter {
             return new PrometheusEndpoint(HttpServer.create(new InetSocketAddress(host, address.getPort()), BACKLOG));
         } catch (IOException e) {
             throw new RefusedException(
-                    MetricsSettings.PROMETHEUS + ": cannot listen at " + address.getHostString() + ":"
+                    MetricsSettings.PROMETHEUS + ": cannot listen on " + address.getHostString() + ":"
                             + address.getPort() + " (" + e.getMessage()
                             + "); choose an address of this machine and a free port with "
                             + MetricsSettings.PROMETHEUS.optionName());
@@ -106,8 +106,8 @@ final class PrometheusEndpoint implements Exporter {
         try {
             text = now.text();
         } catch (RuntimeException e) {
-            log.debug("No metrics", e);
-            send(exchange, 503, TEXT, "no metrics now: " + e.getMessage() + "\n");
+            log.debug("Cannot collect metrics", e);
+            send(exchange, 503, TEXT, "cannot collect metrics: " + e.getMessage() + "\n");
             return;
         }
         send(exchange, 200, EXPOSITION, text);

@@ -141,7 +141,7 @@ final class Backlog {
         Thread leaving = Thread.ofVirtual().name("leave").start(this::endAndTell);
         try {
             if (!leaving.join(STAGING_PATIENCE)) { // the disk hangs
-                log.error("Not all that lay in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
+                log.error("Not all data in memory was staged within {} s", STAGING_PATIENCE.toSeconds());
                 leaving.interrupt();
             }
         } catch (InterruptedException e) {
@@ -156,12 +156,12 @@ final class Backlog {
         hasLeft = true;
         List<String> lost = leave.end();
         if (statistics.get().backlogFiles() > lost.size()) {
-            log.warn("Not uploaded when this process had to end: {}. The next mount continues", left());
+            log.warn("Exiting with uploads left: {}; the next mount continues them", left());
         }
         for (String key : lost) {
             log.error(
-                    "'{}' is not uploaded, and data written since the last upload or fsync is LOST: this"
-                            + " process had to end, and the staging disk does not take it",
+                    "'{}' was not uploaded, and data written since the last upload or fsync is LOST: this"
+                            + " process must exit, and the staging disk cannot store it",
                     key);
         }
     }
@@ -209,7 +209,7 @@ final class Backlog {
             String left = left();
             listener.tell(left, failed());
             if (reports % REPORTS_A_LOG_LINE == 0) {
-                log.info("Unmounted; still to be uploaded: {}", left);
+                log.info("Unmounted; still uploading: {}", left);
             }
         }
         return drained.await(patience.toMillis(), TimeUnit.MILLISECONDS);

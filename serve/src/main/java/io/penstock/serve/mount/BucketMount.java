@@ -280,7 +280,7 @@ public final class BucketMount implements AutoCloseable {
     /** Why nothing is cached, and the remedy; empty if data is cached. */
     String cacheFault() {
         return contents.cache().keepsNothing()
-                ? "less is free on the disk of the cache than cache.min-free leaves to others; free space, lower"
+                ? "less space is free on the cache disk than cache.min-free; free space, lower"
                         + " cache.min-free, or set cache.dir to a folder on another disk"
                 : "";
     }

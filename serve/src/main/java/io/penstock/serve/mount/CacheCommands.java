@@ -83,7 +83,7 @@ final class CacheCommands {
         Sharing sharing = contents.sharing();
         if (sharing == null) {
             throw new RefusedException(
-                    "this mount shares no cache: set share.peers (docs/SHARING.md), or warm without --group");
+                    "this mount does not share its cache; set share.peers (docs/SHARING.md), or warm without --group");
         }
         ShareGroup group = sharing.group();
         if (group == null) {
@@ -121,10 +121,10 @@ final class CacheCommands {
             deleteTemporaryList(arguments);
             return Map.of("files", files);
         } catch (IOException e) {
-            throw new RefusedException("the cache's disk does not take it: " + Reason.of(e));
+            throw new RefusedException("cannot write to the cache disk: " + Reason.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RefusedException("it is being unmounted");
+            throw new RefusedException("the mount is being unmounted");
         }
     }
 
@@ -134,7 +134,7 @@ final class CacheCommands {
         Path list = list(arguments);
         new FileSelection(mountPoint, paths, null).check();
         if (paths.isEmpty() && list == null) {
-            throw new RefusedException("paths: must name a file or folder; . stands for all of the mount");
+            throw new RefusedException("paths: name at least one file or folder, or . for the whole mount");
         }
         return new FileSelection(mountPoint, paths, list);
     }
@@ -146,9 +146,9 @@ final class CacheCommands {
         }
         Path list = Path.of(arguments.path("list").asText()).toAbsolutePath();
         if (MountBoundary.leadsInto(list, List.of(mountPoint))) {
-            throw new RefusedException(list + " lies in the mount itself: copy it to another place");
+            throw new RefusedException(list + " is inside the mount itself; copy it somewhere else");
         } else if (!Files.isRegularFile(list) || !Files.isReadable(list)) {
-            throw new RefusedException(list + " is no file that the mount can read");
+            throw new RefusedException(list + " is not a file that the mount can read");
         }
         return list;
     }
@@ -160,7 +160,7 @@ final class CacheCommands {
             try {
                 Files.deleteIfExists(list);
             } catch (IOException e) {
-                log.debug("The list {} stays", list, e);
+                log.debug("Cannot delete the list {}", list, e);
             }
         }
     }

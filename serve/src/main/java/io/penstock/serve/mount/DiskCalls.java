@@ -53,19 +53,19 @@ final class DiskCalls {
             return running.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             boolean _ = running.cancel(false); // if it has not started
-            throw new RefusedException("the disk has not responded for " + patience.toSeconds()
-                    + " s, that of the cache or of the list of paths; work that has begun goes on once it does");
+            throw new RefusedException("the disk of the cache or of the list of paths has not responded for "
+                    + patience.toSeconds() + " s; work in progress continues once it does");
         } catch (ExecutionException e) {
             switch (e.getCause()) {
                 case RefusedException refused -> throw refused;
                 case InvalidPathException wrong -> throw wrong;
                 case IOException failure ->
-                    throw new RefusedException("the cache's disk does not take it: " + Reason.of(failure));
+                    throw new RefusedException("cannot write to the cache disk: " + Reason.of(failure));
                 case null, default -> throw new IllegalStateException(e);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new RefusedException("it is being unmounted");
+            throw new RefusedException("the mount is being unmounted");
         }
     }
 }

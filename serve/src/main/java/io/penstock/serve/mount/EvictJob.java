@@ -38,7 +38,7 @@ final class EvictJob extends Job {
             if (force) {
                 boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
             } else if (contents.cache().pins().isPinned(contents.namespace(), version)) {
-                problem(FileSelection.shown(contents.tree(), version.key()), "it is pinned: unpin it, or add --force");
+                problem(FileSelection.shown(contents.tree(), version.key()), "pinned; unpin it, or add --force");
                 return;
             }
             Residency residency = contents.cache().residency(contents.namespace(), version);
@@ -49,7 +49,7 @@ final class EvictJob extends Job {
 
         @Override
         public void written(String key) {
-            problem(FileSelection.shown(contents.tree(), key), "it is being written, and not in the bucket yet");
+            problem(FileSelection.shown(contents.tree(), key), "still being written; not in the bucket yet");
         }
 
         @Override

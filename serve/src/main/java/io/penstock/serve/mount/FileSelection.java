@@ -83,7 +83,7 @@ record FileSelection(
             if (!new PathWalk(tree, links, new Found(tree, visitor)).along(new PathPattern(parse(path), 0))) {
                 visitor.problem(
                         path,
-                        "there is no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; it is not in UTF-8"));
+                        "no such file or folder" + (path.indexOf(NO_TEXT) < 0 ? "" : "; the path is not valid UTF-8"));
             }
         } catch (BadPathException e) {
             visitor.problem(path, String.valueOf(e.getMessage()));
@@ -138,20 +138,20 @@ record FileSelection(
 
     private List<String> parse(String path) throws BadPathException {
         if (path.isEmpty()) { // in a script, the variable may be unset
-            throw new BadPathException("an empty path names nothing; . stands for all of the mount");
+            throw new BadPathException("empty path; use . for the whole mount");
         }
         String below = path;
         if (path.startsWith("/")) {
             String mount = mountPoint + "/";
             if (!(path + "/").startsWith(mount)) {
-                throw new BadPathException("it is not below " + mountPoint);
+                throw new BadPathException("not below " + mountPoint);
             }
             below = path.substring(Math.min(path.length(), mount.length()));
         }
         List<String> names = new ArrayList<>();
         for (String name : below.split("/", -1)) {
             if (name.equals("..")) {
-                throw new BadPathException(".. is not followed; write the path without it");
+                throw new BadPathException(".. is not supported; write the path without it");
             } else if (!name.isEmpty() && !name.equals(".")) {
                 names.add(name);
             }

@@ -136,7 +136,7 @@ final class GroupWarmJob extends Job {
 
         @Override
         public void written(String key) {
-            GroupWarmJob.this.problem(shown(key), "it is being written, and not in the bucket yet");
+            GroupWarmJob.this.problem(shown(key), "still being written; not in the bucket yet");
         }
 
         @Override
@@ -185,7 +185,7 @@ final class GroupWarmJob extends Job {
                 Thread.currentThread().interrupt(); // the job is cancelled, and the file is not done
             } catch (RuntimeException | Error e) {
                 log.error("'{}' failed unexpectedly", version.key(), e);
-                failed("it failed; the mount's log says why");
+                failed("internal error; see the mount's log");
             } finally {
                 permits.release();
             }
@@ -217,7 +217,8 @@ final class GroupWarmJob extends Job {
                 if (part.why() == Fallback.CHANGED) {
                     end = new End.Changed();
                 } else if (tries == TRIES || idle == IDLE_PAUSES) {
-                    end = new End.Failed(isOwn ? "the memory or the disk of this node is behind" : missing(part.why()));
+                    end = new End.Failed(
+                            isOwn ? "the memory or the disk of this node cannot keep up" : missing(part.why()));
                 } else {
                     Thread.sleep(pause);
                 }
@@ -225,7 +226,7 @@ final class GroupWarmJob extends Job {
         }
 
         private static String missing(@Nullable Fallback why) {
-            return "the node that owns a part of it does not bring it"
+            return "the node that owns part of it did not fetch it"
                     + (why == null ? "" : ": " + why.name().toLowerCase(Locale.ROOT));
         }
 

@@ -30,11 +30,11 @@ public final class HangupSignal {
             Object hangup = signal.getConstructor(String.class).newInstance("HUP");
             Object former = signal.getMethod("handle", signal, handler).invoke(null, hangup, calls);
             if (handler.getField("SIG_IGN").get(null).equals(former)) {
-                log.warn("SIGHUP does nothing, as this process was started with it ignored, such as by nohup:"
+                log.warn("SIGHUP is ignored, because this process was started with it ignored (for example by nohup);"
                         + " use penstock reload");
             }
         } catch (ReflectiveOperationException | IllegalArgumentException e) {
-            log.warn("SIGHUP ends this process, as this JVM does not tell it: use penstock reload", e);
+            log.warn("SIGHUP ends this process, because this JVM cannot handle it; use penstock reload", e);
         }
     }
 }

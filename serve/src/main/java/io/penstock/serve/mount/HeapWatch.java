@@ -44,7 +44,7 @@ final class HeapWatch {
             do {
                 Thread.sleep(INTERVAL);
             } while (!watch.isUsedUp(System.nanoTime(), collectedMillis()));
-            log.error("For a minute this process has done next to nothing but collect garbage");
+            log.error("This process has spent nearly all of the last minute in garbage collection");
             useUp();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the process ends

@@ -90,7 +90,7 @@ abstract class Job {
         synchronized (this) {
             this.number = number;
         }
-        log.info("Job {} begins: {} {}", number, command, paths);
+        log.info("Job {} started: {} {}", number, command, paths);
         try {
             work();
             end(State.DONE, null);
@@ -102,11 +102,11 @@ abstract class Job {
             end(State.FAILED, Reason.of(e));
         } catch (RuntimeException | Error e) {
             log.error("Job {} failed unexpectedly", number, e);
-            end(State.FAILED, "it failed; the mount's log says why");
+            end(State.FAILED, "internal error; see the mount's log");
         }
         JobStatus status = status(number);
         log.info(
-                "Job {} has ended: {}, {} files, {} bytes, {} problems{}",
+                "Job {} ended: {}, {} files, {} bytes, {} problems{}",
                 number,
                 status.state().name().toLowerCase(Locale.ROOT),
                 status.files(),

@@ -48,12 +48,12 @@ final class Jobs implements AutoCloseable {
      */
     synchronized int start(Job job, Runnable atTheEnd) throws RefusedException {
         if (closed) {
-            throw new RefusedException("it is being unmounted");
+            throw new RefusedException("the mount is being unmounted");
         }
         long running =
                 jobs.values().stream().filter(each -> each.job().isRunning()).count();
         if (running >= MOST_RUNNING) {
-            throw new RefusedException(running + " jobs run already: wait for one, or cancel one");
+            throw new RefusedException(running + " jobs are already running; wait for one to end, or cancel one");
         }
         int number = ++last;
         // Not a virtual thread: it reads lists and writes pins, and a disk that hangs would block its carrier.
@@ -100,8 +100,8 @@ final class Jobs implements AutoCloseable {
                     .filter(each -> each.getValue().job().isRunning())
                     .map(Map.Entry::getKey)
                     .toList();
-            throw new RefusedException("there is no job " + number
-                    + (running.isEmpty() ? "; none runs" : "; those that run are " + running));
+            throw new RefusedException("no such job: " + number
+                    + (running.isEmpty() ? "; no job is running" : "; running jobs: " + running));
         }
         return found;
     }
@@ -119,7 +119,7 @@ final class Jobs implements AutoCloseable {
             long deadline = System.nanoTime() + PATIENCE.toNanos();
             for (Running each : left) {
                 if (!each.thread().join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) {
-                    log.warn("{} does not end", each.thread().getName());
+                    log.warn("{} did not end", each.thread().getName());
                 }
             }
         } catch (InterruptedException e) {

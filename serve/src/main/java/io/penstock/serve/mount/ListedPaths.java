@@ -71,7 +71,7 @@ final class ListedPaths implements AutoCloseable {
 
     private RefusedException refused(IOException failure) {
         return new RefusedException(
-                "the list " + list + " cannot be read from line " + (line + 1) + " on: " + Reason.of(failure));
+                "cannot read the list " + list + " at line " + (line + 1) + ": " + Reason.of(failure));
     }
 
     @Override

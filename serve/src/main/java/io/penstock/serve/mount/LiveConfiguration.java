@@ -89,7 +89,7 @@ public final class LiveConfiguration {
                 .map(Setting::key)
                 .collect(Collectors.joining(", "));
         if (!fixed.isEmpty()) {
-            problems.add(fixed + ": cannot change while mounted; set it in the configuration file, and mount anew");
+            problems.add(fixed + ": cannot change while mounted; set it in the configuration file and mount again");
         } else if (problems.isEmpty() && (settings.size() != assignments.size() || settings.isEmpty())) {
             problems.add("write key=value for each setting, such as readahead.concurrency=32");
         }
@@ -106,8 +106,8 @@ public final class LiveConfiguration {
      */
     List<Change> reload() throws RefusedException {
         if (!reading.tryLock()) {
-            throw new RefusedException("the configuration file is being read already: try again once it has been read;"
-                    + " if that takes long, its file system hangs");
+            throw new RefusedException("a reload is already in progress; try again later (if it takes long, the file"
+                    + " system of the configuration file hangs)");
         }
         try {
             Configuration next = source.read(); // without holding the monitor
@@ -146,11 +146,11 @@ public final class LiveConfiguration {
         apply.accept(next); // first: if it fails anyway, the settings shown are those in effect
         current = next;
         changes.forEach(change -> log.info(
-                "{}: {} is now {}{}",
+                "{}: changed from {} to {}{}",
                 change.key,
                 change.before,
                 change.after,
-                change.holdsNow ? "" : ", once it is mounted anew"));
+                change.holdsNow ? "" : ", after the next mount"));
         return changes;
     }
 

@@ -138,7 +138,7 @@ public final class MountControl implements AutoCloseable {
         try {
             var _ = configuration.reloadInTurn();
         } catch (RefusedException e) {
-            log.warn("The configuration stays as it is: {}", e.getMessage());
+            log.warn("Configuration not reloaded: {}", e.getMessage());
         }
     }
 

@@ -34,7 +34,7 @@ record PathPattern(List<String> names, int literal) {
         try {
             return FileSystems.getDefault().getPathMatcher("glob:" + glob);
         } catch (PatternSyntaxException e) {
-            throw new BadPathException("it is no pattern: " + e.getDescription());
+            throw new BadPathException("invalid pattern: " + e.getDescription());
         }
     }
 

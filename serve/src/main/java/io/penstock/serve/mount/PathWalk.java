@@ -161,8 +161,7 @@ final class PathWalk {
         } else if (isFromLink && (answer instanceof Absent || at + 1 < route.fromLink)) {
             List<String> names = route.names.names().subList(0, route.fromLink);
             return nowhere(
-                    route.link,
-                    leadsTo(links.mountPoint() + "/" + String.join("/", names)) + ", where there is no file or folder");
+                    route.link, leadsTo(links.mountPoint() + "/" + String.join("/", names)) + ", which does not exist");
         } else if (at + 1 < route.names.size() || answer instanceof Absent) {
             return false;
         } else if (at + 1 != route.fromLink || !isVisitedElsewhere(route)) {
@@ -191,9 +190,9 @@ final class PathWalk {
             throws BadPathException, ObjectStoreException, IOException, InterruptedException {
         Optional<List<String>> below = links.below(to);
         if (route.followed == SymbolicLinks.MOST) {
-            return nowhere(link, "it leads through more than " + SymbolicLinks.MOST + " symbolic links");
+            return nowhere(link, "more than " + SymbolicLinks.MOST + " symbolic links");
         } else if (below.isEmpty()) {
-            return nowhere(link, leadsTo(SymbolicLinks.absolute(to)) + ", outside of the mount");
+            return nowhere(link, leadsTo(SymbolicLinks.absolute(to)) + ", which is outside the mount");
         }
         PathPattern names = route.names.replacing(at, below.get());
         int fromLink = names.size() - route.names.size() + Math.max(at + 1, route.fromLink);
@@ -201,7 +200,7 @@ final class PathWalk {
     }
 
     private static String leadsTo(String path) {
-        return "it is a symbolic link that leads to " + path;
+        return "symbolic link to " + path;
     }
 
     private boolean nowhere(Link link, String why) {

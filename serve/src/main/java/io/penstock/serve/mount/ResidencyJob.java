@@ -77,7 +77,7 @@ final class ResidencyJob extends Job {
 
         @Override
         public void written(String key) {
-            problem(FileSelection.shown(contents.tree(), key), "it is being written, and not in the bucket yet");
+            problem(FileSelection.shown(contents.tree(), key), "still being written; not in the bucket yet");
         }
 
         @Override

@@ -103,8 +103,8 @@ public final class Serving {
         checkOutside(WriteSettings.STAGING);
         checkSharing();
         startLog();
-        Thread.setDefaultUncaughtExceptionHandler((thread, e) ->
-                log.error("The thread {} has ended unexpectedly: this is a mistake in Penstock", thread.getName(), e));
+        Thread.setDefaultUncaughtExceptionHandler(
+                (thread, e) -> log.error("Thread {} died: internal error; please report it", thread.getName(), e));
         HeapWatch.start();
         DeadMount.remove(plan.mount().mountPoint()).ifPresent(found -> {
             log.warn("{}", found);
@@ -131,7 +131,7 @@ public final class Serving {
         try {
             RunningMount.forgetEnded(Host.current(), MountTable.read().entries());
         } catch (IOException e) {
-            log.debug("The state files of ended processes stay", e);
+            log.debug("Cannot remove the state files of ended processes", e);
         }
     }
 
@@ -153,9 +153,9 @@ public final class Serving {
         for (RunningMount other : others) {
             if (other.writesTo(file) && !other.mountPoint().equals(mountPoint) && other.isAlive()) {
                 throw refused(
-                        setting + ": " + file + " is the log of the mount on " + other.mountPoint()
-                                + "; choose another with " + setting.optionName()
-                                + ", or write {mount} in its name",
+                        setting + ": " + file + " is already the log of the mount on " + other.mountPoint()
+                                + "; choose another file with " + setting.optionName()
+                                + ", or use {mount} in its name",
                         List.of(setting));
             }
         }
@@ -174,14 +174,14 @@ public final class Serving {
             if (configuration.origin(Settings.LOG_FILE) instanceof Origin.Default) {
                 // A service user without a home folder can still mount.
                 log.warn(
-                        "There is no log: {} cannot be written ({}); name another with --log-file",
+                        "Logging is off: cannot write {} ({}); choose another file with --log-file",
                         logFile,
                         Reason.of(e));
                 return;
             }
             throw refused(
-                    "log.file: " + logFile + " cannot be written (" + Reason.of(e)
-                            + "); choose another with --log-file",
+                    "log.file: cannot write " + logFile + " (" + Reason.of(e)
+                            + "); choose another file with --log-file",
                     List.of(Settings.LOG_FILE));
         }
     }
@@ -197,7 +197,7 @@ public final class Serving {
         checkLog(Settings.ACCESS_LOG, file);
         if (Launcher.waits() && file.equals(logFile)) {
             throw refused(
-                    Settings.ACCESS_LOG + ": " + file + " is the log of the mount itself; choose another with "
+                    Settings.ACCESS_LOG + ": " + file + " is already this mount's log.file; choose another file with "
                             + Settings.ACCESS_LOG.optionName(),
                     List.of(Settings.ACCESS_LOG, Settings.LOG_FILE));
         }
@@ -205,8 +205,8 @@ public final class Serving {
             return AccessLog.open(file);
         } catch (IOException e) {
             throw refused(
-                    Settings.ACCESS_LOG + ": " + file + " cannot be written (" + Reason.of(e)
-                            + "); choose another with " + Settings.ACCESS_LOG.optionName(),
+                    Settings.ACCESS_LOG + ": cannot write " + file + " (" + Reason.of(e)
+                            + "); choose another file with " + Settings.ACCESS_LOG.optionName(),
                     List.of(Settings.ACCESS_LOG));
         }
     }
@@ -291,7 +291,7 @@ public final class Serving {
                     now -> now.withBacklog("", now.failed(), true)); // penstock umount waits for this only for seconds
             CacheStatistics cache = bucket.cacheStatistics();
             log.info(
-                    "{} is unmounted from {}; read from memory: {}, from the cache's disk: {}, from the store or in"
+                    "{} unmounted from {}; read from memory: {}, from the cache disk: {}, from the store or in"
                             + " flight: {}",
                     running.source(),
                     running.mountPoint(),
@@ -318,26 +318,26 @@ public final class Serving {
         List<String> news = new ArrayList<>(List.of(running.source() + " is mounted on " + running.mountPoint()));
         List<String> recovered = bucket.recovered();
         if (!recovered.isEmpty()) {
-            log.info("Uploading files that an earlier mount did not upload: {}", recovered);
-            news.add("Uploading files that an earlier mount did not upload: " + Printable.text(recovered.getFirst())
+            log.info("Resuming uploads of an earlier mount: {}", recovered);
+            news.add("Resuming uploads of an earlier mount: " + Printable.text(recovered.getFirst())
                     + (recovered.size() > 1 ? " and " + (recovered.size() - 1) + " more" : ""));
         }
         if (bucket.failed() > 0) {
             news.add("Written files that could not be uploaded: " + bucket.failed() + "; see "
                     + running.recovery() + " (they take " + ByteSizes.print(bucket.keptBytes())
-                    + " of the disk until they are settled)");
+                    + " of disk space until recovered or discarded)");
             log.warn("{}", news.getLast());
         }
         if (bucket.stranded() > 0) {
-            news.add("Files in the staging folder that were written to other buckets or servers: " + bucket.stranded()
-                    + "; see " + running.recovery());
+            news.add("Files in the staging folder for other buckets or servers: " + bucket.stranded() + "; see "
+                    + running.recovery());
             log.warn("{}", news.getLast());
         }
         if (!bucket.cacheFault().isEmpty()) {
             news.add("Nothing is cached: " + bucket.cacheFault());
         }
         if (!plan.target().prefix().isEmpty() && bucket.foundNothing()) {
-            news.add("No object is below " + running.source() + " yet: check the prefix if you expect files there");
+            news.add("No objects found below " + running.source() + "; check the prefix if you expected files");
         }
         for (ExposedFolder folder : exposedFolders()) {
             news.add(folder.fault() + ": " + MountPlan.mend(folder));
@@ -349,7 +349,7 @@ public final class Serving {
         if (Launcher.waits()) {
             Launcher.ready();
         } else {
-            System.out.println("Ctrl-C or penstock umount " + running.mountPoint() + " ends it.");
+            System.out.println("Press Ctrl-C or run penstock umount " + running.mountPoint() + " to unmount.");
         }
     }
 
@@ -385,15 +385,14 @@ public final class Serving {
         Path real = resolveLinks(path);
         if (path.startsWith(mountPoint) || real.startsWith(resolveLinks(mountPoint))) {
             throw refused(
-                    setting + ": " + path + " lies inside the mount point " + mountPoint
-                            + "; choose a place outside of it",
+                    setting + ": " + path + " is inside the mount point " + mountPoint + "; choose a path outside it",
                     List.of(setting));
         }
         MountTable.Entry mount = mountOf(real);
         if (mount != null && mount.isPenstock()) {
             throw refused(
-                    setting + ": " + path + " lies inside " + mount.mountPoint() + ", where " + mount.source()
-                            + " is mounted; choose a place on a local disk",
+                    setting + ": " + path + " is on the mount " + mount.mountPoint() + " of " + mount.source()
+                            + "; choose a path on a local disk",
                     List.of(setting));
         }
     }

@@ -106,7 +106,7 @@ final class Sharing implements AutoCloseable {
             ShareGroup group = attempt.join();
             state = new State.Joined(group);
             group.limit(bandwidth); // it may have changed while joining
-            log.info("This node shares its cache at {}", address());
+            log.info("Joined the cache group; serving at {}", address());
             return true;
         } catch (ShareException | RuntimeException e) {
             if (Thread.interrupted()) {
@@ -114,8 +114,8 @@ final class Sharing implements AutoCloseable {
             }
             String why = String.valueOf(e instanceof ShareException ? e.getMessage() : e);
             if (!(state instanceof State.Failed(String before) && before.equals(why))) {
-                log.warn("This node does not share its cache now, and tries again: {}", why);
-                log.debug("It does not because of this", e);
+                log.warn("Cannot join the cache group, will retry: {}", why);
+                log.debug("Cause of the failure to join the cache group", e);
             }
             state = new State.Failed(why);
             return false;

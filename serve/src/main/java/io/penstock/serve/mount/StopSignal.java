@@ -89,7 +89,7 @@ public final class StopSignal implements AutoCloseable {
             target.unmount(UNMOUNT_PATIENCE);
         } catch (MountException e) {
             log.warn("{}", e.getMessage());
-            log.warn("A signal ends this process, which detaches the mount");
+            log.warn("Exiting on a signal; the busy mount is detached");
             target.close();
             patience = DETACHED_PATIENCE;
         } catch (InterruptedException e) {
@@ -104,7 +104,7 @@ public final class StopSignal implements AutoCloseable {
     private static void await(CountDownLatch latch, Duration patience) {
         try {
             if (!latch.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-                log.warn("Not all was closed after {} s", patience.toSeconds());
+                log.warn("Not everything was closed within {} s", patience.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

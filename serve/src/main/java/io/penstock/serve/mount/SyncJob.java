@@ -55,8 +55,8 @@ final class SyncJob extends Job {
         long began = System.nanoTime();
         if (failedBefore > 0) {
             problem(
-                    "written before",
-                    failedBefore + (failedBefore == 1 ? " file" : " files") + " could not be uploaded, and " + recovery
+                    "earlier writes",
+                    failedBefore + (failedBefore == 1 ? " file" : " files") + " could not be uploaded; " + recovery
                             + " lists them");
         }
         int files = left.size();
@@ -97,8 +97,8 @@ final class SyncJob extends Job {
 
     private void overdue(AwaitedFile file) {
         String rest = file.progress() instanceof Progress.Waiting(long unsent)
-                ? ", " + ByteSizes.about(unsent) + " are left"
+                ? ", " + ByteSizes.about(unsent) + " left"
                 : "";
-        problem(shown.apply(file.key()), "it is not in the bucket yet" + rest + "; its upload goes on");
+        problem(shown.apply(file.key()), "not in the bucket yet" + rest + "; the upload continues");
     }
 }

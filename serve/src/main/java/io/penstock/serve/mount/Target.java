@@ -25,14 +25,14 @@ public record Target(String bucket, String prefix) {
     public static Target parse(String text) throws ConfigurationException {
         if (text.startsWith("arn:") || text.startsWith("s3://arn:")) {
             throw wrong("'" + text
-                    + "' is an ARN, which Penstock does not take; write the access point's alias, which ends in"
-                    + " -s3alias and is used as a bucket's name (aws s3control get-access-point shows it)");
+                    + "' is an ARN, which Penstock does not support; use the access point's alias, which ends in"
+                    + " -s3alias, as the bucket name (aws s3control get-access-point shows it)");
         }
         String path = text.startsWith("s3://") ? text.substring("s3://".length()) : text;
         int slash = path.indexOf('/');
         String bucket = slash < 0 ? path : path.substring(0, slash);
         if (!BUCKET.matcher(bucket).matches()) {
-            throw wrong("'" + text + "' names no bucket" + whyNot(bucket)
+            throw wrong("invalid bucket '" + text + "'" + whyNot(bucket)
                     + "; write BUCKET, BUCKET/PREFIX or s3://BUCKET/PREFIX");
         }
         String prefix = slash < 0 ? "" : path.substring(slash + 1);
@@ -44,12 +44,12 @@ public record Target(String bucket, String prefix) {
         if (bucket.isEmpty() || bucket.contains("://") || bucket.endsWith(":")) {
             return "";
         } else if (odd.find()) {
-            return ": its name has '" + Printable.text(odd.group())
-                    + "', and names have letters, digits, dots, dashes and" + " underscores";
+            return ": its name contains '" + Printable.text(odd.group())
+                    + "', but only letters, digits, dots, dashes and underscores are allowed";
         }
         return bucket.length() < 2 || bucket.length() > LONGEST
-                ? ": its name has " + bucket.length() + " characters, and names have 2 to " + LONGEST
-                : ": its name begins with '" + bucket.charAt(0) + "', and names begin with a letter or digit";
+                ? ": its name has " + bucket.length() + " characters, but must have 2 to " + LONGEST
+                : ": its name begins with '" + bucket.charAt(0) + "', but must begin with a letter or digit";
     }
 
     private static ConfigurationException wrong(String problem) {

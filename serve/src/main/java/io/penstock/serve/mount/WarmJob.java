@@ -23,9 +23,9 @@ final class WarmJob extends Job {
     private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
 
     /** Problems of files that are not fetched. */
-    static final String CHANGED = "the bucket has another version since it was listed; warm it again";
+    static final String CHANGED = "changed in the bucket since it was listed; warm it again";
 
-    static final String GONE = "it is not in the bucket any more";
+    static final String GONE = "no longer in the bucket";
 
     private final Contents contents;
     private final FileSelection files;
@@ -62,7 +62,7 @@ final class WarmJob extends Job {
             } else {
                 String objection = objection(count(), contents.cache().pins().room());
                 if (objection != null) {
-                    throw new RefusedException("nothing is pinned or fetched, as " + objection);
+                    throw new RefusedException("nothing was pinned or fetched: " + objection);
                 }
             }
             files.visit(contents, new Bringing(bringing));
@@ -96,7 +96,7 @@ final class WarmJob extends Job {
 
         @Override
         public void written(String key) {
-            problem(shown(key), "it is being written, and not in the bucket yet");
+            problem(shown(key), "still being written; not in the bucket yet");
         }
 
         @Override
@@ -126,7 +126,7 @@ final class WarmJob extends Job {
         try {
             boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
         } catch (IOException e) {
-            log.debug("{} stays pinned", version.key(), e);
+            log.debug("Cannot unpin {}", version.key(), e);
         }
     }
 
@@ -200,7 +200,7 @@ final class WarmJob extends Job {
         try {
             var _ = count();
         } catch (RefusedException | ObjectStoreException | IOException e) {
-            log.debug("The files to warm are not counted", e); // the job itself fails the same way
+            log.debug("Cannot count the files to warm", e); // the job itself fails the same way
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -211,16 +211,16 @@ final class WarmJob extends Job {
         if (toPin.areTooMany()) {
             return String.format(
                     Locale.ROOT,
-                    "these are too many files: the heap has room for %,d more pins. Pin fewer, unpin something, or"
-                            + " mount with a larger heap, such as PENSTOCK_JAVA_OPTS=-Xmx4g",
+                    "too many files: the heap has room for %,d more pins; pin fewer, unpin others, or mount with"
+                            + " a larger heap, such as PENSTOCK_JAVA_OPTS=-Xmx4g",
                     toPin.most);
         } else if (toPin.bytes > room.left()) {
-            return "it does not fit: it takes " + ByteSizes.about(toPin.bytes) + ", " + ByteSizes.about(room.pinned())
-                    + " are pinned already, and pins may take " + ByteSizes.about(room.most())
+            return "not enough room: " + ByteSizes.about(toPin.bytes) + " needed, " + ByteSizes.about(room.pinned())
+                    + " already pinned, " + ByteSizes.about(room.most()) + " allowed for pins"
                     + (room.isDiskShort()
-                            ? " (15/16 of the disk, less cache.min-free). Unpin something, or free space on"
+                            ? " (15/16 of the disk, minus cache.min-free); unpin something, or free space on"
                                     + " the disk"
-                            : " (15/16 of cache.size). Unpin something, or raise cache.size");
+                            : " (15/16 of cache.size); unpin something, or raise cache.size");
         }
         return null;
     }
@@ -241,19 +241,19 @@ final class WarmJob extends Job {
             }
             case NO_ROOM ->
                 problem(shown(version.key()), noRoom(contents.cache().pins().room()));
-            case NOT_STORED -> problem(shown(version.key()), "the cache's disk does not take all of it");
+            case NOT_STORED -> problem(shown(version.key()), "the cache disk could not store all of it");
             case FAILED ->
-                problem(shown(version.key()), why == null ? "the server has failed" : String.valueOf(why.getMessage()));
+                problem(shown(version.key()), why == null ? "the server failed" : String.valueOf(why.getMessage()));
         }
     }
 
     private static String noRoom(Pins.Room room) {
         if (room.versionsLeft() == 0) {
-            return "the heap has no room for its pin";
+            return "not enough heap for another pin";
         }
         return room.isDiskShort()
-                ? "there is no room for it on the cache's disk, which is full up to cache.min-free"
-                : "there is no room for it in cache.size";
+                ? "no room on the cache disk, which is full except for cache.min-free"
+                : "no room left within cache.size";
     }
 
     /** Looks the name up again, so that the next job finds its current object. Null if that fails. */
@@ -266,7 +266,7 @@ final class WarmJob extends Job {
         try {
             return contents.tree().lookup(place.parent(), place.name());
         } catch (ObjectStoreException e) {
-            log.debug("The state of {} is not known", version.key(), e);
+            log.debug("Cannot look up {} again", version.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -86,12 +86,12 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         Thread thread = Thread.ofPlatform().daemon().name("why").start(() -> {
             try {
                 if (!walk.along(new PathPattern(names, names.size()))) {
-                    found.complete(new Found.Other(path + ": there is no such file"));
+                    found.complete(new Found.Other(path + ": no such file"));
                 }
             } catch (ObjectStoreException e) {
                 found.complete(new Found.Other(path + ": " + e.getMessage()));
             } catch (Exception e) {
-                log.debug("{} is not found", path, e);
+                log.debug("Cannot look up {}", path, e);
             }
         });
         try {
@@ -103,8 +103,8 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         }
         thread.interrupt();
         throw new RefusedException(
-                Printable.text(path) + " is not known here, and the server has not told all of its names within "
-                        + PATIENCE.toSeconds() + " seconds");
+                Printable.text(path) + " is not known here, and the server did not answer all lookups of its names"
+                        + " within " + PATIENCE.toSeconds() + " seconds");
     }
 
     private WrittenFileReport written(String path, String key) throws RefusedException {

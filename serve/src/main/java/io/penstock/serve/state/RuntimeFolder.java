@@ -42,8 +42,8 @@ final class RuntimeFolder {
         } catch (FileAlreadyExistsException e) {
             if (!isTrusted(folder, host)) {
                 throw new IOException(
-                        folder + " is not a folder that belongs to user " + host.uid() + " and that only this user may"
-                                + " write to. Remove it, or set XDG_RUNTIME_DIR to another place.",
+                        folder + " must be a folder owned by user " + host.uid() + " and writable only by that user;"
+                                + " remove it, or set XDG_RUNTIME_DIR to another folder",
                         e);
             }
         }

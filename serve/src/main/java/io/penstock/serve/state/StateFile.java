@@ -38,7 +38,7 @@ public final class StateFile implements AutoCloseable {
         try {
             running.save(host);
         } catch (IOException e) {
-            log.warn("penstock mounts will not show this process: {}", Reason.of(e));
+            log.warn("Cannot write the state file ({}); penstock mounts will not show this mount", Reason.of(e));
         }
         this.saver = Thread.ofVirtual().name("state file").start(() -> saveEach(betweenSaves));
     }
@@ -71,8 +71,7 @@ public final class StateFile implements AutoCloseable {
         try {
             running.save(host);
         } catch (IOException e) {
-            log.debug(
-                    "The state file is out of date: neither penstock mounts nor penstock umount will see a change", e);
+            log.debug("Cannot update the state file; penstock mounts and penstock umount will not see the change", e);
         }
     }
 
@@ -87,7 +86,7 @@ public final class StateFile implements AutoCloseable {
         try {
             running.delete(host);
         } catch (IOException e) {
-            log.debug("The state file stays", e);
+            log.debug("Cannot delete the state file", e);
         }
     }
 }

@@ -219,7 +219,7 @@ final class ControlServerTest {
     void ask_aPathThatIsNone_isRefusedAndNoFailure() {
         assertThatThrownBy(() -> new ControlClient(socket).ask("path", Map.of("path", "a\u0000b")))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("'a\u0000b' is no path: Nul character not allowed");
+                .hasMessage("'a\u0000b' is not a valid path: Nul character not allowed");
     }
 
     @ParameterizedTest
@@ -231,8 +231,8 @@ final class ControlServerTest {
                 "{\"version\":2,\"command\":\"stats\"} | version",
                 "{\"version\":1} | command",
                 "{\"version\":1,\"command\":{\"a\":1}} | command",
-                "{\"version\":1, | no JSON",
-                "stats | no JSON",
+                "{\"version\":1, | invalid JSON",
+                "stats | invalid JSON",
                 "'' | version"
             })
     void request_malformed_isRefusedWithTheReason(String line, String reason) throws Exception {

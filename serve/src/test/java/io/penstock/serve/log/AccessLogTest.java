@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class AccessLogTest {
-    private static final Pattern MISSING = Pattern.compile("\\S+ # (\\d+) lines are missing: the disk was too slow");
+    private static final Pattern MISSING = Pattern.compile("\\S+ # (\\d+) lines dropped: the disk was too slow");
 
     @TempDir
     private Path folder;

@@ -204,7 +204,7 @@ class OtlpExporterTest {
                 .singleElement()
                 .satisfies(event -> {
                     assertThat(event.getFormattedMessage())
-                            .startsWith("metrics.otlp: " + at("/busy") + " does not take");
+                            .startsWith("metrics.otlp: cannot send metrics to " + at("/busy"));
                     assertThat(event.getThrowableProxy()).isNull();
                 });
         assertThat(said.list)
@@ -212,7 +212,7 @@ class OtlpExporterTest {
                 .filteredOn(text -> text.startsWith("metrics.otlp"))
                 .hasSize(2)
                 .last()
-                .isEqualTo("metrics.otlp: " + at("/busy") + " takes the metrics again");
+                .isEqualTo("metrics.otlp: " + at("/busy") + " accepts metrics again");
     }
 
     @Test

@@ -199,7 +199,7 @@ class PrometheusEndpointTest {
         assertThatThrownBy(
                         () -> PrometheusEndpoint.open(InetSocketAddress.createUnresolved("127.0.0.1", used.getPort())))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("metrics.prometheus: cannot listen at 127.0.0.1:" + used.getPort())
+                .hasMessageContaining("metrics.prometheus: cannot listen on 127.0.0.1:" + used.getPort())
                 .hasMessageContaining("--metrics");
         assertThatThrownBy(() -> PrometheusEndpoint.open(InetSocketAddress.createUnresolved("no.such.host.invalid", 9)))
                 .isInstanceOf(RefusedException.class)

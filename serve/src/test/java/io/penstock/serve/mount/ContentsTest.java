@@ -78,7 +78,7 @@ class ContentsTest extends ContentsFixture {
             toPin.add(version(i));
         }
         assertThat(WarmJob.objection(toPin, room))
-                .startsWith("these are too many files: the heap has room for 2 more pins.")
+                .startsWith("too many files: the heap has room for 2 more pins;")
                 .contains("PENSTOCK_JAVA_OPTS");
         assertThat(toPin.number()).isEqualTo(3);
     }
@@ -121,7 +121,6 @@ class ContentsTest extends ContentsFixture {
         assertThatThrownBy(() -> new WhyAnswer(contents, MOUNT)
                         .of(JsonNodeFactory.instance.objectNode().put("path", "/mnt/data/l")))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("l: it is a symbolic link that leads to /x\\u000apenstock: all is well, outside"
-                        + " of the mount");
+                .hasMessage("l: symbolic link to /x\\u000apenstock: all is well, which is outside the mount");
     }
 }

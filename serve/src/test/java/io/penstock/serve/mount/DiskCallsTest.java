@@ -26,7 +26,7 @@ final class DiskCallsTest {
                     throw new IOException("it is full");
                 }))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("the cache's disk does not take it: it is full");
+                .hasMessage("cannot write to the cache disk: it is full");
     }
 
     @Test
@@ -40,7 +40,7 @@ final class DiskCallsTest {
                     return true;
                 }))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("the disk has not responded");
+                .hasMessageContaining("has not responded for 0 s");
 
         hangs.countDown();
         done.await();

@@ -191,9 +191,7 @@ class FileSelectionTest {
         link("here", "a");
         assertThat(files("a/l", "toLink", "a/l/below", "here/l", "d/5.jpg")).containsExactly("d/5.jpg");
         assertThat(missing).containsExactly("a/l", "toLink", "a/l", "here/l");
-        assertThat(reasons)
-                .hasSize(4)
-                .containsOnly("it is a symbolic link that leads to " + leadsTo + ", outside of the mount");
+        assertThat(reasons).hasSize(4).containsOnly("symbolic link to " + leadsTo + ", which is outside the mount");
     }
 
     /** As in path_resolution(7): from the folder that a link leads to. */
@@ -222,12 +220,12 @@ class FileSelectionTest {
         link("out", "d/toB/../../../x");
         assertThat(files("nothing", "file", "out")).isEmpty();
         assertThat(missing).containsExactly("nothing", "file", "out");
-        String why = "it is a symbolic link that leads to /mnt/%s";
+        String why = "symbolic link to /mnt/%s";
         assertThat(reasons)
                 .containsExactly(
-                        why.formatted("data/none/../a/1.jpg, where there is no file or folder"),
-                        why.formatted("data/a/1.jpg/../2.png, where there is no file or folder"),
-                        why.formatted("x, outside of the mount"));
+                        why.formatted("data/none/../a/1.jpg, which does not exist"),
+                        why.formatted("data/a/1.jpg/../2.png, which does not exist"),
+                        why.formatted("x, which is outside the mount"));
     }
 
     @ParameterizedTest
@@ -260,7 +258,7 @@ class FileSelectionTest {
         link("l", loop.toString());
         assertThat(files(new FileSelection(outside.resolve("mnt"), List.of("l"), null)))
                 .isEmpty();
-        assertThat(reasons).containsExactly("it is a symbolic link that leads to " + loop + ", outside of the mount");
+        assertThat(reasons).containsExactly("symbolic link to " + loop + ", which is outside the mount");
     }
 
     @Test
@@ -272,7 +270,7 @@ class FileSelectionTest {
         assertThat(files("a/l", "toLink", "toLink/below", "through", "a/l*", "loop"))
                 .isEmpty();
         assertThat(missing).containsExactly("a/l", "toLink", "toLink", "through", "a/l", "loop");
-        String why = "it is a symbolic link that leads to /mnt/data/%s, where there is no file or folder";
+        String why = "symbolic link to /mnt/data/%s, which does not exist";
         assertThat(reasons)
                 .containsExactly(
                         why.formatted("a/9.jpg"),
@@ -280,7 +278,7 @@ class FileSelectionTest {
                         why.formatted("a/9.jpg"),
                         why.formatted("d/5.jpg/x"),
                         why.formatted("a/9.jpg"),
-                        "it leads through more than 40 symbolic links");
+                        "more than 40 symbolic links");
     }
 
     @Test
@@ -289,7 +287,7 @@ class FileSelectionTest {
         link("toFolder", "d");
         assertThat(files("l/below", "toFolder/9.jpg")).isEmpty();
         assertThat(missing).containsExactly("l/below", "toFolder/9.jpg");
-        assertThat(reasons).containsOnly("there is no such file or folder");
+        assertThat(reasons).containsOnly("no such file or folder");
     }
 
     /** Such links are found by a pattern, not named by the user: a shell would not report them either. */
@@ -400,7 +398,7 @@ class FileSelectionTest {
 
         assertThatThrownBy(() -> files(selection))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("the list " + list + " cannot be read from line 1 on: no such file");
+                .hasMessageContaining("cannot read the list " + list + " at line 1: no such file");
     }
 
     @Test
@@ -423,17 +421,17 @@ class FileSelectionTest {
         assertThat(missing).containsExactly("../x", "[", "/other", "a/\uFFFD");
         assertThat(reasons)
                 .satisfiesExactly(
-                        why -> assertThat(why).startsWith(".. is not followed"),
-                        why -> assertThat(why).startsWith("it is no pattern: "),
-                        why -> assertThat(why).isEqualTo("it is not below /mnt/data"),
-                        why -> assertThat(why).isEqualTo("there is no such file or folder; it is not in UTF-8"));
+                        why -> assertThat(why).startsWith(".. is not supported"),
+                        why -> assertThat(why).startsWith("invalid pattern: "),
+                        why -> assertThat(why).isEqualTo("not below /mnt/data"),
+                        why -> assertThat(why).isEqualTo("no such file or folder; the path is not valid UTF-8"));
     }
 
     @Test
     void check_pathsOutside_refuses() {
         assertThatThrownBy(new FileSelection(MOUNT, List.of("/mnt/data2/a"), null)::check)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("/mnt/data2/a: it is not below /mnt/data");
+                .hasMessage("/mnt/data2/a: not below /mnt/data");
         assertThatThrownBy(new FileSelection(MOUNT, List.of("a/../b"), null)::check)
                 .isInstanceOf(RefusedException.class);
     }
@@ -442,7 +440,7 @@ class FileSelectionTest {
     void check_anEmptyPath_isRefusedAndNotTheWholeMount() {
         assertThatThrownBy(new FileSelection(MOUNT, List.of("a", ""), null)::check)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("'': an empty path names nothing; . stands for all of the mount");
+                .hasMessage("'': empty path; use . for the whole mount");
     }
 
     @Test
@@ -455,6 +453,6 @@ class FileSelectionTest {
         assertThat(new FileSelection(MOUNT, List.of("."), null).keys(root)).accepts("shown/x");
         assertThatThrownBy(() -> new FileSelection(MOUNT, List.of("a", "["), null).keys(root))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageStartingWith("[: it is no pattern: ");
+                .hasMessageStartingWith("[: invalid pattern: ");
     }
 }

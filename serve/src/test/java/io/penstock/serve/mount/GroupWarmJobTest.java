@@ -87,7 +87,7 @@ class GroupWarmJobTest extends ContentsFixture {
             asked.incrementAndGet();
             return Fallback.BUSY;
         }));
-        assertThat(end.problems()).containsExactly(problem("the node that owns a part of it does not bring it: busy"));
+        assertThat(end.problems()).containsExactly(problem("the node that owns part of it did not fetch it: busy"));
         assertThat(asked).hasValueGreaterThan(GroupWarmJob.IDLE_PAUSES);
     }
 
@@ -100,7 +100,7 @@ class GroupWarmJobTest extends ContentsFixture {
             return Fallback.UNREACHABLE;
         }));
         assertThat(end.problems())
-                .containsExactly(problem("the node that owns a part of it does not bring it: unreachable"));
+                .containsExactly(problem("the node that owns part of it did not fetch it: unreachable"));
         assertThat(end.outcomes()).isEqualTo(Map.of("failed", 1L));
         assertThat(asked).hasValueLessThanOrEqualTo(16 * GroupWarmJob.TRIES);
     }

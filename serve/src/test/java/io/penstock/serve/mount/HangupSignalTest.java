@@ -47,7 +47,7 @@ final class HangupSignalTest {
 
         assertThat(process.waitFor()).isZero();
         assertThat(output).contains("heard");
-        assertThat(output.contains("SIGHUP does nothing")).isEqualTo(says);
+        assertThat(output.contains("SIGHUP is ignored")).isEqualTo(says);
     }
 
     /** Its log goes to the terminal. */

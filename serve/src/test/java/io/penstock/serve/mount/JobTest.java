@@ -33,7 +33,7 @@ class JobTest {
         Job job = new Job("warm", List.of("nope")) {
             @Override
             void work() {
-                problem("nope", "there is no such file or folder");
+                problem("nope", "no such file or folder");
             }
 
             @Override
@@ -47,6 +47,6 @@ class JobTest {
         assertThat(said.list)
                 .filteredOn(event -> event.getLevel() == Level.WARN)
                 .extracting(ILoggingEvent::getFormattedMessage)
-                .containsExactly("Job 7: nope: there is no such file or folder");
+                .containsExactly("Job 7: nope: no such file or folder");
     }
 }

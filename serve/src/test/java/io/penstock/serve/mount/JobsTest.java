@@ -35,7 +35,7 @@ class JobsTest {
             }
             assertThatThrownBy(() -> jobs.cancel(99))
                     .isInstanceOf(RefusedException.class)
-                    .hasMessage("there is no job 99; none runs");
+                    .hasMessage("no such job: 99; no job is running");
         }
     }
 

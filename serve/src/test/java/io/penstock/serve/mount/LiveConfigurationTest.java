@@ -135,7 +135,7 @@ final class LiveConfigurationTest {
     void set_oneOfTwoIsWrong_changesNothing() {
         assertThatThrownBy(() -> live.set(List.of("memory=512MiB", "readahead.concurrency=0")))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("readahead.concurrency: found '0', allowed is");
+                .hasMessageContaining("readahead.concurrency: invalid value '0'; expected");
         assertThatThrownBy(() -> live.set(List.of("memory=512MiB", "cache.dir=/b")))
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("cache.dir");
@@ -219,7 +219,7 @@ final class LiveConfigurationTest {
 
         assertThatThrownBy(live::reload)
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("memory: found 'much'");
+                .hasMessageContaining("memory: invalid value 'much'");
         assertThat(applied).isEmpty();
     }
 
@@ -246,7 +246,7 @@ final class LiveConfigurationTest {
         assertThat(hung.show()).isNotEmpty();
         assertThatThrownBy(hung::reload)
                 .isInstanceOf(RefusedException.class)
-                .hasMessageContaining("is being read already");
+                .hasMessageContaining("a reload is already in progress");
         file.complete(read());
         assertThat(reloaded.get()).extracting(LiveConfiguration.Change::before).containsExactly("debug");
         assertThat(inTurn.get()).isEmpty();

@@ -99,8 +99,8 @@ class SyncJobTest {
         assertThat(end.problems())
                 .containsExactly(
                         new Problem(
-                                "written before",
-                                "2 files could not be uploaded, and penstock recover s3://a --cache"
+                                "earlier writes",
+                                "2 files could not be uploaded; penstock recover s3://a --cache"
                                         + " /cache lists them"),
                         new Problem("lost", "access denied"));
     }
@@ -111,6 +111,6 @@ class SyncJobTest {
                 0, RECOVERY, List.of(new File("f", new Progress.Waiting(1 << 20))), key -> key, Duration.ZERO));
         assertThat(end.state()).isEqualTo(State.DONE);
         assertThat(end.problems())
-                .containsExactly(new Problem("f", "it is not in the bucket yet, 1MiB are left; its upload goes on"));
+                .containsExactly(new Problem("f", "not in the bucket yet, 1MiB left; the upload continues"));
     }
 }

@@ -60,10 +60,10 @@ class TargetTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "my bucket | its name has ' '",
-                "my$bucket/a | its name has '$'",
+                "my bucket | its name contains ' '",
+                "my$bucket/a | its name contains '$'",
                 "-bucket | its name begins with '-'",
-                "b | its name has 1 characters, and names have 2 to 255"
+                "b | its name has 1 characters, but must have 2 to 255"
             })
     void parse_aWrongName_saysWhatIsWrongInIt(String text, String why) {
         assertThatThrownBy(() -> Target.parse(text)).hasMessageContaining(why);

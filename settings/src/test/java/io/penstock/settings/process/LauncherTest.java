@@ -93,7 +93,7 @@ class LauncherTest {
         java("kill -9 $$");
         Outcome outcome = launch("mount", "data", "/mnt");
         assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.err()).contains("ended by signal 9 before it was ready");
+        assertThat(outcome.err()).contains("killed by signal 9 before it was ready");
     }
 
     @Test
@@ -237,7 +237,7 @@ class LauncherTest {
         Outcome outcome = launch("mounts");
         assertThat(outcome.exitCode()).isEqualTo(1);
         assertThat(outcome.err())
-                .startsWith("penstock: Java 99 or newer is needed")
+                .startsWith("penstock: Java 99 or newer is needed, but was not found")
                 .contains("JAVA_HOME");
     }
 
@@ -417,7 +417,7 @@ class LauncherTest {
         Files.delete(commandsCache());
         Files.delete(stamp());
         java(TRAINING + "; echo mounting with \"$@\"");
-        assertThat(launch("train").err()).contains("learning to start faster").hasLineCount(1);
+        assertThat(launch("train").err()).contains("recording a start").hasLineCount(1);
         assertThat(commandsCache()).hasContent("learnt anew");
         Outcome outcome = launch("mount", "-f", "data", "/mnt");
         assertThat(outcome.out()).startsWith("mounting with ").contains("-XX:AOTCache=" + aotCache);
@@ -432,7 +432,7 @@ class LauncherTest {
         Files.delete(stamp());
         java(TRAINING + "; echo installing with \"$@\"");
         Outcome outcome = launch("install");
-        assertThat(outcome.err()).contains("learning to start faster");
+        assertThat(outcome.err()).contains("recording a start");
         assertThat(outcome.out()).contains("-XX:AOTCache=" + commandsCache());
         Files.delete(stamp());
         assertThat(launch("install", "--remove").err()).isEmpty();
@@ -451,7 +451,7 @@ class LauncherTest {
     void aotCache_olderThanAJar_madeAgain() throws Exception {
         Files.setLastModifiedTime(stamp(), FileTime.fromMillis(0));
         java(TRAINING);
-        assertThat(launch("train").err()).contains("learning");
+        assertThat(launch("train").err()).contains("recording a start");
         assertThat(aotCache).hasContent("learnt anew");
     }
 
@@ -459,7 +459,7 @@ class LauncherTest {
     void aotCache_javaWasReplaced_madeAgain() throws Exception {
         Files.writeString(folder.resolve("jdk/release"), RELEASE.replace("25.0.1", "25.0.2"));
         java(TRAINING);
-        assertThat(launch("train").err()).contains("learning");
+        assertThat(launch("train").err()).contains("recording a start");
         assertThat(aotCache).hasContent("learnt anew");
     }
 
@@ -467,7 +467,7 @@ class LauncherTest {
     void aotCache_cannotBeMade_mountsWithoutAndDoesNotTryAgain() throws Exception {
         Files.delete(stamp());
         java("case \"$*\" in *'Main train '*) echo 'penstock: no FUSE' >&2; exit 1;; *) echo \"$@\";; esac");
-        assertThat(launch("train").err()).contains("no FUSE").contains("starts stay slower");
+        assertThat(launch("train").err()).contains("no FUSE").contains("starts remain slower");
         Outcome mount = launch("mount", "-f", "data", "/mnt");
         assertThat(mount.out()).doesNotContain("AOTCache").endsWith("Main mount -f data /mnt\n");
         assertThat(mount.err()).isEmpty();
@@ -483,9 +483,9 @@ class LauncherTest {
         Outcome outcome = launch("demo");
         assertThat(outcome.exitCode()).isEqualTo(status);
         assertThat(outcome.out()).isEmpty();
-        assertThat(outcome.err()).doesNotContain("stay slower");
+        assertThat(outcome.err()).doesNotContain("remain slower");
         java(TRAINING);
-        assertThat(launch("train").err()).contains("learning");
+        assertThat(launch("train").err()).contains("recording a start");
         assertThat(aotCache).hasContent("learnt anew");
     }
 

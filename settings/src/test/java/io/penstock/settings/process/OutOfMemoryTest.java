@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class OutOfMemoryTest {
     private static final String MESSAGES = "2026-11-25T17:18:00.123Z INFO  [main] Serving: mounted\n";
     private static final String CALLS = "2026-11-25T17:18:00.123Z lookup - 0 OK 41 /train/ERROR\n";
-    private static final String GAP = "2026-11-25T17:18:00.123Z # 7 lines are missing: the disk was too slow\n";
+    private static final String GAP = "2026-11-25T17:18:00.123Z # 7 lines dropped: the disk was too slow\n";
 
     @TempDir
     private Path folder;
@@ -33,7 +33,7 @@ class OutOfMemoryTest {
         Process process = new ProcessBuilder("sh", "-c", script + "sh '" + program + "' $$; exit 0")
                 .redirectErrorStream(true)
                 .start();
-        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).contains("The Java heap is used up");
+        assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).contains("The Java heap is exhausted");
         assertThat(process.waitFor()).isZero();
     }
 
@@ -50,7 +50,7 @@ class OutOfMemoryTest {
         assertThat(log)
                 .content()
                 .startsWith(MESSAGES)
-                .contains(" ERROR The Java heap is used up")
+                .contains(" ERROR The Java heap is exhausted")
                 .hasLineCount(2);
         assertThat(calls).hasContent(CALLS);
         assertThat(gap).hasContent(GAP);
@@ -64,6 +64,6 @@ class OutOfMemoryTest {
 
         run(List.of(log));
 
-        assertThat(log).content().contains(" ERROR The Java heap is used up");
+        assertThat(log).content().contains(" ERROR The Java heap is exhausted");
     }
 }

@@ -12,11 +12,11 @@ class SecretsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "found 'http://user:S3cr3t@proxy:3128', x | found 'http://***@proxy:3128', x",
+                "invalid value 'http://user:S3cr3t@proxy:3128', x | invalid value 'http://***@proxy:3128', x",
                 "https://S3cr3t@host/path | https://***@host/path",
                 "http://user:a/b?c#S3cr3t@host:1 | http://***@host:1",
                 "http://user:@S3cr3t@host | http://***@host",
-                "found 'user:S3cr3t@proxy:3128' | found '***@proxy:3128'",
+                "invalid value 'user:S3cr3t@proxy:3128' | invalid value '***@proxy:3128'",
                 "https://h/k?X-Amz-Credential=AK&X-Amz-Signature=ab12&X-Amz-Date=1 |"
                         + " https://h/k?X-Amz-Credential=***&X-Amz-Signature=***&X-Amz-Date=1",
                 "https://h/k?x-amz-security-token=a%2Fb+c== | https://h/k?x-amz-security-token=***",
@@ -45,7 +45,7 @@ class SecretsTest {
 
     @Test
     void hiddenInInput_aSecretKey_isStars() {
-        assertThat(Secrets.hiddenInInput("found 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'"))
-                .isEqualTo("found '***'");
+        assertThat(Secrets.hiddenInInput("invalid value 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'"))
+                .isEqualTo("invalid value '***'");
     }
 }

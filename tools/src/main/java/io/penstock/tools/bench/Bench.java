@@ -77,7 +77,7 @@ public final class Bench {
             } catch (IOException e) {
                 throw new RefusedException(Reason.of(e));
             } catch (InterruptedException e) {
-                output.warning("interrupted; its files are being removed");
+                output.warning("interrupted; removing the benchmark's files");
                 throw e;
             }
         }
@@ -117,14 +117,13 @@ public final class Bench {
 
     private void requireRoom(Measured measured, DiskFolder disk) throws IOException, RefusedException {
         switch (measured) {
-            case Measured.Folder(Path path) ->
-                DiskFolder.requireRoom(path, amounts.allBytes(), "give a smaller --size");
+            case Measured.Folder(Path path) -> DiskFolder.requireRoom(path, amounts.allBytes(), "use a smaller --size");
             case Measured.OwnMount() ->
                 DiskFolder.requireRoom(
                         disk.path(),
                         // The staged data, the cached data, and the measurement of the disk.
                         3 * amounts.allBytes() + plan.configuration().get(Settings.CACHE_MIN_FREE),
-                        "name a folder on another disk with --cache, or give a smaller --size");
+                        "set --cache to a folder on another disk, or use a smaller --size");
             case Measured.Mounted _ -> {} // its cache makes room
         }
     }

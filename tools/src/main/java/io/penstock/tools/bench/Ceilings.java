@@ -69,7 +69,7 @@ final class Ceilings {
             output.await("measuring");
             DiskTrial.Speed speed = trial.run(disk.usableBytes() / PART_OF_DISK).speed();
             if (speed == null) {
-                output.note("it has no direct I/O, or hardly any room: what follows may be the speed of memory");
+                output.note("no direct I/O, or hardly any free space: the rates below may be those of memory");
             } else {
                 results.measure(place, Step.DISK_WRITE_DIRECT, () -> Done.ofRate(speed.writeMib()));
                 results.measure(place, Step.DISK_READ_DIRECT, () -> Done.ofRate(speed.readMib()));

@@ -56,7 +56,7 @@ final class Cleanup implements AutoCloseable {
                 remains.removal().run();
             } catch (Exception e) {
                 String reason = e instanceof IOException failure ? Reason.of(failure) : String.valueOf(e.getMessage());
-                tell.accept("could not remove " + remains.what() + " (" + reason + "): remove it yourself");
+                tell.accept("could not remove " + remains.what() + " (" + reason + "); remove it by hand");
             }
         }
     }

@@ -35,7 +35,7 @@ record DiskFolder(Path path) {
             return make(isBeside ? parent : existing);
         } catch (IOException e) {
             throw new RefusedException("the disk of the cache folder " + cache + " cannot be used: " + Reason.of(e)
-                    + "; name another folder with --cache");
+                    + "; choose another folder with --cache");
         }
     }
 
@@ -59,19 +59,19 @@ record DiskFolder(Path path) {
     /** @throws RefusedException if the folder cannot be written to, or its disk has fewer bytes free */
     static void requireRoom(Path folder, long bytes, String advice) throws IOException, RefusedException {
         if (!Files.isWritable(folder)) {
-            throw new RefusedException(folder + " cannot be written to by this user");
+            throw new RefusedException("this user cannot write to " + folder);
         }
         long usable = Files.getFileStore(folder).getUsableSpace();
         if (usable < bytes) {
             throw new RefusedException("the benchmark needs " + ByteSizes.about(bytes) + " on the disk of " + folder
-                    + ", and " + ByteSizes.about(usable) + " are free: " + advice);
+                    + ", but only " + ByteSizes.about(usable) + " are free; " + advice);
         }
     }
 
     /** Removes the folder and its content unless something is mounted there: files in a mount belong to a bucket. */
     void remove() throws IOException {
         if (!MountTable.read().below(path).isEmpty()) {
-            throw new IOException("something is mounted in it");
+            throw new IOException("a file system is mounted in it");
         }
         Folders.delete(path);
     }

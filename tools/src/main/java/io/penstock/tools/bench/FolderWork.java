@@ -128,8 +128,7 @@ final class FolderWork {
             throws IOException, RefusedException {
         while (to.hasRemaining()) {
             if (file.read(to, position + to.position()) < 0) {
-                throw new RefusedException(
-                        path + " ends at byte " + (position + to.position()) + ", before the end of its content");
+                throw new RefusedException(path + ": unexpected end of file at byte " + (position + to.position()));
             }
         }
     }
@@ -180,7 +179,7 @@ final class FolderWork {
                             .size();
                     if (size != amounts.smallBytes()) {
                         throw new RefusedException(
-                                path + " has " + size + " bytes, and " + amounts.smallBytes() + " were written to it");
+                                path + " has " + size + " bytes, but " + amounts.smallBytes() + " were written to it");
                     }
                 });
         return new Done(outcome.tasks(), outcome.nanos());

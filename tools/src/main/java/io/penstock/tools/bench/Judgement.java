@@ -58,13 +58,13 @@ final class Judgement {
             case SMALL_READ_COLD -> coldSmall();
             case SMALL_READ_AGAIN ->
                 row.ratio() < VERY_POOR
-                        ? "Each file costs an open, a read and a close: read with more threads at once, or pack samples"
-                                + " into larger files"
+                        ? "Each file costs an open, a read and a close: read with more threads, or pack samples into"
+                                + " larger files"
                         : null;
             case STAT ->
                 settings.get(Settings.METADATA_TTL).compareTo(SHORT_TTL) < 0
                         ? "metadata.ttl is " + settings.show(Settings.METADATA_TTL)
-                                + ", so that each lookup costs a request: raise it"
+                                + ", so each lookup costs a request: raise it"
                         : null;
             default -> null;
         };
@@ -74,21 +74,21 @@ final class Judgement {
         int set = settings.get(Settings.READ_CONCURRENCY);
         int least = ranges.isEmpty() ? 1 : RangeSpeed.least(ranges);
         if (set < least) {
-            return "It takes " + least + " requests at once to fill the network, and readahead.concurrency is " + set
+            return "The network needs " + least + " concurrent requests, but readahead.concurrency is " + set
                     + ": set it to " + least + " or more";
         }
-        return "One program reads here: several at once bring more. See its waits in penstock stats; a larger"
+        return "This is a single reader; several together read faster. penstock stats shows what it waits for; a larger"
                 + " readahead.max-window (" + settings.show(Settings.MAX_WINDOW) + ") and memory ("
-                + settings.show(Settings.MEMORY) + ") let it run further ahead";
+                + settings.show(Settings.MEMORY) + ") allow more readahead";
     }
 
     private String largeAgain() {
         Matcher lacks = NO_PASSTHROUGH.matcher(negotiated);
         return lacks.find()
                 ? "The mount copies each read, which takes CPU time: " + lacks.group()
-                : "The kernel reads cached files by itself here (passthrough): perhaps the disk was busy with earlier"
-                        + " writes, or not all of it was in the cache. penstock stats --once says how many pages"
-                        + " were evicted, or not stored";
+                : "The kernel reads cached files directly here (passthrough): perhaps the disk was busy with earlier"
+                        + " writes, or part of the file was not cached. penstock stats --once shows how many pages"
+                        + " were evicted or not stored";
     }
 
     private String largeWrite() {
@@ -98,23 +98,22 @@ final class Judgement {
                 settings.get(WriteSettings.UPLOAD_CONCURRENCY),
                 settings.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE));
         if (perFile < RawBucket.UPLOADS) {
-            return "upload.concurrency-per-file and upload.concurrency let " + perFile + " parts go at once, and "
+            return "upload.concurrency-per-file and upload.concurrency allow " + perFile + " concurrent parts, but "
                     + RawBucket.UPLOADS + " were measured: raise them";
         } else if (disk < network) {
-            return "Written data is staged on a disk that takes " + Text.number(Math.rint(disk))
-                    + " MiB/s: set write.staging to a folder on a faster one";
+            return "Written data is staged on a disk that writes " + Text.number(Math.rint(disk))
+                    + " MiB/s: set write.staging to a folder on a faster disk";
         }
-        return "One program writes here: several at once bring more. Look at the CPU time of the mount";
+        return "This is a single writer; several together write faster. Check the CPU time of the mount";
     }
 
     private String smallWrite() {
         return switch (settings.get(WriteSettings.CLOSE, Close.class)) {
             case VISIBLE ->
-                "Each file is closed when it is in the bucket: write with more threads at once, or set write.close to"
-                        + " staged";
+                "close returns once the file is in the bucket: write with more threads, or set write.close to staged";
             case STAGED ->
-                "Each file is closed when it is synced to the staging disk: write with more threads at once, or set"
-                        + " write.staging to a folder on a faster one";
+                "close returns once the file is synced to the staging disk: write with more threads, or set"
+                        + " write.staging to a folder on a faster disk";
         };
     }
 
@@ -122,9 +121,9 @@ final class Judgement {
         long smallFile = settings.get(Settings.SMALL_FILE);
         if (smallFile < amounts.smallBytes()) {
             return "readahead.small-file is " + settings.show(Settings.SMALL_FILE)
-                    + ", and larger files are not fetched before they are opened: raise it";
+                    + ", and larger files are not fetched ahead: raise it";
         }
-        return "Look at readahead.concurrency (" + settings.show(Settings.READ_CONCURRENCY)
-                + ") and the CPU time of the mount; more threads at once bring more";
+        return "Check readahead.concurrency (" + settings.show(Settings.READ_CONCURRENCY)
+                + ") and the CPU time of the mount; more threads read faster";
     }
 }

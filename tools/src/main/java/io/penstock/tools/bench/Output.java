@@ -39,7 +39,7 @@ public final class Output {
     }
 
     void begin(Amounts amounts) {
-        print("A large file of up to %s, and up to %d small ones of %s, %d at once%n"
+        print("A large file of up to %s, and up to %d small files of %s, with %d threads%n"
                 .formatted(
                         ByteSizes.about(amounts.largeBytes()),
                         amounts.smallFiles(),
@@ -123,7 +123,7 @@ public final class Output {
             out.println();
             judged.forEach(each -> out.print(Text.wrap(WIDTH, "→ ", "  ", each.judgement())));
             if (judged.isEmpty()) {
-                out.println("Nothing to mend was found.");
+                out.println("Nothing needs attention.");
             }
         }
         out.flush();

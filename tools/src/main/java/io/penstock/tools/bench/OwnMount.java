@@ -95,9 +95,8 @@ final class OwnMount {
                     + Files.readString(said).strip().replaceAll("(?m)^penstock: ", ""));
         }
         return running()
-                .orElseThrow(
-                        () -> new RefusedException("the process of the benchmark's mount has left no state file in "
-                                + Host.current().runtimeFolder() + " that this user can read"));
+                .orElseThrow(() -> new RefusedException("the benchmark's mount left no state file in "
+                        + Host.current().runtimeFolder() + " that this user can read"));
     }
 
     private Optional<RunningMount> running() throws IOException {

@@ -48,13 +48,13 @@ final class PenstockMount implements Subject {
     public Place place() {
         return switch (whose) {
             case OWN ->
-                new Place(Place.Kind.MOUNT, mount.source(), "mount of the bucket, made for this, with an empty cache");
+                new Place(Place.Kind.MOUNT, mount.source(), "temporary mount of the bucket, with an empty cache");
             case OTHERS ->
                 new Place(
                         Place.Kind.MOUNT,
                         mount.mountPoint().toString(),
                         "mount " + mount.mountPoint(),
-                        "through the mount's own cache, which may evict other data for it");
+                        "uses the mount's cache, which may evict other data");
         };
     }
 
@@ -88,8 +88,8 @@ final class PenstockMount implements Subject {
         long until = System.nanoTime() + PATIENCE.toNanos();
         while (!evict(work.folder())) {
             if (System.nanoTime() > until) {
-                throw new RefusedException(mount.mountPoint() + " has not uploaded the written files after "
-                        + PATIENCE.toSeconds() + " s: try again when its backlog is shorter (penstock mounts)");
+                throw new RefusedException(mount.mountPoint() + " did not upload the written files within "
+                        + PATIENCE.toSeconds() + " s; try again when its backlog is shorter (see penstock mounts)");
             }
             Thread.sleep(LOOK);
         }
@@ -106,7 +106,7 @@ final class PenstockMount implements Subject {
             status = Json.read(ask("job", Map.of("job", job)), JobStatus.class);
         }
         if (status.error() != null) {
-            throw new RefusedException(mount.mountPoint() + " does not empty its cache: " + status.error());
+            throw new RefusedException(mount.mountPoint() + " could not evict the files: " + status.error());
         }
         return status.problemCount() == 0;
     }

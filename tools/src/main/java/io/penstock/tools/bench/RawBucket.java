@@ -63,13 +63,13 @@ final class RawBucket {
             store.delete(key);
         } catch (ObjectStoreException.AccessDenied e) {
             throw new RefusedException(
-                    refusal("s3:DeleteObject", e) + "; the object '" + key + "' stays: remove it yourself");
+                    refusal("s3:DeleteObject", e) + "; remove the object '" + key + "', which was left behind");
         }
     }
 
     private String refusal(String action, ObjectStoreException.AccessDenied e) {
         return "the benchmark writes to the bucket and needs " + action + " below '" + prefix + "': " + e.getMessage()
-                + ". penstock doctor " + store.bucket() + " measures without it";
+                + ". penstock doctor " + store.bucket() + " measures without writing";
     }
 
     /** Lets the JVM compile the measured code, and opens connections. */

@@ -12,9 +12,9 @@ enum Step {
     BUCKET_SMALL_PUT("small objects sent", Unit.FILES),
     BUCKET_SMALL_GET("small objects read, 64 at once", Unit.FILES),
 
-    DISK_WRITE_DIRECT("written past the kernel's cache", Unit.MIB),
-    DISK_READ_DIRECT("read past the kernel's cache", Unit.MIB),
-    DISK_RANDOM_4K("read so, 4 KiB at random", Unit.READS),
+    DISK_WRITE_DIRECT("written with direct I/O", Unit.MIB),
+    DISK_READ_DIRECT("read with direct I/O", Unit.MIB),
+    DISK_RANDOM_4K("random direct reads of 4 KiB", Unit.READS),
     DISK_LARGE_WRITE("large file written", Unit.MIB),
     DISK_LARGE_READ("large file read", Unit.MIB),
     DISK_SMALL_WRITE("small files written", Unit.FILES),

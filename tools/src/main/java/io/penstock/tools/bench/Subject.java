@@ -45,7 +45,7 @@ sealed interface Subject permits Subject.Folder, PenstockMount {
                     Place.Kind.FOLDER,
                     path.toString(),
                     path.toString(),
-                    "before each reading the kernel's pages are dropped; other caches are unknown");
+                    "the kernel's pages are dropped before each read; other caches may remain");
         }
 
         @Override

@@ -34,7 +34,7 @@ record BucketCheck(Target target, Phase phase) implements Check<BucketCheck.Fact
     private String remedy(ObjectStoreException failure) {
         return switch (failure) {
             case ObjectStoreException.NotFound _ ->
-                "Check the bucket's name and s3.endpoint, or make it: aws s3 mb s3://" + target.bucket();
+                "Check the bucket's name and s3.endpoint, or create it: aws s3 mb s3://" + target.bucket();
             case AccessDenied denied -> remedy(denied.reason());
             case ObjectStoreException.Refused _ ->
                 Remedies.of(failure.getMessage(), "Check s3.region, s3.endpoint and s3.path-style");
@@ -49,9 +49,9 @@ record BucketCheck(Target target, Phase phase) implements Check<BucketCheck.Fact
         return switch (reason) {
             case NO_CREDENTIALS -> "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.profile";
             case WRONG_CREDENTIALS ->
-                "The store does not know this access key, or another secret belongs to it: correct them where they"
-                        + " were found, or name another profile (s3.profile)";
-            case EXPIRED -> "Renew the credentials, such as by aws sso login";
+                "The store does not know this access key, or the secret is wrong: correct them where they are set,"
+                        + " or use another profile (s3.profile)";
+            case EXPIRED -> "Renew the credentials, for example with aws sso login";
             case CLOCK -> "Set this machine's clock: timedatectl set-ntp true";
             case NOT_ALLOWED -> "Allow " + Right.LIST.action() + ": " + Right.LIST.statement(target);
         };

@@ -52,16 +52,16 @@ record CredentialsCheck(Configuration configuration, Phase phase) implements Che
                                 + " bucket");
             case MOUNTED ->
                 findings.note(
-                        "this command has not the mount's credentials: " + why,
-                        "Their expiry and their rights are not examined",
+                        "this command does not have the mount's credentials: " + why,
+                        "Their expiry and rights cannot be examined",
                         "Run penstock doctor as the user and in the environment that penstock mount was run in");
         }
     }
 
     private void examineFound(Facts.Found found, Findings findings) {
         Duration left = found.left();
-        String key = (phase == Phase.MOUNTED ? "as far as this command finds the mount's: " : "") + "the access key "
-                + found.accessKeyId() + " (" + found.source() + ")";
+        String key = (phase == Phase.MOUNTED ? "the mount's, as far as this command can tell: " : "")
+                + "the access key " + found.accessKeyId() + " (" + found.source() + ")";
         if (left == null) {
             findings.ok(key);
             return;
@@ -70,11 +70,11 @@ record CredentialsCheck(Configuration configuration, Phase phase) implements Che
             findings.error(
                     key + " expired " + Text.time(left.negated()) + " ago",
                     phase == Phase.MOUNTED ? phase.refusal() : "The store refuses all requests",
-                    "Renew them, such as by aws sso login");
+                    "Renew them, for example with aws sso login");
         } else if (left.compareTo(SOON) < 0) {
             findings.note(
                     key + " expires in " + Text.time(left),
-                    "Roles and profiles renew theirs by themselves; keys in the environment stay as they are",
+                    "Roles and profiles renew their credentials automatically; keys in the environment do not change",
                     "Use a role or a profile for a mount that lasts longer");
         } else {
             findings.ok(key + " expires in " + Text.time(left));
@@ -82,8 +82,8 @@ record CredentialsCheck(Configuration configuration, Phase phase) implements Che
         if (configuration.get(Settings.CACHE_PRIVATE)) {
             findings.warning(
                     "cache.private is set, and the credentials are temporary",
-                    "Each set of them has another key: each mount begins with an empty cache",
-                    "Remove cache.private, or use an access key that lasts");
+                    "Their access key changes, so each mount begins with an empty cache",
+                    "Remove cache.private, or use a permanent access key");
         }
     }
 }

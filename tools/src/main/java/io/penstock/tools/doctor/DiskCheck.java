@@ -39,10 +39,11 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
     public void examine(Disks.Facts disk, Findings findings) {
         if (!disk.writable()) {
             findings.error(
-                    disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
-                            + " may not be written to by this user",
+                    disk.folder() + (disk.exists() ? "" : " cannot be created: " + disk.existing())
+                            + " is not writable by this user",
                     "The mount is refused",
-                    "Set " + folder + " to a folder of this user's on a local disk, or have it made and chown it");
+                    "Set " + folder + " to a folder on a local disk that this user owns, or have root create it and"
+                            + " chown it");
         }
         fileSystem(disk, findings);
         space(disk, findings);
@@ -51,7 +52,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
             features(disk, trial, findings);
         }
         if (findings.isEmpty()) {
-            findings.ok(disk.folder() + (disk.exists() ? "" : ", which the mount will make,") + " on " + disk.type()
+            findings.ok(disk.folder() + (disk.exists() ? "" : ", which the mount will create,") + " on " + disk.type()
                     + ", " + ByteSizes.about(disk.usableBytes()) + " free");
         }
         if (trial != null && trial.speed() != null) {
@@ -69,7 +70,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
             } else {
                 findings.warning(
                         on + ", which is memory",
-                        "The cache takes memory from programs, and a reboot ends it",
+                        "The cache takes memory from programs, and is lost at a reboot",
                         elsewhere);
             }
         } else if (type.equals("overlay") || type.equals("aufs")) {
@@ -78,12 +79,12 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
                 findings.error(
                         found, "Data that is not uploaded yet is lost with the container", elsewhere + " (a volume)");
             } else {
-                findings.warning(found, "The cache ends with the container", elsewhere + " (a volume)");
+                findings.warning(found, "The cache is lost with the container", elsewhere + " (a volume)");
             }
         } else if (Folders.isOfNetwork(type)) {
             findings.warning(
                     on + ", a network file system",
-                    "It is hardly faster than the store, and others' load slows it",
+                    "It is hardly faster than the store, and slows down when others use it",
                     elsewhere);
         } else if (type.startsWith("fuse")) {
             findings.warning(on, "A hang of that file system hangs the mount", elsewhere);
@@ -104,8 +105,8 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
                     "Free space, or set " + folder + " to a folder on another disk"
                             + (left == 0 ? "" : ", or lower cache.min-free"));
         } else if (wanted > there) {
-            String found = size + " is " + ByteSizes.print(wanted) + ", and the disk has room for "
-                    + ByteSizes.about(there) + (left == 0 ? "" : " beside cache.min-free");
+            String found = size + " is " + ByteSizes.print(wanted) + ", but the disk has room for "
+                    + ByteSizes.about(there) + (left == 0 ? "" : " in addition to cache.min-free");
             String why = staging
                     ? "A full disk makes writers wait sooner than the setting says"
                     : "The cache is smaller than the setting says";
@@ -122,7 +123,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
         if (!trial.holes() && !staging) {
             findings.warning(
                     "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",
-                    "Space is given back only with whole objects: more is evicted than needed",
+                    "Space is freed only in whole objects, so more is evicted than needed",
                     "Set " + folder + " to a folder on ext4 or XFS");
         }
         if (!trial.direct()) {
@@ -134,7 +135,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
     }
 
     private void speed(DiskTrial.Speed speed, Findings findings) {
-        String words = "%s MiB/s read and %s written in sequence, %s random reads of 4 KiB a second (p99 %s)"
+        String words = "sequential: %s MiB/s read, %s MiB/s written; random: %s reads of 4 KiB a second (p99 %s)"
                 .formatted(
                         Text.number(Math.rint(speed.readMib())),
                         Text.number(Math.rint(speed.writeMib())),

@@ -51,7 +51,7 @@ final class Examiner {
             failed(
                     name,
                     "no result within " + deadline.toSeconds() + " s",
-                    "The examined part does not respond; programs that need it hang likewise");
+                    "It does not respond, so programs that need it hang too");
         } catch (ExecutionException e) {
             LOG.debug("The check {} failed", name, e.getCause());
             failed(name, "could not be examined: " + reason(e.getCause()), "");

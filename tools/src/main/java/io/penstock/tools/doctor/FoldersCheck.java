@@ -17,17 +17,17 @@ record FoldersCheck(Configuration configuration) implements Check<FoldersCheck.F
             findings.warning(
                     "write.staging (" + folders.staging().folder() + ") is on another file system than cache.dir ("
                             + cache.folder() + ")",
-                    "Written data does not become cached data: it is fetched again when it is read",
+                    "Written data cannot be moved to the cache, and is fetched again when it is read",
                     "Set write.staging to a folder on the disk of cache.dir");
             return;
         }
         long both = configuration.get(Settings.CACHE_SIZE) + configuration.get(WriteSettings.STAGING_SIZE);
         if (both > cache.totalBytes() || both < 0) {
             findings.note(
-                    "cache.size and write.staging-size come to more than their disk has, "
+                    "cache.size and write.staging-size together exceed the size of their disk, "
                             + ByteSizes.about(cache.totalBytes()),
                     "The cache evicts pages while much is staged",
-                    "Lower them until they fit together, or name two disks");
+                    "Lower them until both fit, or use two disks");
         } else {
             findings.ok("cache.size and write.staging-size, "
                     + ByteSizes.print(configuration.get(Settings.CACHE_SIZE)) + " and "

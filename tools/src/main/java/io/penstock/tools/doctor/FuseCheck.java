@@ -19,9 +19,9 @@ record FuseCheck(Configuration configuration) implements Check<Machine.Facts> {
                         "Load the kernel's module as root: modprobe fuse; start a container with " + CONTAINER);
             case DENIED ->
                 findings.error(
-                        "/dev/fuse may not be opened by this user",
+                        "this user may not open /dev/fuse",
                         WHY,
-                        "Let root open it to all users, as udev does: chmod 666 /dev/fuse; start a container with "
+                        "As root, open it to all users, as udev does: chmod 666 /dev/fuse; start a container with "
                                 + CONTAINER);
             case FAILS ->
                 findings.error("/dev/fuse cannot be opened", WHY, "Load the kernel's module as root: modprobe fuse");
@@ -36,7 +36,7 @@ record FuseCheck(Configuration configuration) implements Check<Machine.Facts> {
         if (!machine.root() && !machine.hasFusermount()) {
             findings.error(
                     "fusermount3 is not installed",
-                    "A user other than root mounts with it",
+                    "Users other than root need it to mount",
                     "apt-get install fuse3, or dnf install fuse3");
         }
         if (!machine.root() && configuration.get(Settings.ALLOW_OTHER) && !machine.userAllowOther()) {
@@ -46,7 +46,7 @@ record FuseCheck(Configuration configuration) implements Check<Machine.Facts> {
                     "Add the line user_allow_other to /etc/fuse.conf, or mount without fuse.allow-other");
         }
         if (findings.isEmpty()) {
-            findings.ok("/dev/fuse opens, and this user may mount");
+            findings.ok("/dev/fuse can be opened, and this user may mount");
         }
     }
 }

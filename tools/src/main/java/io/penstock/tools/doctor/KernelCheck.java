@@ -30,15 +30,14 @@ record KernelCheck(Configuration configuration) implements Check<Machine.Facts> 
     }
 
     private static void passthrough(Machine.Facts machine, Findings findings) {
-        String why = "Cached files are read through Penstock, which takes more CPU time than the disk alone";
+        String why = "Cached files are read through Penstock, which takes more CPU time than reading the disk directly";
         if (machine.kernel().isBefore(6, 9)) {
             findings.note(
-                    machine.kernel() + " has no passthrough for FUSE: 6.9 and newer have",
+                    machine.kernel() + " does not support FUSE passthrough; 6.9 and newer do",
                     why,
                     "Install a newer kernel for reads at the disk's full speed");
         } else if (!machine.root()) {
-            findings.note(
-                    "only mounts of root have passthrough", why, "Mount as root for reads at the disk's full speed");
+            findings.note("passthrough needs root", why, "Mount as root for reads at the disk's full speed");
         }
     }
 }

@@ -23,12 +23,12 @@ record LimitsCheck(Configuration configuration) implements Check<Machine.Facts> 
         String remedy = "Raise it: LimitNOFILE=1048576 in the systemd unit, or nofile in /etc/security/limits.conf";
         if (limits.openFiles() < least) {
             findings.error(
-                    openFiles + ", fewer than s3.connections and the mount's own files need, " + least,
+                    openFiles + ", fewer than the " + least + " that s3.connections and the mount's own files need",
                     "Requests fail with \"Too many open files\"",
                     remedy);
         } else if (limits.openFiles() < FEW_FILES) {
             findings.warning(
-                    openFiles, "A mount has up to two for each file in use, and one for each connection", remedy);
+                    openFiles, "A mount needs up to two for each file in use, and one for each connection", remedy);
         }
         if (limits.fileBytes() < SMALL_FILE) {
             findings.warning(
@@ -43,7 +43,7 @@ record LimitsCheck(Configuration configuration) implements Check<Machine.Facts> 
                             : "up to " + ByteSizes.about(limits.fileBytes()))
                     + "; locked memory "
                     + (limits.lockedBytes() == Long.MAX_VALUE ? "unlimited" : ByteSizes.about(limits.lockedBytes()))
-                    + ", of which a mount needs none: it locks no pages");
+                    + " (a mount locks none)");
         }
     }
 }

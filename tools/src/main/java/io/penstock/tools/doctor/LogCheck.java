@@ -13,14 +13,14 @@ final class LogCheck implements Check<Disks.Facts> {
         String remedy = "Set " + Settings.LOG_FILE + " to a file on another disk";
         if (!disk.writable()) {
             findings.warning(
-                    disk.folder() + (disk.exists() ? "" : " cannot be made: " + disk.existing())
-                            + " may not be written to by this user",
-                    "There is no log: later the cause of a failure cannot be found",
-                    remedy + ", or let root make " + disk.folder());
+                    disk.folder() + (disk.exists() ? "" : " cannot be created: " + disk.existing())
+                            + " is not writable by this user",
+                    "Without a log, the cause of a later failure cannot be found",
+                    remedy + ", or have root create " + disk.folder());
         } else if (disk.usableBytes() < LOGS) {
             findings.warning(
                     "the disk of " + disk.folder() + " has " + ByteSizes.about(disk.usableBytes()) + " free",
-                    "The log and those that it rotated take up to 60 MB",
+                    "The log and its rotated files take up to 60 MB",
                     "Free space, or: " + remedy);
         } else {
             findings.ok(disk.folder().toString());

@@ -22,15 +22,15 @@ record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> 
         if (needed > machine.memoryBytes()) {
             findings.error(
                     "memory, write.memory and the process itself take up to " + ByteSizes.about(needed)
-                            + ", and the machine or the cgroup has " + ByteSizes.about(machine.memoryBytes()),
-                    "The kernel ends the mount when they are used",
+                            + ", but the machine or the cgroup has " + ByteSizes.about(machine.memoryBytes()),
+                    "The kernel kills the mount when it uses that much",
                     "Lower memory or write.memory, or raise the cgroup's limit (memory.max)");
         } else if (needed + names() > machine.memoryBytes()) {
             findings.warning(
                     "memory, write.memory, the process itself and the names of very many objects take up to "
-                            + ByteSizes.about(needed + names()) + ", and the machine or the cgroup has "
+                            + ByteSizes.about(needed + names()) + ", but the machine or the cgroup has "
                             + ByteSizes.about(machine.memoryBytes()),
-                    "The kernel ends the mount if the names of the whole bucket take as much"
+                    "The kernel kills the mount if the names of the whole bucket take that much"
                             + " (metadata.preload-memory, twice that with metadata.refresh)",
                     "Lower metadata.preload-memory, memory or write.memory, or raise the cgroup's limit (memory.max)");
         }
@@ -38,8 +38,8 @@ record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> 
         if (findings.isEmpty()) {
             findings.ok(
                     "a mount takes up to " + ByteSizes.about(needed) + " of " + ByteSizes.about(machine.memoryBytes())
-                            + ", and where the names of very many objects need it " + ByteSizes.about(names())
-                            + " more and a heap of " + ByteSizes.about(machine.heapBytes()));
+                            + "; with very many objects, up to " + ByteSizes.about(names())
+                            + " more for their names, and a heap of " + ByteSizes.about(machine.heapBytes()));
         }
     }
 
@@ -60,10 +60,10 @@ record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> 
         if (streams >= FEW_STREAMS || (streams > 0 && areDefaults)) {
             return;
         }
-        String found = "half of memory, " + ByteSizes.about(pages / 2) + ", holds "
-                + (streams == 0 ? "no" : Long.toString(streams)) + " window of readahead.max-window, "
-                + ByteSizes.print(window);
-        String why = "Streams share that half: each is read ahead less than readahead.max-window says";
+        String found = "half of memory (" + ByteSizes.about(pages / 2) + ") holds "
+                + (streams == 0 ? "no window" : streams == 1 ? "1 window" : streams + " windows")
+                + " of readahead.max-window (" + ByteSizes.print(window) + ")";
+        String why = "Streams share that half, so each reads ahead less than readahead.max-window";
         String remedy = "Raise memory to " + ByteSizes.print(2 * FEW_STREAMS * window) + " for " + FEW_STREAMS
                 + " streams, or lower readahead.max-window";
         if (streams == 0) {

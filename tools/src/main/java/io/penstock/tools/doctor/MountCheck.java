@@ -29,13 +29,13 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
             findings.error(
                     "the process that served " + mount.mountPoint() + " has ended",
                     "Programs get \"Transport endpoint is not connected\"",
-                    "Mount again: that removes the dead mount, and continues uploads; the log and dmesg say why it"
-                            + " ended");
+                    "Mount again, which removes the dead mount and continues its uploads; the log and dmesg show why"
+                            + " it ended");
             return;
         } else if (statistics == null) {
             findings.error(
                     mount.silence(),
-                    "Its activity is unknown; if it is stopped or hangs, so do its programs",
+                    "Its state is unknown; if it is stopped or hangs, programs that use it hang too",
                     "Run penstock doctor as its user; if it hangs: jcmd PID Thread.dump_to_file, and umount -l "
                             + mount.mountPoint());
             return;
@@ -54,7 +54,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
         if (mount.description().contains("no passthrough")) {
             findings.note(
                     "cached files are read through Penstock: " + mount.description(),
-                    "That takes more CPU time than the disk alone",
+                    "That takes more CPU time than reading the disk directly",
                     "Remove the reason in parentheses, if you can");
         }
         if (findings.isEmpty()) {
@@ -68,14 +68,14 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
             findings.error(
                     cache.diskErrors() + " reads and writes of the cache folder failed",
                     "Reads go to the store instead",
-                    "The log says why. Free space if the disk is full; else see dmesg and smartctl, and set cache.dir"
-                            + " to a folder on a sound disk");
+                    "The log says why. Free space if the disk is full; otherwise check dmesg and smartctl, and set"
+                            + " cache.dir to a folder on a healthy disk");
         }
         if (cache.corruptPages() > 0) {
             findings.error(
-                    cache.corruptPages() + " pages of the cache were damaged, and fetched again",
-                    "The disk gave back other bytes than were written",
-                    "See dmesg and smartctl; set cache.dir to a folder on a sound disk");
+                    cache.corruptPages() + " cached pages were corrupt, and were fetched again",
+                    "The disk returned other bytes than were written",
+                    "Check dmesg and smartctl; set cache.dir to a folder on a healthy disk");
         }
         if (cache.unstoredPages() > MANY * cache.filledPages()) {
             findings.warning(
@@ -88,7 +88,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
     private void cacheSize(CacheStatistics cache, Findings findings) {
         if (cache.evictedPages() * PAGE > 2 * Math.max(PAGE, cache.diskBytes())) {
             findings.warning(
-                    "the cache has evicted " + ByteSizes.about(cache.evictedPages() * PAGE) + ", and has "
+                    "the cache has evicted " + ByteSizes.about(cache.evictedPages() * PAGE) + ", but holds only "
                             + ByteSizes.about(cache.diskBytes()),
                     "Data that programs read again and again does not fit",
                     "Raise cache.size, which is " + configuration.show(Settings.CACHE_SIZE)
@@ -100,14 +100,14 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
         if (readahead.failedGets() > MANY * readahead.allGets()) {
             findings.warning(
                     readahead.failedGets() + " of " + readahead.allGets() + " GETs failed",
-                    "The store was down, or objects were lost while they were read",
-                    "The log says which: penstock mounts names it");
+                    "The store was down, or objects disappeared while they were read",
+                    "The log says which; penstock mounts shows its path");
         }
         if (readahead.readaheadBytes() > MUCH && readahead.readaheadBytesUsed() < readahead.readaheadBytes() / 2) {
             findings.note(
-                    "readers have come to " + ByteSizes.about(readahead.readaheadBytesUsed()) + " of the "
+                    "readers used " + ByteSizes.about(readahead.readaheadBytesUsed()) + " of the "
                             + ByteSizes.about(readahead.readaheadBytes()) + " that were read ahead",
-                    "The rest was fetched in vain, or for later",
+                    "The rest was not needed, or not yet",
                     "Lower readahead.max-window if programs read parts of files");
         }
     }
@@ -117,7 +117,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
         if (requests.throttled() > MANY * all) {
             findings.warning(
                     "the store has throttled " + requests.throttled() + " of " + all + " requests",
-                    "Those requests wait, and are made again",
+                    "Those requests wait, and are retried",
                     "Lower readahead.concurrency or upload.concurrency, or spread keys over more prefixes");
         }
     }
@@ -127,7 +127,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
         double forDisk = all.cache().diskNanos() / 1e9 / Math.max(1, all.seconds());
         if (forStore > 1) {
             findings.note(
-                    "on average " + Text.number(forStore) + " readers have waited for the store",
+                    "on average " + Text.number(forStore) + " readers were waiting for the store",
                     "They were waiting for data that was not cached",
                     "Raise cache.size if it is read again, or readahead.concurrency; penstock doctor BUCKET measures"
                             + " the network");
@@ -135,15 +135,14 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
         double forLimits = all.limitWaitNanos() / 1e9 / Math.max(1, all.seconds());
         if (forLimits > 1) {
             findings.note(
-                    "on average " + Text.number(forLimits)
-                            + " readers have waited for memory, or for the turn of a GET",
-                    "memory and readahead.concurrency allow no more at once",
+                    "on average " + Text.number(forLimits) + " readers were waiting for memory or for a GET slot",
+                    "memory and readahead.concurrency are the limits",
                     "Raise memory, or readahead.concurrency; both can be set while mounted");
         }
         if (forDisk > 1) {
             findings.note(
-                    "on average " + Text.number(forDisk) + " readers have waited for the cache's disk",
-                    "It is slower than they are",
+                    "on average " + Text.number(forDisk) + " readers were waiting for the cache's disk",
+                    "The disk is slower than the readers",
                     "Set cache.dir to a folder on a faster disk; penstock doctor BUCKET measures it");
         }
     }
@@ -154,20 +153,20 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
                 .toList();
         if (share.state() == ShareStatus.State.FAILED) {
             findings.warning(
-                    "it does not share its cache: " + share.error(),
-                    "Pages that other nodes have are fetched from the store once more",
-                    "Mend that cause: the mount tries again every 30 s; docs/SHARING.md explains the settings");
+                    "its cache is not shared: " + share.error(),
+                    "Pages that other nodes have are fetched from the store again",
+                    "Fix the cause; the mount retries every 30 s. docs/SHARING.md explains the settings");
         } else if (share.state() == ShareStatus.State.JOINED && peers.isEmpty()) {
             findings.note(
                     "no other node is in its cache group",
-                    "It shares with none: they find each other only with the same bucket, prefix and authority",
+                    "It shares with nobody: nodes find each other only with the same bucket, prefix and authority",
                     "Compare share.peers, and let nodes reach " + share.listen() + " and the port above it");
         } else if (!peers.isEmpty()
                 && peers.stream().allMatch(each -> each.state().equals("skipped"))) {
             findings.warning(
                     "all " + peers.size() + " other nodes of its cache group fail",
                     "Their data comes from the store, as if there were no group",
-                    "penstock share status says why; look at the network between " + share.listen() + " and them");
+                    "penstock share status shows why; check the network between " + share.listen() + " and them");
         }
     }
 
@@ -176,7 +175,8 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
             findings.error(
                     writing.failedFiles() + " written files could not be uploaded",
                     "They are kept on this machine's disk, and other nodes do not see them",
-                    "Once unmounted, the penstock recover command that penstock mounts shows lists them, and says why");
+                    "Unmount, and run the penstock recover command that penstock mounts shows: it lists them with the"
+                            + " reasons");
         }
     }
 }

@@ -23,7 +23,7 @@ final class MountsCheck implements Check<MountsCheck.Mounts> {
         if (findings.isEmpty()) {
             findings.ok(
                     mounts.all().isEmpty()
-                            ? "there are none"
+                            ? "no mounts"
                             : mounts.all().size()
                                     + ", each served by its process; penstock doctor MOUNTPOINT examines one");
         }

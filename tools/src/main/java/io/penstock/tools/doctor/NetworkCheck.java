@@ -41,13 +41,13 @@ record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) im
         if (alone.p50().compareTo(FAR) > 0) {
             findings.warning(
                     "a request waits " + Text.time(alone.p50()) + " for its first byte",
-                    "Opening and looking up files waits as long each time",
+                    "Each open or lookup of a file waits that long",
                     "Use a bucket in this machine's region; check s3.proxy, a VPN, or the server's load");
         }
         if (best.mib() < SLOW_MIB) {
             findings.warning(
-                    "the network brings " + Text.number(best.mib()) + " MiB/s",
-                    "Data that is not cached yet is read no faster",
+                    "the network delivers " + Text.number(best.mib()) + " MiB/s",
+                    "Data that is not cached yet cannot be read faster",
                     "Use a bucket in this machine's region, or a VPC endpoint instead of a NAT gateway");
         }
     }
@@ -61,12 +61,12 @@ record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) im
         int set = configuration.get(Settings.READ_CONCURRENCY);
         if (set < least) {
             findings.warning(
-                    "it takes " + least + " requests at once to fill the network, and readahead.concurrency is " + set,
-                    "Cold reads leave a part of the network unused",
+                    "the network needs " + least + " concurrent requests, but readahead.concurrency is " + set,
+                    "Cold reads leave part of the network's bandwidth unused",
                     "Set readahead.concurrency to " + least + (isGrowing ? " or more" : ""));
         } else {
             findings.ok((isGrowing ? "more than " : "") + least
-                    + (least == 1 && !isGrowing ? " request fills" : " requests at once fill")
+                    + (least == 1 && !isGrowing ? " request fills" : " concurrent requests fill")
                     + " the network; readahead.concurrency is " + set);
         }
     }
@@ -76,9 +76,9 @@ record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) im
                 cache == null || cache.trial() == null ? null : cache.trial().speed();
         if (disk != null && disk.writeMib() < best.mib()) {
             findings.note(
-                    "the network brings " + Text.number(best.mib()) + " MiB/s, and the cache's disk takes "
+                    "the network delivers " + Text.number(best.mib()) + " MiB/s, but the cache's disk writes only "
                             + Text.number(disk.writeMib()),
-                    "At full speed a part of the data read is not stored, and is fetched again later",
+                    "At full speed, part of the data read is not cached, and is fetched again later",
                     "Set cache.dir to a folder on a faster disk");
         }
     }

@@ -9,7 +9,7 @@ final class ParentsCheck implements Check<List<ExposedFolder>> {
     @Override
     public void examine(List<ExposedFolder> exposed, Findings findings) {
         exposed.forEach(folder -> findings.warning(
-                folder.fault(), "A mount would serve and upload what they put there", MountPlan.mend(folder)));
+                folder.fault(), "A mount would serve and upload files that they put there", MountPlan.mend(folder)));
         if (findings.isEmpty()) {
             findings.ok("no other user can replace the cache or the staging folder");
         }

@@ -58,8 +58,8 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
         if (Boolean.FALSE.equals(quirks.ifMatchOnGet())) {
             findings.warning(
                     "the server ignores If-Match on GetObject",
-                    "Penstock notices it by the ETag of the response: reads of a file whose object was replaced fail"
-                            + " (EIO) after a whole body was sent",
+                    "Penstock detects it by the response's ETag, but only once the whole body was sent: reads of a"
+                            + " replaced object fail (EIO)",
                     "Replace objects only while no program reads them, or use another server");
         }
         if (Boolean.FALSE.equals(quirks.startAfter())) {
@@ -70,7 +70,7 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
         }
         if (Boolean.FALSE.equals(quirks.namesKept())) {
             findings.error(
-                    "the server lists a key with special characters differently from how it was written",
+                    "the server changes special characters of keys in listings",
                     "Such files are shown under wrong names, and cannot be opened",
                     "Use plain names, or another server");
         }
@@ -85,19 +85,19 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
             case Upload.AsSet() -> {}
             case Upload.Otherwise(String refusal, String settings) ->
                 findings.error(
-                        "the server refuses uploads: " + refusal, "Closes of written files fail", "Set " + settings);
+                        "the server refuses uploads: " + refusal, "Closing written files fails", "Set " + settings);
             case Upload.Refused(String refusal) ->
                 findings.error(
                         "the server refuses uploads: " + refusal,
-                        "Closes of written files fail",
+                        "Closing written files fails",
                         "Mount with read-only, or use another server");
         }
         if (!quirks.gaps().isEmpty()) {
             findings.warning(
                     "the server does not implement " + String.join(", ", quirks.gaps()),
-                    "Penstock goes without: it reads and uploads what S3 would copy, and looks before a copy where S3"
-                            + " would compare, so edits and renames take longer",
-                    "Nothing, or use another server");
+                    "Penstock works around it: it downloads and uploads what S3 would copy, and checks before a copy"
+                            + " what S3 would compare, so edits and renames take longer",
+                    "No action is needed; or use another server");
         }
         List<String> ignored = ignored(quirks.conditions());
         if (!ignored.isEmpty()) {
@@ -107,7 +107,7 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
                     "Let only one node write a file, or use a server that honours If-Match");
         }
         if (findings.isEmpty()) {
-            findings.ok("as S3's" + (quirks.conditions().isEmpty() ? ", as far as reads show" : ""));
+            findings.ok("behaves like S3" + (quirks.conditions().isEmpty() ? ", as far as reads show" : ""));
         }
     }
 

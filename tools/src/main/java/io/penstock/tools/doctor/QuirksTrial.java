@@ -134,7 +134,7 @@ final class QuirksTrial {
         } catch (IOException e) {
             throw noFile(e);
         } catch (ObjectStoreException.Refused | ObjectStoreException.Corrupt e) {
-            LOG.debug("{} does not copy such objects", store.bucket(), e);
+            LOG.debug("{} cannot copy such objects", store.bucket(), e);
         } finally {
             store.abort(upload);
             for (String each : keys) {
@@ -249,6 +249,6 @@ final class QuirksTrial {
     }
 
     private static IllegalStateException noFile(IOException e) {
-        return new IllegalStateException("of a body in memory", e);
+        return new IllegalStateException("unexpected I/O error of an in-memory body", e);
     }
 }

@@ -6,10 +6,10 @@ import io.penstock.serve.mount.Target;
 enum Right {
     LIST("s3:ListBucket", "Nothing can be mounted", false),
     READ("s3:GetObject", "No file can be read", false),
-    WRITE("s3:PutObject", "Closes of written files fail, and so do mkdir and rename", true),
+    WRITE("s3:PutObject", "Closing written files, mkdir and rename fail", true),
     DELETE("s3:DeleteObject", "rm, rmdir and rename fail", true),
     ABORT("s3:AbortMultipartUpload", "Parts of abandoned uploads stay in the bucket, and cost money", true),
-    LIST_PARTS("s3:ListMultipartUploadParts", "Uploads that a crash interrupted begin again", true);
+    LIST_PARTS("s3:ListMultipartUploadParts", "Uploads interrupted by a crash start over", true);
 
     private final String action;
     private final String without;

@@ -47,7 +47,7 @@ record RightsCheck(Target target, boolean readOnly) implements Check<RightsCheck
             findings.note("not tried: " + names(untried)
                     + (areWrites
                             ? "; --write tries them with a temporary object"
-                            : ", for there is no object to read"));
+                            : ", because there is no object to read"));
         }
     }
 

@@ -27,27 +27,27 @@ record ServerCheck(Configuration configuration) implements Check<ServerCheck.Fac
         if (server.unreachable() != null) {
             findings.error(
                     Remedies.fault(server.unreachable()),
-                    "The mount is refused; one that is there waits for s3.retry-deadline and fails",
+                    "A new mount is refused; requests of an existing one fail after s3.retry-deadline",
                     Remedies.of(
                             server.unreachable(),
-                            "Check s3.endpoint, s3.region and s3.proxy, and the network and firewall on the way"));
+                            "Check s3.endpoint, s3.region and s3.proxy, and the network and firewall in between"));
             return;
         }
         Duration offset = server.clockOffset();
         if (offset == null) {
-            findings.note(where() + " responds, without a Date: the clocks cannot be compared");
+            findings.note(where() + " responds without a Date header, so the clocks cannot be compared");
         } else if (offset.abs().compareTo(SAME) <= 0) {
-            findings.ok(where() + " responds, and its clock is this machine's");
+            findings.ok(where() + " responds, and its clock agrees with this machine's");
         } else {
             String found = "this machine's clock is " + Text.time(offset.abs())
                     + (offset.isNegative() ? " ahead of" : " behind") + " the server's";
-            String remedy = "Have it set: timedatectl set-ntp true, or chronyc makestep";
+            String remedy = "Synchronize it: timedatectl set-ntp true, or chronyc makestep";
             findings.warning(
                     found,
                     offset.abs().compareTo(REFUSED) >= 0
                             ? "S3 refuses the first request of each process, which then follows the server's clock;"
                                     + " temporary credentials may count as expired"
-                            : "From 15 minutes on S3 refuses requests",
+                            : "From 15 minutes on, S3 refuses requests",
                     remedy);
         }
     }

@@ -23,7 +23,7 @@ final class SettingsCheck implements Check<Configuration> {
             writing(settings, findings);
         }
         if (findings.isEmpty()) {
-            findings.ok("none defeats another");
+            findings.ok("no settings conflict");
         }
     }
 
@@ -33,15 +33,15 @@ final class SettingsCheck implements Check<Configuration> {
         int writes = settings.get(Settings.READ_ONLY) ? 0 : settings.get(WriteSettings.UPLOAD_CONCURRENCY);
         if (reads > connections) {
             findings.warning(
-                    "readahead.concurrency is " + reads + ", and s3.connections " + connections,
-                    "Requests wait for a connection, demand behind readahead",
-                    "Raise s3.connections to " + (reads + writes) + " or more, or leave it out");
+                    "readahead.concurrency is " + reads + ", but s3.connections is " + connections,
+                    "Requests wait for a connection, and demand reads queue behind readahead",
+                    "Raise s3.connections to " + (reads + writes) + " or more, or remove it");
         } else if (reads + writes > connections) {
             findings.note(
-                    "readahead.concurrency and upload.concurrency come to " + (reads + writes)
-                            + " requests, and s3.connections is " + connections,
+                    "readahead.concurrency and upload.concurrency add up to " + (reads + writes)
+                            + " requests, but s3.connections is " + connections,
                     "Reads and uploads take connections from each other when both are busy",
-                    "Raise s3.connections to " + (reads + writes) + " or more, or leave it out");
+                    "Raise s3.connections to " + (reads + writes) + " or more, or remove it");
         }
         Duration deadline = settings.get(Settings.RETRY_DEADLINE);
         Duration silence = settings.get(Settings.READ_TIMEOUT);
@@ -49,7 +49,7 @@ final class SettingsCheck implements Check<Configuration> {
             findings.warning(
                     "s3.read-timeout, " + settings.show(Settings.READ_TIMEOUT) + ", is not below s3.retry-deadline, "
                             + settings.show(Settings.RETRY_DEADLINE),
-                    "A request whose connection breaks silently is not repeated: the read fails",
+                    "If a connection breaks silently, its request is not retried and the read fails",
                     "Raise s3.retry-deadline to several times s3.read-timeout");
         }
     }
@@ -58,21 +58,21 @@ final class SettingsCheck implements Check<Configuration> {
         if (settings.get(Settings.METADATA_TTL).isZero()) {
             findings.warning(
                     "metadata.ttl is 0",
-                    "Each lookup costs a request, and the kernel keeps neither names nor sizes",
-                    "Set metadata.ttl to 1s or more; an open file stays on its version in any case");
+                    "Each lookup costs a request, and the kernel caches neither names nor sizes",
+                    "Set metadata.ttl to 1s or more; an open file keeps its version in any case");
         }
         if (settings.get(Settings.PRELOAD).equals("on")
                 && settings.get(Settings.REFRESH).isZero()) {
             findings.note(
-                    "metadata.preload is on, and metadata.refresh 0",
+                    "metadata.preload is on, but metadata.refresh is 0",
                     "The listing of the whole bucket is used for metadata.ttl only, "
                             + settings.show(Settings.METADATA_TTL),
-                    "Set metadata.refresh to the time for which names may be old, such as 1h");
+                    "Set metadata.refresh to the age that names may reach, such as 1h");
         }
         if (settings.get(Settings.ANONYMOUS) && !settings.get(Settings.READ_ONLY)) {
             findings.note(
                     "s3.anonymous is set without read-only",
-                    "Most buckets refuse writes without credentials: programs learn it only at close",
+                    "Most buckets refuse writes without credentials, and programs notice only at close",
                     "Set read-only");
         }
     }
@@ -84,7 +84,7 @@ final class SettingsCheck implements Check<Configuration> {
             findings.warning(
                     "readahead.max-window is 0",
                     "Sequential readers wait for each request",
-                    "Leave it out, or set it to 128MiB");
+                    "Remove it, or set it to 128MiB");
         } else if (range > window) {
             findings.note(
                     "readahead.range-size, " + ByteSizes.print(range) + ", is above readahead.max-window, "
@@ -97,7 +97,7 @@ final class SettingsCheck implements Check<Configuration> {
     private static void unused(Configuration settings, Findings findings) {
         for (Setting<?> setting : List.of(WriteSettings.WRITEBACK_CACHE, WriteSettings.CLOSE, WriteSettings.STAGING)) {
             if (!(settings.origin(setting) instanceof Origin.Default)) {
-                findings.note(setting + " is set, and read-only too", "It has no effect", "Remove one of them");
+                findings.note(setting + " is set together with read-only", "It has no effect", "Remove one of them");
             }
         }
     }
@@ -107,8 +107,8 @@ final class SettingsCheck implements Check<Configuration> {
                 && !(settings.origin(Settings.PASSTHROUGH) instanceof Origin.Default);
         if (settings.get(WriteSettings.WRITEBACK_CACHE) && wantsPassthrough) {
             findings.warning(
-                    "fuse.passthrough is set, and fuse.writeback-cache switches it off",
-                    "Cached files are read through Penstock, not by the kernel itself",
+                    "fuse.passthrough is set, but fuse.writeback-cache disables it",
+                    "Cached files are read through Penstock, not directly by the kernel",
                     "Remove fuse.writeback-cache unless programs write a few KiB at a time");
         }
         int perFile = settings.get(WriteSettings.UPLOAD_CONCURRENCY_PER_FILE);
@@ -123,7 +123,7 @@ final class SettingsCheck implements Check<Configuration> {
         if (settings.get(WriteSettings.PARTS).equals("equal") && sent < settings.get(WriteSettings.LARGEST_OBJECT)) {
             findings.note(
                     "with upload.parts=equal, 10,000 parts of upload.part-size hold " + ByteSizes.about(sent),
-                    "A new file above that is uploaded a second time when it is closed",
+                    "A new file larger than that is uploaded again when it is closed",
                     "Set upload.part-size to a ten-thousandth of your largest file");
         }
     }

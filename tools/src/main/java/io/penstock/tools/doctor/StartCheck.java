@@ -6,16 +6,16 @@ final class StartCheck implements Check<Machine.Facts> {
     public void examine(Machine.Facts machine, Findings findings) {
         String why = "Mounts start more slowly, and the first GiB after a mount is slower";
         switch (machine.aotCache()) {
-            case USED -> findings.ok("Java's ahead-of-time cache is there");
-            case NOT_YET -> findings.note("Java's ahead-of-time cache is not made yet: penstock train makes it");
+            case USED -> findings.ok("Java's ahead-of-time cache is in use");
+            case NOT_YET -> findings.note("Java's ahead-of-time cache does not exist yet; penstock train creates it");
             case NOT_WRITABLE ->
                 findings.note(
-                        "there is no ahead-of-time cache of Java, and this user cannot make one",
+                        "Java's ahead-of-time cache is missing, and this user cannot create it",
                         why,
                         "Run penstock train as the owner of the installation's folder");
             case FAILED ->
                 findings.warning(
-                        "Java's ahead-of-time cache could not be made",
+                        "Java's ahead-of-time cache could not be created",
                         why,
                         "Remove cli/target/penstock/penstock.aot* in the installation's folder, and run penstock"
                                 + " train: it says why");

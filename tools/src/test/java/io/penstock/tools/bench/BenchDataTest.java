@@ -34,7 +34,7 @@ class BenchDataTest {
 
         assertThatThrownBy(() -> data.check("/mnt/x", 3, 0, bytes))
                 .isInstanceOf(RefusedException.class)
-                .hasMessage("/mnt/x was read with other bytes than were written, from byte " + last + " on");
+                .hasMessage("/mnt/x: the bytes read differ from those written, from byte " + last);
     }
 
     @Test

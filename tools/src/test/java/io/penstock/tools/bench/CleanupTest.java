@@ -35,8 +35,8 @@ class CleanupTest {
         assertThat(removed).containsExactly("one");
         assertThat(told)
                 .containsExactly(
-                        "could not remove three (busy): remove it yourself",
-                        "could not remove the folder /x (no such file: /x): remove it yourself");
+                        "could not remove three (busy); remove it by hand",
+                        "could not remove the folder /x (no such file: /x); remove it by hand");
     }
 
     @Test

@@ -38,15 +38,15 @@ class DiskFolderTest {
         assertThatThrownBy(() -> DiskFolder.besideCache(file))
                 .isInstanceOf(RefusedException.class)
                 .hasMessage("the disk of the cache folder " + file + " cannot be used: " + file
-                        + " is not a folder; name another folder with --cache");
+                        + " is not a folder; choose another folder with --cache");
     }
 
     @Test
     void requireRoom_less_saysHowMuchThereIs() throws Exception {
         DiskFolder.requireRoom(folder, 1, "");
-        assertThatThrownBy(() -> DiskFolder.requireRoom(folder, Long.MAX_VALUE, "give a smaller --size"))
+        assertThatThrownBy(() -> DiskFolder.requireRoom(folder, Long.MAX_VALUE, "use a smaller --size"))
                 .isInstanceOf(RefusedException.class)
-                .hasMessageMatching(
-                        "the benchmark needs .* on the disk of " + folder + ", and .* are free: give a smaller --size");
+                .hasMessageMatching("the benchmark needs .* on the disk of " + folder
+                        + ", but only .* are free; use a smaller --size");
     }
 }

@@ -69,7 +69,7 @@ class FolderWorkTest {
 
         assertThatThrownBy(work::readLarge)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage(large + " was read with other bytes than were written, from byte " + (2 * MIB + 5) + " on");
+                .hasMessage(large + ": the bytes read differ from those written, from byte " + (2 * MIB + 5));
     }
 
     @Test
@@ -82,10 +82,10 @@ class FolderWorkTest {
 
         assertThatThrownBy(work::readSmall)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage(small + " ends at byte 0, before the end of its content");
+                .hasMessage(small + ": unexpected end of file at byte 0");
         assertThatThrownBy(work::stat)
                 .isInstanceOf(RefusedException.class)
-                .hasMessage(small + " has 0 bytes, and " + (MIB + 10) + " were written to it");
+                .hasMessage(small + " has 0 bytes, but " + (MIB + 10) + " were written to it");
     }
 
     @Test

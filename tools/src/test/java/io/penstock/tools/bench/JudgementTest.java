@@ -61,15 +61,14 @@ class JudgementTest {
     @Test
     void coldLarge_tooFewRequests_namesTheSetting() throws Exception {
         assertThat(of(Step.LARGE_READ_COLD, 200, "readahead_concurrency=8"))
-                .hasValue(
-                        "large file read cold: 20% of the bucket (read by ranges, 64 at once). It takes 64 requests at"
-                                + " once to fill the network, and readahead.concurrency is 8: set it to 64 or more");
+                .hasValue("large file read cold: 20% of the bucket (read by ranges, 64 at once). The network needs 64"
+                        + " concurrent requests, but readahead.concurrency is 8: set it to 64 or more");
     }
 
     @Test
     void coldLarge_enoughRequests_namesWindowAndMemory() throws Exception {
         assertThat(of(Step.LARGE_READ_COLD, 200, "memory=1GiB").orElseThrow())
-                .contains("One program reads here", "readahead.max-window (128MiB)", "memory (1GiB)");
+                .contains("This is a single reader", "readahead.max-window (128MiB)", "memory (1GiB)");
     }
 
     @Test
@@ -87,18 +86,18 @@ class JudgementTest {
     @Test
     void writtenLarge_fewParts_namesTheSettings() throws Exception {
         assertThat(of(Step.LARGE_WRITE, 200, "upload_concurrency_per_file=4").orElseThrow())
-                .contains("upload.concurrency-per-file", "let 4 parts go at once");
+                .contains("upload.concurrency-per-file", "allow 4 concurrent parts");
     }
 
     @Test
     void writtenLarge_slowDisk_namesTheStagingFolder() throws Exception {
         results.measure(ResultsTest.DISK, Step.DISK_WRITE_DIRECT, () -> Done.ofRate(150));
-        assertThat(of(Step.LARGE_WRITE, 140, "").orElseThrow()).contains("takes 150 MiB/s: set write.staging");
+        assertThat(of(Step.LARGE_WRITE, 140, "").orElseThrow()).contains("writes 150 MiB/s: set write.staging");
     }
 
     @Test
     void writtenLarge_neither_asksForMoreWriters() throws Exception {
-        assertThat(of(Step.LARGE_WRITE, 140, "").orElseThrow()).contains("One program writes here");
+        assertThat(of(Step.LARGE_WRITE, 140, "").orElseThrow()).contains("This is a single writer");
     }
 
     @Test

@@ -33,7 +33,7 @@ class OutputTest {
     void lines_haveRatesRatiosAndJudgements() throws Exception {
         show(Form.LINES);
         assertThat(out.toString()).isEqualTo("""
-            A large file of up to 1GiB, and up to 1000 small ones of 128KiB, 16 at once
+            A large file of up to 1GiB, and up to 1000 small files of 128KiB, with 16 threads
             bucket s3://data
               sent in parts, 16 at once           1235 MiB/s
             /mnt/data

@@ -106,7 +106,7 @@ class RawBucketTest {
 
         assertThatThrownBy(raw::getSmall)
                 .isInstanceOf(RefusedException.class)
-                .hasMessageStartingWith(PREFIX + "small-00004 was read with other bytes than were written");
+                .hasMessageStartingWith(PREFIX + "small-00004: the bytes read differ from those written");
     }
 
     @Test
@@ -124,6 +124,6 @@ class RawBucketTest {
         assertThatThrownBy(bucket::requireWritable)
                 .isInstanceOf(RefusedException.class)
                 .hasMessageContaining("needs s3:DeleteObject")
-                .hasMessageEndingWith("the object '" + PREFIX + "probe' stays: remove it yourself");
+                .hasMessageEndingWith("remove the object '" + PREFIX + "probe', which was left behind");
     }
 }

@@ -78,7 +78,7 @@ class SeededFaultsTest {
         LimitsCheck limits = new LimitsCheck(settings(""));
         return Stream.of(
                 fault("no device", fuse, with(Device.MISSING), ERROR, "/dev/fuse does not exist", "modprobe fuse"),
-                fault("closed device", fuse, with(Device.DENIED), ERROR, "may not be opened", "chmod 666 /dev/fuse"),
+                fault("closed device", fuse, with(Device.DENIED), ERROR, "may not open", "chmod 666 /dev/fuse"),
                 fault("no module", fuse, with(Device.FAILS), ERROR, "cannot be opened", "modprobe fuse"),
                 fault("no capability", fuse, Machines.unprivileged(), ERROR, "CAP_SYS_ADMIN", "--cap-add SYS_ADMIN"),
                 fault("no fusermount", fuse, ofUser(false, true), ERROR, "fusermount3", "apt-get install fuse3"),
@@ -94,9 +94,9 @@ class SeededFaultsTest {
                         kernel,
                         with(new Kernel(6, 8)),
                         NOTE,
-                        "no passthrough",
+                        "does not support FUSE passthrough",
                         "newer kernel"),
-                fault("user without passthrough", kernel, ofUser(true, true), NOTE, "only mounts of root", "as root"),
+                fault("user without passthrough", kernel, ofUser(true, true), NOTE, "needs root", "as root"),
                 fault("old kernel", kernel, with(new Kernel(4, 18)), WARNING, "older than 5.4", "newer kernel"),
                 fault(
                         "old kernel for the binding",
@@ -167,7 +167,7 @@ class SeededFaultsTest {
                         new StartCheck(),
                         with(AotCache.NOT_WRITABLE),
                         NOTE,
-                        "cannot make one",
+                        "cannot create it",
                         "penstock train"),
                 fault(
                         "dead mount",
@@ -181,7 +181,7 @@ class SeededFaultsTest {
                         new StartCheck(),
                         with(AotCache.FAILED),
                         WARNING,
-                        "could not be made",
+                        "could not be created",
                         "penstock.aot"));
     }
 
@@ -192,7 +192,7 @@ class SeededFaultsTest {
         Outcome plain = new Outcome(false, true, null);
         Outcome solid = new Outcome(true, false, null);
         return Stream.of(
-                fault("read-only disk", cache, Machines.readOnlyDisk(), ERROR, "may not be written to", "cache.dir"),
+                fault("read-only disk", cache, Machines.readOnlyDisk(), ERROR, "is not writable", "cache.dir"),
                 fault("cache in memory", cache, disk("tmpfs", 4096 * GIB, plain), WARNING, "is memory", "NVMe"),
                 fault(
                         "staging in memory",
@@ -228,7 +228,7 @@ class SeededFaultsTest {
                         DiskCheck.ofCache(settings("cache_size=2TiB")),
                         disk("ext4", 1024 * GIB, null),
                         WARNING,
-                        "cache.size is 2TiB, and the disk has room for 1.0TiB",
+                        "cache.size is 2TiB, but the disk has room for 1.0TiB",
                         "Lower cache.size"),
                 fault(
                         "default above the disk",
@@ -249,7 +249,7 @@ class SeededFaultsTest {
                         new FoldersCheck(settings("cache_size=3TiB,write.staging-size=3TiB")),
                         new FoldersCheck.Facts(DISK, DISK),
                         NOTE,
-                        "more than their disk has",
+                        "exceed the size of their disk",
                         "Lower them"),
                 fault(
                         "scratch of all users",
@@ -273,7 +273,7 @@ class SeededFaultsTest {
                         new LogCheck(),
                         Machines.readOnlyDisk(),
                         WARNING,
-                        "may not be written",
+                        "is not writable",
                         "log.file"));
     }
 
@@ -282,13 +282,13 @@ class SeededFaultsTest {
                 defeated(
                         "fuse.passthrough=trusting,fuse.writeback-cache",
                         WARNING,
-                        "switches it off",
+                        "disables it",
                         "fuse.writeback-cache"),
-                defeated("s3.connections=64", WARNING, "readahead.concurrency is 128, and s3.connections 64", "192"),
-                defeated("s3.connections=150", NOTE, "come to 192", "s3.connections to 192"),
+                defeated("s3.connections=64", WARNING, "readahead.concurrency is 128, but s3.connections is 64", "192"),
+                defeated("s3.connections=150", NOTE, "add up to 192", "s3.connections to 192"),
                 defeated("s3.retry-deadline=10s", WARNING, "s3.read-timeout, 15s", "s3.retry-deadline"),
                 defeated("metadata.ttl=0", WARNING, "metadata.ttl is 0", "1s"),
-                defeated("metadata.preload=on", NOTE, "metadata.refresh 0", "1h"),
+                defeated("metadata.preload=on", NOTE, "metadata.refresh is 0", "1h"),
                 defeated("anonymous", NOTE, "without read-only", "read-only"),
                 defeated("readahead.max-window=0", WARNING, "readahead.max-window is 0", "128MiB"),
                 defeated("readahead.range-size=1GiB", NOTE, "above readahead.max-window", "readahead.range-size"),
@@ -340,7 +340,7 @@ class SeededFaultsTest {
                         new CredentialsCheck(settings(""), Phase.MOUNTED),
                         new CredentialsCheck.Facts.Missing("none"),
                         NOTE,
-                        "not the mount's credentials: none",
+                        "does not have the mount's credentials: none",
                         "environment"),
                 fault(
                         "a mount whose credentials have expired",
@@ -371,7 +371,7 @@ class SeededFaultsTest {
                         denied(AccessDenied.Reason.WRONG_CREDENTIALS),
                         ERROR,
                         "denied",
-                        "another secret"),
+                        "the secret is wrong"),
                 fault("expired at the store", bucket, denied(AccessDenied.Reason.EXPIRED), ERROR, "denied", "Renew"),
                 fault("refused clock", bucket, denied(AccessDenied.Reason.CLOCK), ERROR, "denied", "clock"),
                 fault(
@@ -493,20 +493,20 @@ class SeededFaultsTest {
                         new QuirksCheck.Facts(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
                         WARNING,
                         "does not implement UploadPartCopy",
-                        "Nothing"),
+                        "No action is needed"),
                 fault(
                         "too few requests",
                         network,
                         speeds(50, 700, 1500),
                         WARNING,
-                        "64 requests at once",
+                        "64 concurrent requests",
                         "readahead.concurrency to 64 or more"),
                 fault(
                         "disk slower than the network",
                         network,
                         speeds(900, 9000, 9000),
                         NOTE,
-                        "disk takes 3000",
+                        "disk writes only 3000",
                         "cache.dir"),
                 fault("slow network", network, speeds(10, 11, 11), WARNING, "11 MiB/s", "region"),
                 fault("no byte", network, speeds(0, 0, 0), ERROR, "no byte", "s3.proxy"),
@@ -547,13 +547,7 @@ class SeededFaultsTest {
                         "no response",
                         "jcmd"),
                 fault("disk errors", check, cached(0, 0, 3, 0), ERROR, "3 reads and writes", "cache.dir"),
-                fault(
-                        "damaged pages",
-                        check,
-                        cached(0, 2, 0, 0),
-                        ERROR,
-                        "2 pages of the cache were damaged",
-                        "smartctl"),
+                fault("damaged pages", check, cached(0, 2, 0, 0), ERROR, "2 cached pages were corrupt", "smartctl"),
                 fault("pages not stored", check, cached(0, 0, 0, 500), WARNING, "500 of 1000 pages", "faster disk"),
                 fault("cache too small", check, cached(5_000, 0, 0, 0), WARNING, "has evicted 4.9GiB", "which is 1GiB"),
                 fault("GETs failed", check, fetched(30, 0, 0), WARNING, "30 of 1000 GETs failed", "log says which"),
@@ -583,14 +577,14 @@ class SeededFaultsTest {
                         check,
                         mount(cache(0, 0, 0, 0, 800, 0), GETS, 0, ""),
                         NOTE,
-                        "8 readers have waited for the store",
+                        "8 readers were waiting for the store",
                         "cache.size"),
                 fault(
                         "waits for the disk",
                         check,
                         mount(cache(0, 0, 0, 0, 0, 500), GETS, 0, ""),
                         NOTE,
-                        "5 readers have waited for the cache's disk",
+                        "5 readers were waiting for the cache's disk",
                         "faster disk"),
                 fault(
                         "no passthrough",
