@@ -189,7 +189,7 @@ class KeptAttributesTest {
         m.close(m.create("a", 0640, Mounted.CREATOR, O_WRONLY));
         OpenFile reader = m.open("a");
         long inode = m.fs.inodeOf(reader.handle());
-        m.faults.next(_ -> true, Fault.fail(ObjectStoreException.Unavailable::new));
+        m.faults.next(Call.Copy.class::isInstance, Fault.fail(ObjectStoreException.Unavailable::new));
         assertErrno(Errno.EIO, () -> setattr("a", times(TIME, TIME)));
         m.unlink("a");
 
