@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.serve.control.MountStatistics;
 import io.penstock.settings.process.RefusedException;
+import io.penstock.settings.process.Version;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestTier;
 import java.io.IOException;
@@ -88,8 +89,8 @@ class PrometheusEndpointTest {
                         "penstock_reader_wait_seconds_total{cause=\"limits\"," + LABELS + "} 3.0",
                         "penstock_gets_total{cause=\"readahead\"," + LABELS + "} 22.0",
                         "penstock_cache_bytes{" + LABELS + ",tier=\"nvme\"} 14.0",
-                        "penstock_build_info{mount=\"/mnt/data\",source=\"s3://data/\\\"a\\\"\",version=\"development\"}"
-                            + " 1",
+                        "penstock_build_info{mount=\"/mnt/data\",source=\"s3://data/\\\"a\\\"\",version=\""
+                                + Version.number() + "\"}" + " 1",
                         "penstock_saved_bytes{" + LABELS + "} 61.0",
                         "penstock_saved_cost{" + LABELS + "} 63.0",
                         "penstock_cache_limit_bytes{" + LABELS + "} 71.0",
