@@ -600,8 +600,8 @@ final class ReferenceTree {
     }
 
     /**
-     * Files that a directory with their name hides or has hidden until now: emptied directories may still be shown, and
-     * a listing shows the files only after a lookup.
+     * Files that a directory with their name hides or has hidden until now: an emptied directory may still be shown, until
+     * a lookup or a listing shows the file.
      */
     List<String> hidden() {
         return objects.keySet().stream()

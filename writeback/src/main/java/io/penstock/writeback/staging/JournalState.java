@@ -52,7 +52,9 @@ public final class JournalState implements Consumer<JournalRecord> {
     private @Nullable Withdrawn withdrawn;
 
     private @Nullable Kept kept;
-    private boolean older;
+
+    /** Null unless a later version of the file was waiting when a process looked last. */
+    private JournalRecord.@Nullable Older older;
 
     @Override
     public void accept(JournalRecord record) {
@@ -75,7 +77,7 @@ public final class JournalState implements Consumer<JournalRecord> {
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadEnded(String id) -> end(id);
             case Kept entry -> kept = entry;
-            case JournalRecord.Older() -> older = true;
+            case JournalRecord.Older entry -> older = entry;
             case Withdrawn entry -> withdrawn = entry;
             case JournalRecord.Sent entry -> sentSince.add(entry);
             case Dropped() -> written = null;
@@ -111,8 +113,8 @@ public final class JournalState implements Consumer<JournalRecord> {
         if (kept != null) {
             records.add(kept);
         }
-        if (older) {
-            records.add(new JournalRecord.Older());
+        if (older != null) {
+            records.add(older);
         }
         return records;
     }
@@ -184,7 +186,7 @@ public final class JournalState implements Consumer<JournalRecord> {
 
     /** Whether a later version of the file was waiting when a process looked last. */
     public boolean isOlder() {
-        return older;
+        return older != null;
     }
 
     /** Why it cannot be committed automatically; null if that has not been found. */
