@@ -22,8 +22,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Must not name a type of the S3 servers: picocli loads all commands, and those classes are missing when another
- * command runs.
+ * Must not name a type of the demo in a signature, nor use one in a lambda: picocli loads all commands, and those classes
+ * are missing when another command runs.
  */
 @Command(
         name = "demo",

@@ -1,22 +1,16 @@
 package io.penstock.cli;
 
-import io.penstock.demo.DemoFolder;
 import io.penstock.demo.TrainingRun;
-import io.penstock.embeddeds3.EmbeddedS3;
-import io.penstock.embeddeds3.OwnCertificate;
 import io.penstock.fuse.MountException;
-import io.penstock.settings.process.Folders;
 import io.penstock.settings.process.Launcher;
-import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
+/** Must not name a type of the demo in a signature, like {@link DemoCommand}. */
 @Command(
         name = "train",
         description = {
@@ -36,24 +30,7 @@ final class TrainCommand implements Callable<Integer> {
         if (home == null) {
             throw new RefusedException("run this through bin/penstock, which knows how mounts start");
         }
-        Path folder = DemoFolder.create("penstock-train-");
-        OwnCertificate certificate = OwnCertificate.make(folder);
-        try (EmbeddedS3 server = new EmbeddedS3(
-                Files.createDirectory(folder.resolve("s3")), TrainingRun.KEY, TrainingRun.SECRET, certificate)) {
-            TrainingRun run = new TrainingRun(home.resolve("bin/penstock"), folder, server, certificate.caFile());
-            // Runs however this process ends, even by Ctrl-C.
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> cleanUp(run, folder)));
-            run.record(cache);
-        }
+        TrainingRun.record(home.resolve("bin/penstock"), cache);
         return ExitCode.DONE;
-    }
-
-    private static void cleanUp(TrainingRun run, Path folder) {
-        run.abandon();
-        try {
-            Folders.delete(folder);
-        } catch (IOException e) {
-            LoggerFactory.getLogger(TrainCommand.class).warn("could not delete {}: {}", folder, Reason.of(e));
-        }
     }
 }

@@ -3,10 +3,13 @@ package io.penstock.demo;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.embeddeds3.EmbeddedS3;
+import io.penstock.embeddeds3.OwnCertificate;
 import io.penstock.fuse.KernelMount;
 import io.penstock.fuse.MountException;
 import io.penstock.serve.state.RunningMount;
 import io.penstock.settings.Host;
+import io.penstock.settings.process.Folders;
+import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,14 +20,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * A mount in a separate process, started like a user's. Its JVM writes a cache when it ends: the classes loaded and
  * linked, and the profiles of its methods (JEP 483, 514, 515). For a single use by one thread.
  */
 public final class TrainingRun {
-    public static final String KEY = "train";
-    public static final String SECRET = "train-secret";
+    static final String KEY = "train";
+    static final String SECRET = "train-secret";
 
     private static final String BUCKET = "train";
     private static final int SMALL_FILES = 200;
@@ -67,13 +71,7 @@ public final class TrainingRun {
     /** The launcher, then the mount that it started. Written by the recording thread. */
     private volatile @Nullable ProcessHandle process;
 
-    /**
-     * @param penstock the launcher
-     * @param folder for all its files; the caller deletes it
-     * @param server speaks HTTPS, as S3 does
-     * @param caFile its certificate
-     */
-    public TrainingRun(Path penstock, Path folder, EmbeddedS3 server, Path caFile) {
+    private TrainingRun(Path penstock, Path folder, EmbeddedS3 server, Path caFile) {
         this.penstock = penstock;
         this.folder = folder;
         this.server = server;
@@ -84,9 +82,32 @@ public final class TrainingRun {
      * Records the cache of mounts into the file, and that of other commands next to it. Where nothing can be mounted,
      * such as during an image build, they contain what was used up to then.
      *
+     * @param penstock the launcher
      * @throws RefusedException if it could not be recorded
      */
-    public void record(Path cache) throws IOException, RefusedException, MountException, InterruptedException {
+    public static void record(Path penstock, Path cache)
+            throws IOException, RefusedException, MountException, InterruptedException {
+        Path folder = DemoFolder.create("penstock-train-");
+        OwnCertificate certificate = OwnCertificate.make(folder);
+        try (EmbeddedS3 server =
+                new EmbeddedS3(Files.createDirectory(folder.resolve("s3")), KEY, SECRET, certificate)) {
+            TrainingRun run = new TrainingRun(penstock, folder, server, certificate.caFile());
+            // Runs however this process ends, even by Ctrl-C.
+            Runtime.getRuntime().addShutdownHook(new Thread(run::cleanUp));
+            run.record(cache);
+        }
+    }
+
+    private void cleanUp() {
+        abandon();
+        try {
+            Folders.delete(folder);
+        } catch (IOException e) {
+            LoggerFactory.getLogger(TrainingRun.class).warn("could not delete {}: {}", folder, Reason.of(e));
+        }
+    }
+
+    private void record(Path cache) throws IOException, RefusedException, MountException, InterruptedException {
         fillBucket();
         Path mountPoint = Files.createDirectory(folder.resolve("mnt")).toRealPath();
         Path commands = cache.resolveSibling(cache.getFileName() + COMMANDS);
@@ -117,8 +138,8 @@ public final class TrainingRun {
         }
     }
 
-    /** Ends the running processes; may be called from any thread. */
-    public void abandon() {
+    /** Ends the running processes. */
+    private void abandon() {
         ProcessHandle running = process;
         if (running != null) {
             running.destroy(); // unmounts; a launcher also ends the process that it started
