@@ -27,9 +27,8 @@ import org.slf4j.LoggerFactory;
  * linked, and the profiles of its methods (JEP 483, 514, 515). For a single use by one thread.
  */
 public final class TrainingRun {
-    static final String KEY = "train";
-    static final String SECRET = "train-secret";
-
+    private static final String KEY = "train";
+    private static final String SECRET = "train-secret";
     private static final String BUCKET = "train";
     private static final int SMALL_FILES = 200;
     private static final int SMALL_FILE = 4 << 10;

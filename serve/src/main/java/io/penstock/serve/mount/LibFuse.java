@@ -2,16 +2,12 @@ package io.penstock.serve.mount;
 
 import io.penstock.fuse.MountException;
 import io.penstock.fuse.OptionalBinding;
-import java.io.IOException;
+import io.penstock.settings.process.Version;
+import java.net.MalformedURLException;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -37,30 +33,17 @@ final class LibFuse {
                     .getLocation()
                     .toURI());
             Path folder = jar.resolveSibling("jnr");
-            return find(new URLClassLoader(jars(folder), OURS)) // never closed: the mount uses it until it ends
+            Path binding = folder.resolve("penstock-fuse-jnr-" + Version.number() + ".jar");
+            URL[] urls = {binding.toUri().toURL()};
+            return find(new URLClassLoader(urls, OURS)) // never closed: the mount uses it until it ends
                     .orElseThrow(() -> new MountException("the binding jnr is not installed in " + folder
                             + ". Build or install Penstock again, or mount with: --binding kernel"));
-        } catch (IOException | URISyntaxException e) {
+        } catch (MalformedURLException | URISyntaxException e) {
             throw new MountException("the binding jnr cannot be loaded: " + e + ". Mount with: --binding kernel", e);
         }
     }
 
     private static Optional<OptionalBinding> find(ClassLoader loader) {
         return ServiceLoader.load(OptionalBinding.class, loader).findFirst();
-    }
-
-    /** None if there is no such folder. */
-    private static URL[] jars(Path folder) throws IOException {
-        List<URL> jars = new ArrayList<>();
-        if (Files.isDirectory(folder)) {
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jar")) {
-                for (Path file : files) {
-                    jars.add(file.toUri().toURL());
-                }
-            } catch (DirectoryIteratorException e) {
-                throw e.getCause();
-            }
-        }
-        return jars.toArray(URL[]::new);
     }
 }
