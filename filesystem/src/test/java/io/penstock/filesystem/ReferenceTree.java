@@ -3,6 +3,7 @@ package io.penstock.filesystem;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -417,15 +418,20 @@ final class ReferenceTree {
                     unshown.add(copy);
                 }
             } else if ((path.equals(from) || isWithin(path, from)) && keys.contains(copy + "/")) {
-                markers.putIfAbsent(copy, kept ? entry : ReferenceEntry.DIRECTORY);
+                if (markers.putIfAbsent(copy, kept ? entry : ReferenceEntry.DIRECTORY) == null && !kept) {
+                    unshown.add(copy);
+                }
             }
         }
         return null;
     }
 
-    /** Copies that must not be renamed: the model does not know with which attributes they would show. */
-    Set<String> takeUnshown() {
-        Set<String> taken = Set.copyOf(unshown);
+    /**
+     * Copies that must not be renamed: the model does not know with which attributes they would show. Those in a
+     * directory come before it.
+     */
+    List<String> takeUnshown() {
+        List<String> taken = unshown.stream().sorted(Comparator.reverseOrder()).toList();
         unshown.clear();
         return taken;
     }
