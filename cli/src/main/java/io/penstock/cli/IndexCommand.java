@@ -1,7 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.inventory.IndexWriter;
-import io.penstock.metadata.BucketListing;
+import io.penstock.listing.BucketListing;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.S3ObjectStore;

@@ -43,6 +43,7 @@ class ArchitectureTest {
     private static final Set<String> MODULES = Set.of(
             "core",
             "objectstore",
+            "listing",
             "metadata",
             "inventory",
             "disk",

@@ -1,8 +1,10 @@
 package io.penstock.metadata;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.listing.ListedPage;
+import io.penstock.listing.RangeLister;
+import io.penstock.listing.RangeLister.Demand;
 import io.penstock.metadata.Listing.DatedPage;
-import io.penstock.metadata.RangeLister.Demand;
 import io.penstock.objectstore.KeyOrder;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;

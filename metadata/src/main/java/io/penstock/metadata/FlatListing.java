@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.listing.KeyTable;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.metadata.LookupCache.Dated;
 import io.penstock.objectstore.ListPage;

@@ -1,5 +1,7 @@
 package io.penstock.metadata;
 
+import io.penstock.listing.KeyCursor;
+import io.penstock.listing.KeyTable;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.StoredObject;

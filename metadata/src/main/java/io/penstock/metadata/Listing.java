@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -161,7 +162,7 @@ public final class Listing {
                     return index < entries.size();
                 }
             }
-            Calls.await(page);
+            SharedRequests.await(page);
         }
     }
 
@@ -306,7 +307,7 @@ public final class Listing {
     private void fetchIfNear() {
         ListRequest request = next;
         if (inFlight == null && request != null && entries.size() < furthest + AHEAD) {
-            inFlight = Calls.start(executor, () -> fetch(request));
+            inFlight = SharedRequests.start(executor, () -> fetch(request));
         }
     }
 

@@ -3,6 +3,7 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.AsyncCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -91,9 +92,9 @@ final class LookupCache {
 
     /** Asks the store, or joins a running request for the name. */
     Dated ask(Name name) throws ObjectStoreException, InterruptedException {
-        return switch (Calls.await(answers.get(name, (key, _) -> start(key)))) {
+        return switch (SharedRequests.await(answers.get(name, (key, _) -> start(key)))) {
             case Dated dated -> dated;
-            case Outcome.Failed(Exception cause) -> throw Calls.rethrow(cause);
+            case Outcome.Failed(Exception cause) -> throw SharedRequests.rethrow(cause);
         };
     }
 

@@ -6,6 +6,7 @@ import io.penstock.objectstore.ListPages;
 import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import io.penstock.objectstore.StoredObject;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -37,9 +38,9 @@ final class NameProbe {
         String key = parent.key(name);
         Directory directory = parent.child(name);
         CompletableFuture<Boolean> below =
-                Calls.start(executor, () -> deadline.call(() -> first(directory.prefix()) != null));
+                SharedRequests.start(executor, () -> deadline.call(() -> first(directory.prefix()) != null));
         StoredObject file = file(key);
-        if (!Calls.await(below)) {
+        if (!SharedRequests.await(below)) {
             return file == null ? Absent.ABSENT : new FileEntry(file);
         }
         if (file != null) {

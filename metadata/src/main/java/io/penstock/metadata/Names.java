@@ -1,5 +1,6 @@
 package io.penstock.metadata;
 
+import io.penstock.objectstore.KeyOrder;
 import org.jspecify.annotations.Nullable;
 
 /** Decides which keys can be shown as names. S3 allows any key of 1 to 1024 bytes of UTF-8; Linux is stricter. */
@@ -50,7 +51,7 @@ public final class Names {
             return "a name in it is empty (two slashes in a row, or one in front)";
         } else if (name.equals(".") || name.equals("..")) {
             return "'" + name + "' is not a name in a path";
-        } else if (!isUnicode(name)) {
+        } else if (!KeyOrder.isUnicode(name)) {
             return "a name in it is not UTF-8";
         } else if (name.indexOf('\0') >= 0) {
             return "a name in it holds a NUL character";
@@ -60,19 +61,6 @@ public final class Names {
             return "a name in it is longer than " + MAX_NAME_BYTES + " bytes";
         }
         return null;
-    }
-
-    /** Whether the text has no unpaired surrogate, which represents a byte of a key that is not UTF-8. */
-    static boolean isUnicode(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (Character.isSurrogate(text.charAt(i))) {
-                if (text.codePointAt(i) <= Character.MAX_SURROGATE) {
-                    return false;
-                }
-                i++;
-            }
-        }
-        return true;
     }
 
     /** Length in bytes of its UTF-8 form. */

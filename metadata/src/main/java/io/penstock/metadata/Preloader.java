@@ -2,6 +2,9 @@ package io.penstock.metadata;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Printable;
+import io.penstock.listing.KeyTable;
+import io.penstock.listing.KeyTableSorter;
+import io.penstock.listing.WholeListing;
 import io.penstock.metadata.FlatListing.Belief;
 import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ObjectStore;
@@ -275,9 +278,7 @@ final class Preloader {
     /** Reads and checks the whole table, so that lookups need not wait for that. Closes a damaged one. */
     private boolean isWhole(KeyTable table) {
         try {
-            for (int i = 0; i < table.chunkCount(); i++) {
-                table.chunkAt(i);
-            }
+            table.check();
             return true;
         } catch (UncheckedIOException | InternalError e) {
             table.close();

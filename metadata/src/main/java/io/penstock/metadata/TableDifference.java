@@ -1,5 +1,7 @@
 package io.penstock.metadata;
 
+import io.penstock.listing.KeyCursor;
+import io.penstock.listing.KeyTable;
 import java.util.function.Predicate;
 
 /** Reports the difference between a {@link KeyTable} and the one before it. */

@@ -1,5 +1,8 @@
 package io.penstock.metadata;
 
+import io.penstock.listing.FileReplacement;
+import io.penstock.listing.KeyTable;
+import io.penstock.listing.KeyTableFile;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;

@@ -3,6 +3,7 @@ package io.penstock.metadata;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
+import io.penstock.listing.KeyTable;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Listing.DatedPage;
 import io.penstock.metadata.LookupCache.Name;

@@ -3,7 +3,6 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.metadata.RangeListing.SmallPages;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListPage;
@@ -15,9 +14,11 @@ import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.testing.KeySets;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.testing.SmallPages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +64,8 @@ class DirectoryPagesTest {
     void read_anyKeys_hasEachNameOnce(KeySets set) {
         Seeded.checkOthers("DirectoryPagesTest", 5, random -> {
             NavigableSet<String> keys = set.keys(random.nextInt(1, 1_500), random);
-            InMemoryObjectStore of = RangeListing.bucketOf(keys);
+            InMemoryObjectStore of = new InMemoryObjectStore();
+            keys.forEach(key -> of.put(key, ""));
             try (Tree several = tree(of);
                     Tree one = new Tree(of, "", new MetadataConfig(TTL, TTL), clock::nanoTime)) {
                 assertThat(Listings.names(several.list(several.root())))

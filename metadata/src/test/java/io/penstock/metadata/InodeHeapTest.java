@@ -3,7 +3,7 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.ObjectVersion;
-import java.lang.management.ManagementFactory;
+import io.penstock.testing.UsedHeap;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,11 +18,11 @@ class InodeHeapTest {
     void acquire_ofManyFiles_takesAtMost280BytesOfHeapForEach() {
         lookUp(new InodeTable(new Directory(""))); // loads the classes
         InodeTable table = new InodeTable(new Directory(""));
-        long before = usedHeap();
+        long before = UsedHeap.bytes();
 
         lookUp(table);
 
-        double each = (usedHeap() - before) / (double) FILES;
+        double each = (UsedHeap.bytes() - before) / (double) FILES;
         assertThat(table.size()).isEqualTo(FILES);
         assertThat(each).isBetween(100.0, 280.0); // less than 100 would mean that it was not measured
     }
@@ -31,14 +31,14 @@ class InodeHeapTest {
     void acquire_ofManyDirectories_takesAtMost360BytesOfHeapForEach() {
         InodeTable table = new InodeTable(new Directory(""));
         Directory parent = new Directory("imagenet21k/train/");
-        long before = usedHeap();
+        long before = UsedHeap.bytes();
 
         for (int i = 0; i < FILES; i++) {
             String name = "n%07d.PNGS".formatted(i);
             table.acquire(parent, name, new Directory(parent.prefix() + name + "/"));
         }
 
-        double each = (usedHeap() - before) / (double) FILES;
+        double each = (UsedHeap.bytes() - before) / (double) FILES;
         assertThat(table.size()).isEqualTo(FILES);
         assertThat(each).isBetween(100.0, 360.0);
     }
@@ -55,19 +55,6 @@ class InodeHeapTest {
                     directory,
                     name,
                     Listings.file(new ObjectVersion(directory.key(name), etag, i, Instant.ofEpochSecond(i))));
-        }
-    }
-
-    /** The used heap, after garbage collections until no more is freed. */
-    static long usedHeap() {
-        long used = Long.MAX_VALUE;
-        while (true) {
-            System.gc();
-            long now = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-            if (now >= used - 10_000) {
-                return Math.min(now, used);
-            }
-            used = now;
         }
     }
 }

@@ -9,6 +9,7 @@ import io.penstock.objectstore.ListRequest;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
+import io.penstock.testing.UsedHeap;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -50,10 +51,10 @@ class ListingHeapTest {
     @ValueSource(ints = {0, 1, 5, 1_000})
     void list_ofManyDirectories_keepsAtMostWhatItsEntriesMayTake(int files) throws Exception {
         list(files, LISTED / 10).close(); // loads the classes
-        long before = InodeHeapTest.usedHeap();
+        long before = UsedHeap.bytes();
 
         try (Tree tree = list(files, LISTED)) {
-            long taken = InodeHeapTest.usedHeap() - before;
+            long taken = UsedHeap.bytes() - before;
             assertThat((double) taken / MOST_LISTED).isBetween(100.0, (double) MetadataConfig.ENTRY_BYTES);
             assertThat(tree.root().prefix()).isEmpty(); // keeps the tree from being collected earlier
         }

@@ -16,6 +16,7 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.RecordingObjectStore;
+import io.penstock.testing.SparseObjectStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

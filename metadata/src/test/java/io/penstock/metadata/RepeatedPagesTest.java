@@ -3,6 +3,7 @@ package io.penstock.metadata;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.listing.WholeListing;
 import io.penstock.objectstore.ForwardingObjectStore;
 import io.penstock.objectstore.ListPage;
 import io.penstock.objectstore.ListPages;

@@ -3,12 +3,14 @@ package io.penstock.metadata;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.core.ObjectVersion;
+import io.penstock.listing.KeyTable;
+import io.penstock.listing.KeyTableBuilder;
 import io.penstock.objectstore.StoredObject;
-import io.penstock.testing.Seeded;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,11 +34,10 @@ class TableSnapshotTest {
     }
 
     private void save() {
-        RandomGenerator random = Seeded.random(1);
-        List<StoredObject> objects = RandomKeys.set(random, 100).stream()
-                .map(key -> KeyTables.object(random, key))
-                .toList();
-        try (KeyTable table = new KeyTables(random, objects).build()) {
+        KeyTableBuilder builder = new KeyTableBuilder();
+        builder.page(System.nanoTime());
+        builder.add(new StoredObject(new ObjectVersion("a", "\"1\"", 1, Instant.EPOCH), "STANDARD"));
+        try (KeyTable table = KeyTable.join(List.of(builder))) {
             snapshot().save(table);
         }
         assertThat(file()).exists();

@@ -16,6 +16,19 @@ public final class KeyOrder {
         return Integer.compare(rank(a.charAt(at)), rank(b.charAt(at)));
     }
 
+    /** Whether the key is UTF-8: an unpaired surrogate represents a byte that is not. */
+    public static boolean isUnicode(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            if (Character.isSurrogate(key.charAt(i))) {
+                if (key.codePointAt(i) <= Character.MAX_SURROGATE) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
+    }
+
     private static int mismatch(String a, String b) {
         int length = Math.min(a.length(), b.length());
         int at = 0;

@@ -8,11 +8,11 @@ import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.names.MovingDirectories.Change;
 import io.penstock.filesystem.names.MovingDirectories.Move;
 import io.penstock.metadata.Absent;
-import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.SharedRequests;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -181,7 +181,7 @@ final class DirectoryRenames {
             throws ErrnoException {
         ErrnoException thrown = failure;
         try {
-            Optional<ErrnoException> last = Errnos.call(() -> Calls.await(rest));
+            Optional<ErrnoException> last = Errnos.call(() -> SharedRequests.await(rest));
             thrown = failure == null ? last.orElse(null) : failure;
         } catch (ErrnoException interrupted) {
             thrown = failure == null ? interrupted : failure;

@@ -6,7 +6,6 @@ import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.metadata.Absent;
-import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode;
@@ -16,6 +15,7 @@ import io.penstock.metadata.Node;
 import io.penstock.metadata.Tree;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import io.penstock.objectstore.StoredObject;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -173,7 +173,7 @@ public final class RemovalBurst {
             }
         }
         for (CompletableFuture<Boolean> ended : ends) {
-            boolean _ = Errnos.call(() -> Calls.await(ended));
+            boolean _ = Errnos.call(() -> SharedRequests.await(ended));
         }
         synchronized (this) {
             return !failed.removeIf(parent -> parent.isWithin(directory));

@@ -7,12 +7,12 @@ import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.names.MovingDirectories.Call;
 import io.penstock.metadata.Absent;
-import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Inode;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
+import io.penstock.objectstore.SharedRequests;
 import io.penstock.writeback.WrittenFile;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -82,7 +82,7 @@ final class Removals {
      */
     void await(Directory parent, String name) throws ErrnoException {
         CompletableFuture<Boolean> ended = running.get(new Place(parent, name));
-        if (ended != null && !Errnos.call(() -> Calls.await(ended))) {
+        if (ended != null && !Errnos.call(() -> SharedRequests.await(ended))) {
             throw new ErrnoException(Errno.ESTALE, "'" + parent.key(name) + "' was not removed after all");
         }
     }

@@ -1,7 +1,7 @@
 package io.penstock.metadata.attributes;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.FileReplacement;
+import io.penstock.listing.FileReplacement;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;

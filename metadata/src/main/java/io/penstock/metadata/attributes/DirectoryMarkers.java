@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.Names;
 import io.penstock.metadata.Tree;
@@ -16,6 +15,7 @@ import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import io.penstock.objectstore.UploadBody;
 import io.penstock.objectstore.WriteCondition;
 import java.io.IOException;
@@ -160,7 +160,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             return known;
         }
         try {
-            return Calls.await(ask(directory)).marker;
+            return SharedRequests.await(ask(directory)).marker;
         } catch (ObjectStoreException.Away e) {
             Marker last = lastKnown(directory);
             if (last == null) {
@@ -208,7 +208,7 @@ public final class DirectoryMarkers implements AutoCloseable {
     private CompletableFuture<Dated> ask(Directory directory) {
         String prefix = directory.prefix();
         CompletableFuture<Dated> running = asked.computeIfAbsent(
-                prefix, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(directory)));
+                prefix, _ -> SharedRequests.start(executor, store.retries().forReading(), () -> askNow(directory)));
         return running.whenComplete((found, _) -> {
             if (found != null) {
                 asked.computeIfPresent(prefix, (_, current) -> {

@@ -4,7 +4,6 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
-import io.penstock.metadata.Calls;
 import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Node;
@@ -14,6 +13,7 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectDescription;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.objectstore.SharedRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -245,7 +245,7 @@ public final class KeptAttributes implements AutoCloseable {
             return ObjectAttributes.NONE;
         }
         try {
-            return Calls.await(start(version)).attributes();
+            return SharedRequests.await(start(version)).attributes();
         } catch (ObjectStoreException.Away | ObjectStoreException.AccessDenied e) {
             if (last == null) {
                 throw e;
@@ -300,7 +300,7 @@ public final class KeptAttributes implements AutoCloseable {
     private CompletableFuture<KnownAttributes> start(ObjectVersion version) {
         String key = version.key();
         CompletableFuture<KnownAttributes> running = asked.computeIfAbsent(
-                key, _ -> Calls.start(executor, store.retries().forReading(), () -> askNow(version)));
+                key, _ -> SharedRequests.start(executor, store.retries().forReading(), () -> askNow(version)));
         return running.whenComplete((found, _) -> {
             if (found != null) {
                 asked.computeIfPresent(key, (_, current) -> {
