@@ -95,7 +95,7 @@ public final class FileSystem implements AutoCloseable {
         this.files = new OpenFiles(resolver, shared, named, handles, config);
         this.lookups = new Lookups(resolver, inodes, named, kernel, view, new ObjectFacts(fetcher));
         this.directories = new Directories(resolver, tree, inodes, handles, named, view, kernel);
-        tree.tell(kernel::heard);
+        tree.setListener(kernel::heard);
         this.changes = writing == null
                 ? null
                 : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view, links);
@@ -106,7 +106,7 @@ public final class FileSystem implements AutoCloseable {
         if (changes == null) {
             throw Errnos.readOnly();
         }
-        tree.changing();
+        tree.beginChange();
         return changes;
     }
 

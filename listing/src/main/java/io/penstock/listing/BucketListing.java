@@ -86,7 +86,7 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
     private static <T> T run(StoreCall<T> listing, LongSupplier listed, LongConsumer progress, Executor executor)
             throws ObjectStoreException, InterruptedException {
         CountDownLatch ended = new CountDownLatch(1);
-        executor.execute(() -> tell(listed, progress, ended));
+        executor.execute(() -> report(listed, progress, ended));
         try {
             return listing.call();
         } finally {
@@ -94,7 +94,7 @@ public final class BucketListing implements Iterable<StoredObject>, AutoCloseabl
         }
     }
 
-    private static void tell(LongSupplier listed, LongConsumer progress, CountDownLatch ended) {
+    private static void report(LongSupplier listed, LongConsumer progress, CountDownLatch ended) {
         try {
             while (!ended.await(PROGRESS_SECONDS, TimeUnit.SECONDS)) {
                 progress.accept(listed.getAsLong());

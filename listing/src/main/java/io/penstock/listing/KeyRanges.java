@@ -288,7 +288,7 @@ final class KeyRanges<R> {
         ranges.clear();
         open.clear();
         waiting.clear();
-        budget.beginAnew();
+        budget.restart();
         begin();
         return true;
     }

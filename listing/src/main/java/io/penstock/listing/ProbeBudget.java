@@ -67,7 +67,7 @@ final class ProbeBudget {
     }
 
     /** All pages so far are wasted. */
-    void beginAnew() {
+    void restart() {
         inVain += useful;
         useful = 0;
     }

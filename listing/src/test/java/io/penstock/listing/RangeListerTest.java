@@ -143,7 +143,7 @@ class RangeListerTest {
     }
 
     @Test
-    void list_storeWithoutOrder_hasEachKeyOnceByOneRequestAfterTheOther() {
+    void list_storeWithoutOrder_hasEachKeyOnceOneRequestAtATime() {
         Seeded.check(50, random -> {
             NavigableSet<String> keys = KeySets.any(random).keys(300, random);
             InMemoryObjectStore bucket =
@@ -170,7 +170,7 @@ class RangeListerTest {
     }
 
     @Test
-    void list_storeThatLosesItsOrderLater_beginsAnew() {
+    void list_storeThatLosesItsOrderLater_restarts() {
         Seeded.check(50, random -> {
             NavigableSet<String> keys = KeySets.any(random).keys(300, random);
             ObjectStore store = new ForwardingObjectStore(new SmallPages(bucketOf(keys), 10)) {

@@ -24,7 +24,7 @@ class WholeListingTest {
 
     /** That no key follows a range's last key is known from a probe, which may be older than the pages before it. */
     @Test
-    void list_keyMadeBehindAProbeThatFoundNothing_isNotSaidToBeAbsentSince() throws Exception {
+    void list_keyMadeAfterAnEmptyProbe_isNotAbsentSinceThen() throws Exception {
         for (int i = 0; i < 30_000; i++) {
             bucket.put("a%06d".formatted(i), "1");
         }

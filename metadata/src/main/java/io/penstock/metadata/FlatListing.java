@@ -43,19 +43,19 @@ final class FlatListing implements AutoCloseable {
 
     /** @param refused prefixes that the store refused to list */
     private record Known(
-            KeyTable table, FlatTree tree, List<String> refused, SupersededNames superseded, Belief belief) {
+            KeyTable table, FlatTree tree, List<String> refused, SupersededNames superseded, Validity validity) {
         /**
          * Whether the name is superseded, or its directory has a superseded name. Otherwise a table that is valid as if
          * requested now would override newer answers of the store.
          */
         boolean isSuperseded(Directory directory, String name) {
             return superseded.contains(directory, name)
-                    || (!(belief instanceof Belief.ByPage) && superseded.containsAnyIn(directory.prefix()));
+                    || (!(validity instanceof Validity.ByPage) && superseded.containsAnyIn(directory.prefix()));
         }
 
         /** @param now the time of the lookup */
         long asOf(long page, long now) {
-            return belief instanceof Belief.ByPage ? page : now;
+            return validity instanceof Validity.ByPage ? page : now;
         }
 
         boolean isRefused(String prefix) {
@@ -64,19 +64,19 @@ final class FlatListing implements AutoCloseable {
     }
 
     /** How long a table is valid. Times are those of the tree's clock: nanoseconds. */
-    sealed interface Belief {
+    sealed interface Validity {
         /**
          * Each name is valid from the time of its page's request.
          *
          * @param newest when the last page was requested
          */
-        record ByPage(long ttlNanos, long newest) implements Belief {}
+        record ByPage(long ttlNanos, long newest) implements Validity {}
 
         /** All names are valid until then, as if requested now. */
-        record Until(long nanos) implements Belief {}
+        record Until(long nanos) implements Validity {}
 
         /** All names are valid forever, as if requested now. */
-        enum Always implements Belief {
+        enum Always implements Validity {
             ALWAYS
         }
     }
@@ -90,7 +90,7 @@ final class FlatListing implements AutoCloseable {
     /** Whether there is a table that is still valid. */
     boolean isKnown() {
         Known known = state.known;
-        return known != null && isBelieved(known);
+        return known != null && isValid(known);
     }
 
     /** A listing begins. It may miss changes made here from now on. */
@@ -114,8 +114,8 @@ final class FlatListing implements AutoCloseable {
      * @return whether it answers; if not, the table has been closed
      */
     boolean publish(
-            PendingListing pending, KeyTable table, List<String> refused, Belief belief, Comparison comparison) {
-        Known next = new Known(table, new FlatTree(table), refused, pending.superseded(), belief);
+            PendingListing pending, KeyTable table, List<String> refused, Validity validity, Comparison comparison) {
+        Known next = new Known(table, new FlatTree(table), refused, pending.superseded(), validity);
         pending.compare(next.tree);
         Known former;
         synchronized (this) {
@@ -146,8 +146,8 @@ final class FlatListing implements AutoCloseable {
     /** Notified of the difference between a table and the one before it. */
     @FunctionalInterface
     interface Comparison {
-        /** @param isTold whether a change of this key is reported */
-        void compare(KeyTable before, KeyTable after, Predicate<String> isTold);
+        /** @param isReported whether a change of this key is reported */
+        void compare(KeyTable before, KeyTable after, Predicate<String> isReported);
     }
 
     /** The answer about a name, which may be expired; null if the table has no valid answer. */
@@ -175,7 +175,7 @@ final class FlatListing implements AutoCloseable {
                 return null;
             }
             FlatTree.DatedPage found = known.tree.list(request);
-            if (known.belief instanceof Belief.ByPage(long ttlNanos, long _) && now - found.asOf() >= ttlNanos) {
+            if (known.validity instanceof Validity.ByPage(long ttlNanos, long _) && now - found.asOf() >= ttlNanos) {
                 return null;
             }
             return new DatedPage(found.page(), next(request, found.page()), known.asOf(found.asOf(), now));
@@ -193,7 +193,7 @@ final class FlatListing implements AutoCloseable {
         Known known = state.known;
         if (known == null) {
             return null;
-        } else if (!isBelieved(known)) {
+        } else if (!isValid(known)) {
             forget(known);
             return null;
         }
@@ -211,11 +211,11 @@ final class FlatListing implements AutoCloseable {
         }
     }
 
-    private boolean isBelieved(Known known) {
-        return switch (known.belief) {
-            case Belief.ByPage(long ttlNanos, long newest) -> nanoClock.getAsLong() - newest < ttlNanos;
-            case Belief.Until(long nanos) -> nanoClock.getAsLong() - nanos < 0;
-            case Belief.Always _ -> true;
+    private boolean isValid(Known known) {
+        return switch (known.validity) {
+            case Validity.ByPage(long ttlNanos, long newest) -> nanoClock.getAsLong() - newest < ttlNanos;
+            case Validity.Until(long nanos) -> nanoClock.getAsLong() - nanos < 0;
+            case Validity.Always _ -> true;
         };
     }
 

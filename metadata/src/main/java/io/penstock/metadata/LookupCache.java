@@ -99,7 +99,7 @@ final class LookupCache {
     }
 
     /** Asks the store with a new request, instead of using a cached answer or a running request. */
-    Dated askAnew(Name name) throws ObjectStoreException, InterruptedException {
+    Dated askAgain(Name name) throws ObjectStoreException, InterruptedException {
         answers.asMap().remove(name);
         return ask(name);
     }

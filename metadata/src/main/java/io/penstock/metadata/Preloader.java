@@ -5,7 +5,7 @@ import io.penstock.core.Printable;
 import io.penstock.listing.KeyTable;
 import io.penstock.listing.KeyTableSorter;
 import io.penstock.listing.WholeListing;
-import io.penstock.metadata.FlatListing.Belief;
+import io.penstock.metadata.FlatListing.Validity;
 import io.penstock.metadata.PreloadConfig.Mode;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.ObjectStoreException;
@@ -139,9 +139,9 @@ final class Preloader {
     }
 
     /** The bucket is about to be changed here. */
-    void changing() {
+    void beginChange() {
         if (snapshot != null) {
-            snapshot.changing();
+            snapshot.beginChange();
         }
     }
 
@@ -159,7 +159,7 @@ final class Preloader {
         }
         synchronized (this) {
             long now = nanoClock.getAsLong();
-            if (now - countedSince >= believed().toNanos()) {
+            if (now - countedSince >= timeToLive().toNanos()) {
                 countedSince = now;
                 listedOneByOne = 0;
             }
@@ -185,7 +185,7 @@ final class Preloader {
     }
 
     /** How long a listing is valid. */
-    private Duration believed() {
+    private Duration timeToLive() {
         Duration refresh = config.refresh();
         return refresh == null ? limits.ttl() : refresh;
     }
@@ -245,8 +245,8 @@ final class Preloader {
             Ended listed = new Ended(
                     table.size(),
                     begun - Duration.between(index.asOf(), Instant.now()).toNanos());
-            Belief belief = isRefreshed() ? belief() : Belief.Always.ALWAYS;
-            return publish(pending, table, List.of(), belief, listed);
+            Validity validity = isRefreshed() ? validity() : Validity.Always.ALWAYS;
+            return publish(pending, table, List.of(), validity, listed);
         } catch (IOException e) {
             LOG.error("{}: the index cannot be used: {}", what, e.getMessage());
         } catch (OutOfMemoryError e) {
@@ -271,7 +271,7 @@ final class Preloader {
         }
         LOG.info("{}: {} objects are known from the last mount.", what, table.size());
         Ended kept = new Ended(table.size(), table.pageTime(table.pageCount() - 1));
-        boolean _ = publish(pending, table, List.of(), belief(), kept); // the bucket was worth listing in any case
+        boolean _ = publish(pending, table, List.of(), validity(), kept); // the bucket was worth listing in any case
         return true;
     }
 
@@ -329,7 +329,7 @@ final class Preloader {
             listed.refused()
                     .forEach(refused ->
                             LOG.warn("The store refuses to list {}: each name there is looked up singly.", refused));
-            if (publish(pending, table, listed.refused(), belief(), new Ended(table.size(), complete))) {
+            if (publish(pending, table, listed.refused(), validity(), new Ended(table.size(), complete))) {
                 keep(table, listed);
             }
             collect(table.bytes());
@@ -352,8 +352,9 @@ final class Preloader {
     }
 
     /** Puts the table into use, and has {@link #state} report it. Returns whether the table is used. */
-    private boolean publish(PendingListing pending, KeyTable table, List<String> refused, Belief belief, Ended listed) {
-        boolean isKnown = flat.publish(pending, table, refused, belief, comparison);
+    private boolean publish(
+            PendingListing pending, KeyTable table, List<String> refused, Validity validity, Ended listed) {
+        boolean isKnown = flat.publish(pending, table, refused, validity, comparison);
         if (isKnown) {
             ended = listed;
         }
@@ -373,17 +374,17 @@ final class Preloader {
         listedOneByOne = 0;
     }
 
-    private Belief belief() {
+    private Validity validity() {
         Duration refresh = config.refresh();
         long now = nanoClock.getAsLong();
         // The next listing begins later and takes some time; if it fails, this one still expires.
         return refresh == null
-                ? new Belief.ByPage(limits.ttlNanos(), now)
-                : new Belief.Until(now + refresh.multipliedBy(2).toNanos());
+                ? new Validity.ByPage(limits.ttlNanos(), now)
+                : new Validity.Until(now + refresh.multipliedBy(2).toNanos());
     }
 
     private void watch(WholeListing listing, CountDownLatch isOver) {
-        Duration most = believed().dividedBy(2);
+        Duration most = timeToLive().dividedBy(2);
         long since = nanoClock.getAsLong();
         try {
             while (!isOver.await(PROGRESS.toMillis(), TimeUnit.MILLISECONDS)) {

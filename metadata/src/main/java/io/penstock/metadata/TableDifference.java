@@ -8,13 +8,13 @@ import java.util.function.Predicate;
 final class TableDifference {
     private final FlatTree former;
     private final FlatTree current;
-    private final Predicate<String> isTold;
+    private final Predicate<String> isReported;
     private final NameListener listener;
 
-    private TableDifference(KeyTable before, KeyTable after, Predicate<String> isTold, NameListener listener) {
+    private TableDifference(KeyTable before, KeyTable after, Predicate<String> isReported, NameListener listener) {
         this.former = new FlatTree(before);
         this.current = new FlatTree(after);
-        this.isTold = isTold;
+        this.isReported = isReported;
         this.listener = listener;
     }
 
@@ -22,10 +22,11 @@ final class TableDifference {
      * Reports names that refer to something else, and directories that have appeared or vanished.
      *
      * @param root the prefix of all keys
-     * @param isTold keys whose change is reported
+     * @param isReported keys whose change is reported
      */
-    static void tell(KeyTable before, KeyTable after, Directory root, Predicate<String> isTold, NameListener listener) {
-        TableDifference difference = new TableDifference(before, after, isTold, listener);
+    static void report(
+            KeyTable before, KeyTable after, Directory root, Predicate<String> isReported, NameListener listener) {
+        TableDifference difference = new TableDifference(before, after, isReported, listener);
         KeyCursor old = before.cursor();
         KeyCursor now = after.cursor();
         old.next();
@@ -55,7 +56,7 @@ final class TableDifference {
             if (answer.equals(former.lookup(parent, name.substring(slash)).answer())) {
                 return;
             }
-            if (isTold.test(name) && Names.canBe(parent, name.substring(slash))) {
+            if (isReported.test(name) && Names.canBe(parent, name.substring(slash))) {
                 listener.answered(parent, name.substring(slash), answer);
             }
             path = parent.prefix();

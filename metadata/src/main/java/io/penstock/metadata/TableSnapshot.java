@@ -79,7 +79,7 @@ final class TableSnapshot {
     }
 
     /** The bucket is about to be changed here. The first call waits for the disk. */
-    void changing() {
+    void beginChange() {
         if (!isChanged) {
             synchronized (this) {
                 isChanged = true;

@@ -98,7 +98,7 @@ public final class Tree implements AutoCloseable {
         this.hidden = new HiddenKeys(store.bucket());
         this.flat = new FlatListing(nanoClock, this::flatIsDamaged);
         this.preloader = new Preloader(
-                store, prefix, config.preload(), limits, preloading, nanoClock, flat, this::tellDifference);
+                store, prefix, config.preload(), limits, preloading, nanoClock, flat, this::reportDifference);
         this.probe = new NameProbe(store, hidden, executor);
         this.answers = new LookupCache(this::ask, executor, limits, nanoClock, this::correctListing);
         this.listings = Caffeine.newBuilder()
@@ -117,7 +117,7 @@ public final class Tree implements AutoCloseable {
     }
 
     /** From now on notifies {@code listener} of the store's answers, in place of an earlier listener. */
-    public void tell(NameListener listener) {
+    public void setListener(NameListener listener) {
         nameListener = listener;
     }
 
@@ -332,10 +332,10 @@ public final class Tree implements AutoCloseable {
         preloader.damaged(why);
     }
 
-    private void tellDifference(KeyTable before, KeyTable after, Predicate<String> isTold) {
+    private void reportDifference(KeyTable before, KeyTable after, Predicate<String> isReported) {
         NameListener listener = nameListener;
         if (listener != null) {
-            TableDifference.tell(before, after, root, isTold, listener);
+            TableDifference.report(before, after, root, isReported, listener);
         }
     }
 
@@ -421,8 +421,8 @@ public final class Tree implements AutoCloseable {
     }
 
     /** The bucket is about to be changed here. The first call may wait for the disk; later ones never wait. */
-    public void changing() {
-        preloader.changing();
+    public void beginChange() {
+        preloader.beginChange();
     }
 
     /** The store has been changed: the name now refers to {@code answer}. */
@@ -559,7 +559,7 @@ public final class Tree implements AutoCloseable {
             return known;
         }
         invalidate(directory, name);
-        LookupCache.Dated asked = answers.askAnew(new Name(directory, name));
+        LookupCache.Dated asked = answers.askAgain(new Name(directory, name));
         CachedLookup overlaidSince = overlaidAs(directory, name);
         return (overlaidSince == null ? kept(directory, name, asked) : overlaidSince).answer();
     }

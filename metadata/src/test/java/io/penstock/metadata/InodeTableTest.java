@@ -71,7 +71,7 @@ class InodeTableTest {
     }
 
     @Test
-    void acquire_fileBecameDirectory_isAnotherInodeAndTheOldCountsApart() {
+    void acquire_fileBecameDirectory_isAnotherInodeWithItsOwnCount() {
         Inode file = table.acquire(ROOT, "a", FILE);
         Inode directory = table.acquire(ROOT, "a", A);
 
@@ -176,7 +176,7 @@ class InodeTableTest {
 
     /** The moved inode may be open, so the inode of the late lookup must go. */
     @Test
-    void move_directoryWhileWhatHasMovedIsLookedUpByItsOldName_leavesThatItsName() {
+    void move_directoryWithLookupsByOldNames_leavesMovedNamesAlone() {
         Directory old = new Directory("a/old/");
         Directory moved = new Directory("a/new/");
         table.acquire(A, "old", old);

@@ -133,7 +133,7 @@ class ListingTest {
     }
 
     @Test
-    void read_slowerThanTtl_believesEachPageFromItsRequest() throws Exception {
+    void read_slowerThanTtl_datesEachPageFromItsRequest() throws Exception {
         List<String> names = putMany(4 * PAGE);
         Listing listing = tree.list(tree.root());
         listing.await(0);
@@ -222,7 +222,7 @@ class ListingTest {
     /** A page's last object is not an entry until the next page shows that it is not a directory. */
     @ParameterizedTest
     @ValueSource(ints = {2 * PAGE + 500, 3 * PAGE - 1})
-    void lookup_askedDuringAListingButBeforeItsPage_leavesWhatThatSays(int index) throws Exception {
+    void lookup_duringAListingBeforeItsPage_leavesWhatThePageShows(int index) throws Exception {
         List<String> names = putMany(4 * PAGE);
         String name = names.get(index);
         bucket.delete(name);

@@ -120,7 +120,7 @@ class PreloadTest {
     }
 
     @Test
-    void anyName_oncePreloadIsTooOld_isAskedForAnew() throws Exception {
+    void anyName_oncePreloadIsTooOld_isRequestedAgain() throws Exception {
         bucket.put("dir/file", "1");
         try (Tree tree = tree(store, "")) {
             preload(tree);
@@ -137,7 +137,7 @@ class PreloadTest {
     }
 
     @Test
-    void moved_ontoADirectoryInWhichANameWasChangedBefore_showsAllThatIsThereNow() throws Exception {
+    void moved_ontoADirectoryWithAChangedName_showsAllPresentNames() throws Exception {
         bucket.put("from/file", "1");
         bucket.put("to/removed", "1");
         Directory from = new Directory("from/");
@@ -218,7 +218,7 @@ class PreloadTest {
     }
 
     @Test
-    void preload_onceRefreshHasPassed_isRepeatedAndTellsWhatIsOtherwise() throws Exception {
+    void preload_onceRefreshHasPassed_isRepeatedAndReportsChanges() throws Exception {
         bucket.put("dir/same", "1");
         bucket.put("dir/changes", "1");
         bucket.put("dir/goes", "1");
@@ -227,7 +227,7 @@ class PreloadTest {
         PreloadConfig often = new PreloadConfig(Mode.ON, Duration.ofMillis(20), MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, often), clock::nanoTime)) {
             preload(tree);
-            tree.tell((directory, name, answer) -> {
+            tree.setListener((directory, name, answer) -> {
                 synchronized (news) {
                     news.add(directory.key(name) + " " + answer.getClass().getSimpleName());
                 }
@@ -259,7 +259,7 @@ class PreloadTest {
     }
 
     @Test
-    void preload_withRefresh_isBelievedBeyondTheTtl() throws Exception {
+    void preload_withRefresh_isValidBeyondTheTtl() throws Exception {
         bucket.put("dir/file", "1");
         PreloadConfig seldom = new PreloadConfig(Mode.ON, TTL.multipliedBy(10), MEMORY, null);
         try (Tree tree = new Tree(store, "", new MetadataConfig(TTL, TTL, 4, seldom), clock::nanoTime)) {
@@ -351,7 +351,7 @@ class PreloadTest {
     }
 
     @Test
-    void index_whileMounted_isBelievedUntilFoundOtherwise() throws Exception {
+    void index_whileMounted_isValidUntilFoundOtherwise() throws Exception {
         ObjectVersion listed = bucket.put("dir/file", "1");
         bucket.put("dir/other", "1");
         List<StoredObject> objects =
@@ -487,7 +487,7 @@ class PreloadTest {
         try (Tree first = kept(file)) {
             preload(first);
             awaitFile(file);
-            first.changing();
+            first.beginChange();
 
             assertThat(file).doesNotExist();
         }
@@ -542,7 +542,7 @@ class PreloadTest {
     }
 
     @Test
-    void heard_whileTheFirstListingIsUnderWay_isNotUndone() throws Exception {
+    void answer_duringTheFirstListing_isNotUndone() throws Exception {
         bucket.put("dir/gone", "1");
         bucket.put("dir/stays", "1");
         Duration negative = Duration.ofSeconds(5);

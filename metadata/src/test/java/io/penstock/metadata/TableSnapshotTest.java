@@ -55,21 +55,21 @@ class TableSnapshotTest {
     }
 
     @Test
-    void changing_afterAMountThatWasKilledAsItWrote_leavesNothing() throws Exception {
+    void beginChange_afterAMountThatWasKilledAsItWrote_leavesNothing() throws Exception {
         save();
         Files.writeString(folder.resolve("names.tmp"), "the half of it");
 
-        snapshot().changing();
+        snapshot().beginChange();
 
         assertThat(folder).isEmptyDirectory();
     }
 
     @Test
-    void changing_interrupted_deletesTheFile() {
+    void beginChange_interrupted_deletesTheFile() {
         save();
         Thread.currentThread().interrupt();
 
-        snapshot().changing();
+        snapshot().beginChange();
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(file()).doesNotExist();

@@ -304,7 +304,7 @@ class TreeTest {
     }
 
     @Test
-    void invalidate_knownVersion_makesTheNextLookupAskAndCorrectsTheListing() throws Exception {
+    void invalidate_knownVersion_nextLookupAsksAndCorrectsTheListing() throws Exception {
         ObjectVersion old = bucket.put("a", "1");
         bucket.put("b", "");
         readAll(tree.list(root));
@@ -361,7 +361,7 @@ class TreeTest {
     }
 
     @Test
-    void lookup_endlessTtl_isBelieved() throws Exception {
+    void lookup_endlessTtl_staysValid() throws Exception {
         bucket.put("a", "");
         Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
         try (Tree trusting = new Tree(store, "", new MetadataConfig(endless, endless), clock::nanoTime)) {
@@ -406,7 +406,7 @@ class TreeTest {
     }
 
     @Test
-    void lookup_manyAbsentNames_areBelievedWhileTheDirectoryIsListedAnew() throws Exception {
+    void lookup_manyAbsentNames_areValidWhileTheDirectoryIsRelisted() throws Exception {
         putMany("a/", 2_500);
         Directory directory = new Directory("a/");
         askForManyAbsentNames(directory);
@@ -433,7 +433,7 @@ class TreeTest {
     }
 
     @Test
-    void lookup_manyAbsentNames_forLongerThanTheTtl_areNotAskedForOneByOneAgain() throws Exception {
+    void lookup_manyAbsentNamesPastTheTtl_areNotRequestedSinglyAgain() throws Exception {
         putMany("a/", 10);
         Directory directory = new Directory("a/");
         askForManyAbsentNames(directory);

@@ -50,7 +50,7 @@ public final class LeftRenames {
         List<RenameJournal> left = writeback.leftRenames();
         List<WrittenFile> moved = new ArrayList<>();
         if (!left.isEmpty()) {
-            tree.changing();
+            tree.beginChange();
         }
         for (RenameJournal journal : left) {
             Move move = new Move(

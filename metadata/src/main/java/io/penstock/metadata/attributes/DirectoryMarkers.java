@@ -166,7 +166,7 @@ public final class DirectoryMarkers implements AutoCloseable {
             if (last == null) {
                 throw e;
             }
-            LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
+            LOG.debug("The marker of '{}' is assumed unchanged", directory.prefix(), e);
             return last;
         }
     }
@@ -180,7 +180,7 @@ public final class DirectoryMarkers implements AutoCloseable {
         try {
             return ask(directory).get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS).marker;
         } catch (TimeoutException | ExecutionException e) {
-            LOG.debug("The marker of '{}' is believed to be what it was", directory.prefix(), e);
+            LOG.debug("The marker of '{}' is assumed unchanged", directory.prefix(), e);
             return last;
         }
     }

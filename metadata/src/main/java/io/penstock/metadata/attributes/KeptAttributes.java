@@ -250,7 +250,7 @@ public final class KeptAttributes implements AutoCloseable {
             if (last == null) {
                 throw e;
             }
-            LOG.debug("The attributes of '{}' are believed to be what they were", version.key(), e);
+            LOG.debug("The attributes of '{}' are assumed unchanged", version.key(), e);
             return last.attributes();
         }
     }

@@ -94,7 +94,7 @@ final class AttributesSnapshotTest {
 
     /** Another node's change of attributes leaves ETag and size unchanged, and within the same second also the time. */
     @Test
-    void nextMount_askedWithinTheSecondOfAChange_isAskedAnew() throws Exception {
+    void nextMount_changedWithinTheSameSecond_requestsAgain() throws Exception {
         ObjectVersion version = put("a", ObjectAttributes.NONE.withPermissions(0600));
         assertThat(mount(version)).isEqualTo(1);
 

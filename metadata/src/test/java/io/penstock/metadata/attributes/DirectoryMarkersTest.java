@@ -104,7 +104,7 @@ class DirectoryMarkersTest {
     }
 
     @Test
-    void markBelow_whileThatOfAnotherDirectoryWaitsForTheStore_doesNotWait() throws Exception {
+    void markBelow_whileAnotherDirectoryWaitsForTheStore_doesNotWait() throws Exception {
         try (Gate gate =
                 delays.hold(call -> call instanceof Call.Put put && put.key().equals("d/"))) {
             Program<Boolean> first = markBelow(D);
@@ -281,7 +281,7 @@ class DirectoryMarkersTest {
     }
 
     @Test
-    void attributesOf_doubtedWhileTheyAreAsked_areAskedAnew() throws Exception {
+    void attributesOf_doubtedWhileRequested_areRequestedAgain() throws Exception {
         mark(D);
         ObjectVersion version = putA(0600);
         try (KeptAttributes kept = new KeptAttributes(store, markers, Keeping.KEEP, null)) {

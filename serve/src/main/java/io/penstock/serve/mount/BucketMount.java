@@ -132,7 +132,7 @@ public final class BucketMount implements AutoCloseable {
                 writeback = openWriteback(plan, marking, cache, fetcher);
                 closers.push(writeback::close);
                 if (!writeback.recovered().isEmpty()) {
-                    tree.changing();
+                    tree.beginChange();
                 }
                 backlog = new Backlog(writeback);
             }
