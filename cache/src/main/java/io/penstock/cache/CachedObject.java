@@ -1,12 +1,12 @@
 package io.penstock.cache;
 
-import io.penstock.cache.PageReads.FromDisk;
 import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.PageStore;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.cache.disk.WholeFiles;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,11 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The pages of one object version, or its sectors. Safe for use by any number of threads; all calls are positional. */
 public final class CachedObject implements AutoCloseable {
-    /** Returned by {@link #read} and {@link #readNow} instead of a byte count when the page is Missing. */
+    /** Returned by {@link #read} instead of a byte count when the page is Missing. */
     public static final int MISSING = -1;
-
-    /** Returned by {@link #readNow} instead of a byte count when the read would have to wait for the bytes. */
-    public static final int WOULD_WAIT = -2;
 
     private final ObjectPages pages;
     private final PageReads reads;
@@ -26,6 +23,21 @@ public final class CachedObject implements AutoCloseable {
     private final WholeFiles wholeFiles;
     private final ObjectVersion version;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Which bytes to read from a page that is only on disk. */
+    public enum FromDisk {
+        /** None, and no wait for a page that is Inflight. */
+        NEVER,
+        /** The requested bytes; the whole page if it has not been checked since the process started. */
+        REQUESTED,
+        /** For large reads the whole page, and some pages ahead: the following bytes will be needed too. */
+        SEQUENTIAL,
+        /**
+         * The whole page, compared with its checksum, because a disk may return other bytes than were written. A page
+         * that does not match is {@link #MISSING} from then on.
+         */
+        CHECKED
+    }
 
     /** The outcome of {@link #store}. */
     public enum Storing {
@@ -82,44 +94,21 @@ public final class CachedObject implements AutoCloseable {
         return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
-    /** {@link #read(long, ByteBuffer, boolean, LentBytes)} for random reads, all copied into the buffer. */
-    public int read(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        return read(position, to, false, null);
-    }
-
     /**
      * Reads from the one page that holds {@code position}, up to the page's end or the buffer's limit. Waits while the
      * page is Inflight, but only until the requested bytes have arrived.
      *
-     * @param sequential whether the following bytes will be needed too: then reads whole pages from disk, and some
-     *     ahead
      * @param loans if not null, large reads are lent instead of copied into the buffer; its position advances anyway
-     * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; or {@link #MISSING}
+     * @return the number of bytes read: 0 if the buffer is full, or at or past the object's end; {@link #MISSING}; or
+     *     {@link NoWait#WOULD_WAIT}, only with {@link FromDisk#NEVER}
      * @throws FillFailedException if this read waited for a fill that failed
      */
-    public int read(long position, ByteBuffer to, boolean sequential, @Nullable LentBytes loans)
+    public int read(long position, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws FillFailedException, InterruptedException {
-        FromDisk how = sequential ? FromDisk.SEQUENTIAL : FromDisk.ASKED;
-        return reads.read(checkPosition(position), to, how, loans);
-    }
-
-    /**
-     * Like {@link #read(long, ByteBuffer)}, on behalf of another node. Pages from disk are read whole and compared with
-     * their checksums, because a disk may return other bytes than were written. A page that does not match is
-     * {@link #MISSING} from then on.
-     */
-    public int readChecked(long position, ByteBuffer to) throws FillFailedException, InterruptedException {
-        return reads.read(checkPosition(position), to, FromDisk.CHECKED, null);
-    }
-
-    /** Like {@link #readNow(long, ByteBuffer, LentBytes)}, with all bytes copied into the buffer. */
-    public int readNow(long position, ByteBuffer to) {
-        return readNow(position, to, null);
-    }
-
-    /** Like {@link #read}, but never waits, not even for the disk: returns {@link #WOULD_WAIT} instead. */
-    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        return reads.readNow(checkPosition(position), to, loans);
+        if (position < 0) {
+            throw new IllegalArgumentException("negative position " + position);
+        }
+        return reads.read(position, to, loans, how);
     }
 
     /** Bytes per page: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
@@ -171,12 +160,5 @@ public final class CachedObject implements AutoCloseable {
             throw new IllegalArgumentException("no page " + page);
         }
         return (int) page;
-    }
-
-    private static long checkPosition(long position) {
-        if (position < 0) {
-            throw new IllegalArgumentException("negative position " + position);
-        }
-        return position;
     }
 }

@@ -1,11 +1,13 @@
 package io.penstock.cache;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Chunk;
 import io.penstock.cache.disk.Counters;
 import io.penstock.cache.disk.PageStore;
 import io.penstock.cache.disk.StoredPage;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,18 +32,8 @@ final class PageReads {
         this.counters = counters;
     }
 
-    /** Which bytes to read from a page that is only on disk. */
-    enum FromDisk {
-        /** The requested bytes; the whole page if it has not been checked since the process started. */
-        ASKED,
-        /** For large reads the whole page, and some pages ahead. */
-        SEQUENTIAL,
-        /** The whole page, compared with its checksum. */
-        CHECKED
-    }
-
     /** @param loans replaces large copies; settled before any wait */
-    int read(long position, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
+    int read(long position, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws FillFailedException, InterruptedException {
         if (position >= pages.size() || !to.hasRemaining()) {
             return 0;
@@ -51,16 +43,22 @@ final class PageReads {
         int end = Math.min(pages.pageLength(page), offset + to.remaining());
         while (true) {
             PageFrame frame = pages.frame(page);
-            int count = frame != null
-                    ? readFrame(frame, offset, end, to, loans)
-                    : readFromDisk(page, offset, to, how, loans);
+            int count;
+            if (frame != null) {
+                count = readFrame(frame, offset, end, to, loans, how != FromDisk.NEVER);
+            } else if (how == FromDisk.NEVER) {
+                count = store.has(pages, page) ? NoWait.WOULD_WAIT : CachedObject.MISSING;
+            } else {
+                count = readFromDisk(page, offset, to, loans, how);
+            }
             if (count != LOOK_AGAIN) {
                 return count;
             }
         }
     }
 
-    private int readFrame(PageFrame frame, int offset, int end, ByteBuffer to, @Nullable LentBytes loans)
+    private int readFrame(
+            PageFrame frame, int offset, int end, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
             throws FillFailedException, InterruptedException {
         if (!frame.tryRetain()) {
             return LOOK_AGAIN;
@@ -70,6 +68,8 @@ final class PageReads {
                 int count = take(frame, offset, to, loans);
                 counters.readFromMemory(count);
                 return count;
+            } else if (!mayWait) {
+                return NoWait.WOULD_WAIT;
             }
             settle(to, loans);
             if (!frame.await(end)) {
@@ -93,14 +93,14 @@ final class PageReads {
         }
     }
 
-    private int readFromDisk(int page, int offset, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
+    private int readFromDisk(int page, int offset, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws InterruptedException {
         StoredPage stored = store.find(pages, page);
         if (stored != null) {
             settle(to, loans);
             long begun = System.nanoTime();
             try {
-                return readStored(stored, page, offset, to, how, loans);
+                return readStored(stored, page, offset, to, loans, how);
             } finally {
                 counters.diskNanos.add(System.nanoTime() - begun);
             }
@@ -114,7 +114,7 @@ final class PageReads {
 
     /** Bytes read, or {@link #LOOK_AGAIN}. */
     private int readStored(
-            StoredPage stored, int page, int offset, ByteBuffer to, FromDisk how, @Nullable LentBytes loans)
+            StoredPage stored, int page, int offset, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws InterruptedException {
         if (how == FromDisk.CHECKED || !stored.isVerified()) {
             PageFrame frame = pages.newFrame(page, Origin.DISK);
@@ -220,27 +220,5 @@ final class PageReads {
             frame.release();
         }
         return loaded;
-    }
-
-    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        if (position >= pages.size() || !to.hasRemaining()) {
-            return 0;
-        }
-        int page = pages.geometry().pageAt(position);
-        int offset = (int) (position - pages.geometry().start(page));
-        PageFrame frame = pages.frame(page);
-        if (frame == null) {
-            return store.has(pages, page) ? CachedObject.WOULD_WAIT : CachedObject.MISSING;
-        }
-        if (!frame.has(Math.min(frame.length(), offset + to.remaining())) || !frame.tryRetain()) {
-            return CachedObject.WOULD_WAIT;
-        }
-        try {
-            int count = take(frame, offset, to, loans);
-            counters.readFromMemory(count);
-            return count;
-        } finally {
-            frame.release();
-        }
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.PageCache.Environment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -84,7 +85,7 @@ final class EpochsTest {
         int fetched = 0;
         int length = (int) Math.min(PAGE_SIZE, object.size() - (long) page * PAGE_SIZE);
         for (int offset = 0; offset < length; offset += READ_BYTES) {
-            while (open.read((long) page * PAGE_SIZE + offset, buffer.clear()) == CachedObject.MISSING) {
+            while (open.read((long) page * PAGE_SIZE + offset, buffer.clear(), null, FromDisk.REQUESTED) == CachedObject.MISSING) {
                 TestObject.claimed(open, page, page + 1L).filled(length);
                 fetched++;
             }

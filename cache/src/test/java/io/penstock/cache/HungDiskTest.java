@@ -4,6 +4,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.disk.DiskTasks;
 import java.io.IOException;
@@ -134,7 +135,7 @@ final class HungDiskTest {
     private static void read(PageCache cache, TestObject object) {
         ByteBuffer to = ByteBuffer.allocate(65_536);
         try (CachedObject open = object.open(cache)) {
-            assertThat(open.read(0, to)).isEqualTo(to.capacity());
+            assertThat(open.read(0, to, null, FromDisk.REQUESTED)).isEqualTo(to.capacity());
             assertThat(to.flip()).isEqualTo(object.content(0, to.capacity()));
         } catch (FillFailedException | InterruptedException e) {
             throw new AssertionError(e);

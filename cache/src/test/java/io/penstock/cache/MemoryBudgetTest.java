@@ -5,6 +5,7 @@ import static io.penstock.cache.TestObject.claimed;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.core.ByteRange;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -243,7 +244,7 @@ final class MemoryBudgetTest {
         }
     }
 
-    private boolean inMemory(long page) {
-        return open.readNow(page * PAGE_SIZE, java.nio.ByteBuffer.allocate(1)) == 1;
+    private boolean inMemory(long page) throws Exception {
+        return open.read(page * PAGE_SIZE, java.nio.ByteBuffer.allocate(1), null, FromDisk.NEVER) == 1;
     }
 }

@@ -4,6 +4,7 @@ import static io.penstock.cache.PageCache.PAGE_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.disk.ObjectFiles;
 import io.penstock.core.Crc32c;
@@ -161,14 +162,14 @@ final class PacksTest {
                 CachedObject first = objects.getFirst().open(cache);
                 CachedObject second = objects.get(1).open(cache)) {
             storeAll(cache, objects); // the last ones are in memory
-            assertThat(first.read(0, aligned)).isEqualTo(100_001);
+            assertThat(first.read(0, aligned, null, FromDisk.REQUESTED)).isEqualTo(100_001);
             assertThat(aligned.flip()).isEqualTo(objects.getFirst().content(0, 100_001));
             assertThat(files.directReads()).isEqualTo(1);
 
-            assertThat(first.read(100, aligned.clear().limit(40_000))).isEqualTo(40_000);
-            assertThat(second.read(0, aligned.clear().limit(8192))).isEqualTo(8192);
-            assertThat(second.read(0, ByteBuffer.allocate(128 << 10))).isEqualTo(100_001);
-            assertThat(second.read(0, aligned.clear().limit(100_001)))
+            assertThat(first.read(100, aligned.clear().limit(40_000), null, FromDisk.REQUESTED)).isEqualTo(40_000);
+            assertThat(second.read(0, aligned.clear().limit(8192), null, FromDisk.REQUESTED)).isEqualTo(8192);
+            assertThat(second.read(0, ByteBuffer.allocate(128 << 10), null, FromDisk.REQUESTED)).isEqualTo(100_001);
+            assertThat(second.read(0, aligned.clear().limit(100_001), null, FromDisk.REQUESTED))
                     .as("no room for the last block")
                     .isEqualTo(100_001);
             assertThat(files.directReads()).isEqualTo(1);

@@ -5,8 +5,10 @@ import static io.penstock.cache.TestObject.claimed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.core.ByteRange;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import io.penstock.disk.DirectIo;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -147,7 +149,7 @@ final class PageCacheTest {
         CountDownLatch interrupted = new CountDownLatch(1);
         Thread reader = Thread.startVirtualThread(() -> {
             try {
-                open.read(0, ByteBuffer.allocate(10));
+                open.read(0, ByteBuffer.allocate(10), null, FromDisk.REQUESTED);
             } catch (InterruptedException e) {
                 interrupted.countDown();
             } catch (FillFailedException e) {
@@ -165,15 +167,15 @@ final class PageCacheTest {
     @Test
     void readNow_tellsMissingWaitingAndReadyApart() throws Exception {
         ByteBuffer to = ByteBuffer.allocate(4096);
-        assertThat(open.readNow(0, to)).isEqualTo(CachedObject.MISSING);
+        assertThat(open.read(0, to, null, FromDisk.NEVER)).isEqualTo(CachedObject.MISSING);
         Fill fill = claimed(open, 0, 1);
-        assertThat(open.readNow(0, to)).isEqualTo(CachedObject.WOULD_WAIT);
+        assertThat(open.read(0, to, null, FromDisk.NEVER)).isEqualTo(NoWait.WOULD_WAIT);
         OBJECT.fillSome(fill, 0, 4096);
-        assertThat(open.readNow(0, to)).isEqualTo(4096);
+        assertThat(open.read(0, to, null, FromDisk.NEVER)).isEqualTo(4096);
         assertThat(to.flip()).isEqualTo(OBJECT.content(0, 4096));
-        assertThat(open.readNow(1, ByteBuffer.allocate(4096))).isEqualTo(CachedObject.WOULD_WAIT);
+        assertThat(open.read(1, ByteBuffer.allocate(4096), null, FromDisk.NEVER)).isEqualTo(NoWait.WOULD_WAIT);
         fill.fail(new IOException("over"));
-        assertThat(open.readNow(0, ByteBuffer.allocate(1))).isEqualTo(CachedObject.MISSING);
+        assertThat(open.read(0, ByteBuffer.allocate(1), null, FromDisk.NEVER)).isEqualTo(CachedObject.MISSING);
     }
 
     @Test
@@ -185,7 +187,7 @@ final class PageCacheTest {
         ByteBuffer to = ByteBuffer.allocate(PAGE_SIZE);
         LentBytes loans = new LentBytes(1);
 
-        assertThat(open.readNow(4096, to.position(10), loans)).isEqualTo(PAGE_SIZE - 4096);
+        assertThat(open.read(4096, to.position(10), loans, FromDisk.NEVER)).isEqualTo(PAGE_SIZE - 4096);
 
         assertThat(to.position()).isEqualTo(10 + PAGE_SIZE - 4096);
         assertThat(loans.count()).isOne();
@@ -207,11 +209,11 @@ final class PageCacheTest {
         Fill second = claimed(open, 1, 2);
         ByteBuffer to = ByteBuffer.allocate(2 * PAGE_SIZE);
         LentBytes loans = new LentBytes(2);
-        open.read(0, to, false, loans);
+        open.read(0, to, loans, FromDisk.REQUESTED);
         assertThat(loans.count()).isOne();
         Thread reader = Thread.startVirtualThread(() -> {
             try {
-                open.read(PAGE_SIZE, to, false, loans);
+                open.read(PAGE_SIZE, to, loans, FromDisk.REQUESTED);
             } catch (InterruptedException | FillFailedException e) {
                 throw new AssertionError(e);
             }
@@ -239,7 +241,7 @@ final class PageCacheTest {
     void open_emptyObject_hasNothingToClaim() throws Exception {
         try (CachedObject empty = new TestObject("empty", 0).open(cache)) {
             assertThat(empty.claim(0, 1, Urgency.DEMAND)).isNull();
-            assertThat(empty.read(0, ByteBuffer.allocate(1))).isZero();
+            assertThat(empty.read(0, ByteBuffer.allocate(1), null, FromDisk.REQUESTED)).isZero();
         }
     }
 

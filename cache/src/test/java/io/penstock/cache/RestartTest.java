@@ -5,6 +5,7 @@ import static io.penstock.cache.PageCache.SECTOR_SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.disk.DirectIo;
 import io.penstock.disk.WorkingFolder;
@@ -70,7 +71,7 @@ final class RestartTest {
             assertThat(sectors.state(32)).isEqualTo(PageState.MISSING);
             assertThat(pages.state(2)).isEqualTo(PageState.MISSING);
             ByteBuffer read = ByteBuffer.allocate(SECTOR_SIZE);
-            assertThat(sectors.read(34L * SECTOR_SIZE, read)).isEqualTo(SECTOR_SIZE);
+            assertThat(sectors.read(34L * SECTOR_SIZE, read, null, FromDisk.REQUESTED)).isEqualTo(SECTOR_SIZE);
             assertThat(read.flip()).isEqualTo(LARGE.content(34L * SECTOR_SIZE, SECTOR_SIZE));
             assertThat(cache.statistics().diskBytes()).isEqualTo(2L * SECTOR_SIZE);
         }
@@ -195,7 +196,7 @@ final class RestartTest {
                 for (int i = 0; i < 32; i++) { // pages that are not in memory, from their start and from within
                     long position = (long) (i * 7 % 32) * request;
                     assertThat(object.readAndCheck(open, position, request)).isEqualTo(request);
-                    assertThat(open.read(position, aligned.clear().limit(request)))
+                    assertThat(open.read(position, aligned.clear().limit(request), null, FromDisk.REQUESTED))
                             .isEqualTo(request);
                     assertThat(aligned.flip()).isEqualTo(object.content(position, request));
                 }
@@ -251,9 +252,9 @@ final class RestartTest {
             ByteBuffer chunk = ByteBuffer.allocate(64 << 10);
             try (CachedObject open = object.open(cache);
                     CachedObject packed = SMALL.open(cache)) {
-                assertThat(open.readChecked(0, chunk)).isEqualTo(CachedObject.MISSING);
-                assertThat(packed.readChecked(0, chunk)).isEqualTo(CachedObject.MISSING);
-                assertThat(open.readChecked(PAGE_SIZE, chunk)).isEqualTo(chunk.capacity());
+                assertThat(open.read(0, chunk, null, FromDisk.CHECKED)).isEqualTo(CachedObject.MISSING);
+                assertThat(packed.read(0, chunk, null, FromDisk.CHECKED)).isEqualTo(CachedObject.MISSING);
+                assertThat(open.read(PAGE_SIZE, chunk, null, FromDisk.CHECKED)).isEqualTo(chunk.capacity());
                 assertThat(chunk.flip()).isEqualTo(object.content(PAGE_SIZE, chunk.capacity()));
                 assertThat(object.readAndCheck(open, 2L * PAGE_SIZE, 128 << 10, true))
                         .isEqualTo(CachedObject.MISSING);

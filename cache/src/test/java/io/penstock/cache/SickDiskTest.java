@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.FaultyFiles.Fault;
 import io.penstock.cache.PageCache.Environment;
 import io.penstock.cache.disk.Extent;
@@ -417,7 +418,7 @@ final class SickDiskTest {
             }
             for (int round = 0; round < 50; round++) {
                 Thread.currentThread().interrupt();
-                int count = object.read(5L * PAGE_SIZE + round, ByteBuffer.allocateDirect(4096));
+                int count = object.read(5L * PAGE_SIZE + round, ByteBuffer.allocateDirect(4096), null, FromDisk.REQUESTED);
                 assertThat(Thread.interrupted())
                         .as("the interrupt is passed on")
                         .isTrue();

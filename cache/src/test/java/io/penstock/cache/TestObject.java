@@ -3,6 +3,7 @@ package io.penstock.cache;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import java.nio.ByteBuffer;
@@ -103,7 +104,7 @@ record TestObject(String key, long size) {
             throws FillFailedException, InterruptedException {
         ByteBuffer to = ByteBuffer.allocateDirect(length);
         LentBytes loans = new LentBytes(1);
-        int count = open.read(position, to, sequential, loans);
+        int count = open.read(position, to, loans, sequential ? FromDisk.SEQUENTIAL : FromDisk.REQUESTED);
         loans.settle(to);
         if (count > 0) {
             assertThat(to.flip()).as("%s from %s", key, position).isEqualTo(content(position, count));

@@ -18,7 +18,6 @@ import io.penstock.metadata.FileEntry;
 import io.penstock.metadata.Inode.Place;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.AttributeHeaders;
-import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectProperties;
@@ -45,12 +44,10 @@ final class AttributeChanges {
 
     static final int XATTR_REPLACE = 2;
 
-    private static final int PERMISSION_BITS = 07777;
-
-    /** Files created in a directory with this bit get the directory's group: inode(7), S_ISGID. */
-    private static final int SET_GROUP = 02000;
+    static final int PERMISSION_BITS = 07777;
 
     private static final int SET_USER = 04000;
+    private static final int SET_GROUP = 02000;
     private static final int GROUP_EXECUTE = 010;
 
     private final ObjectStore store;
@@ -63,6 +60,7 @@ final class AttributeChanges {
     private final FileChanges contents;
     private final AttributeView view;
     private final MovingDirectories moving;
+    private final RecentLinks links;
 
     AttributeChanges(
             Writing writing,
@@ -71,7 +69,8 @@ final class AttributeChanges {
             Lookups lookups,
             FileChanges contents,
             AttributeView view,
-            MovingDirectories moving) {
+            MovingDirectories moving,
+            RecentLinks links) {
         this.store = writing.store();
         this.writeback = writing.writeback();
         this.clock = writing.clock();
@@ -82,72 +81,37 @@ final class AttributeChanges {
         this.contents = contents;
         this.view = view;
         this.moving = moving;
+        this.links = links;
     }
 
-    // ---- of new files
-
-    /** @param mode type and permission bits, after the program's umask */
-    ObjectAttributes ofNew(long parent, FileKind kind, int mode, Creator creator) throws ErrnoException {
-        return ofNew(parent, kind, mode & PERMISSION_BITS, view.config().fileMode(), creator);
-    }
-
-    ObjectAttributes ofNewDirectory(long parent, int mode, Creator creator) throws ErrnoException {
-        int inherited = parentsGroup(parent) == null ? 0 : SET_GROUP;
-        return ofNew(
-                parent,
-                FileKind.REGULAR,
-                (mode & PERMISSION_BITS) | inherited,
-                view.config().dirMode(),
-                creator);
-    }
-
-    ObjectAttributes ofLink(long parent, String target, Creator creator) throws ErrnoException {
-        ObjectAttributes link = ofNew(parent, FileKind.SYMLINK, 0, 0, creator).withTarget(target);
-        if (ObjectProperties.metadataBytes(AttributeHeaders.of(link)) > AttributeHeaders.MOST_BYTES) {
-            throw new ErrnoException(Errno.ENAMETOOLONG, "no object's metadata holds the target " + target);
-        }
-        return link;
-    }
-
-    private ObjectAttributes ofNew(long parent, FileKind kind, int permissions, int usual, Creator creator)
-            throws ErrnoException {
-        if (!kept.areKept()) {
-            if (kind != FileKind.REGULAR) {
-                throw new ErrnoException(
-                        Errno.EPERM, "metadata.attributes is ignore: a bucket holds files and directories only");
-            }
-            return ObjectAttributes.NONE;
-        }
-        Integer group = parentsGroup(parent);
-        return ObjectAttributes.ofNew(
-                kind,
-                permissions == usual ? null : permissions,
-                creator.uid() == view.config().uid() ? null : creator.uid(),
-                group != null ? group : creator.gid() == view.config().gid() ? null : creator.gid());
-    }
-
-    /** The group of files created in the directory, by its set-group-ID bit: null if they get their creator's. */
-    private @Nullable Integer parentsGroup(long parent) throws ErrnoException {
-        ObjectAttributes attributes = kept.last(resolver.directory(parent));
-        Integer permissions = attributes.permissions();
-        if (permissions == null || (permissions & SET_GROUP) == 0) {
-            return null;
-        }
-        return attributes.gid() == null ? (Integer) view.config().gid() : attributes.gid();
-    }
-
-    // ---- of existing files
-
-    /** Refuses a change that would not have the effect that its program relies on. */
-    void check(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+    /** @param open the handle of the request; null if it is by name */
+    Attributes setattr(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         Integer mode = change.mode();
         if (mode != null && !kept.areKept()) {
             view.checkMode(node(inode, open), mode);
         }
+        links.end(inode);
+        Long size = change.size();
+        if (size != null) {
+            if (change.dropsSetIds() && open != null) {
+                dropSetIds(open.file());
+            } else if (change.dropsSetIds()) {
+                dropSetIds(inode);
+            }
+            contents.truncate(inode, open, size);
+        }
+        if (change.isOfAttributes() && (size == null || mode != null)) {
+            set(inode, open, change);
+        }
+        Node node = node(inode, open);
+        Instant written = change.written();
+        if (written != null) {
+            contents.touch(node, written);
+        }
+        return view.of(inode, node, lookups.kept(inode, node), 0);
     }
 
-    /** @param open the handle of the request; null if it is by name */
-    void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
+    private void set(long inode, @Nullable OpenObject open, AttributeChange change) throws ErrnoException {
         if (kept.areKept()) {
             boolean isDirectory = node(inode, open) instanceof Directory;
             set(inode, open, change.modified() != null, before -> changed(before, change, isDirectory));
@@ -191,7 +155,7 @@ final class AttributeChanges {
     }
 
     /** A program that may not keep these bits truncates a file by its name. */
-    void dropSetIds(long inode) throws ErrnoException {
+    private void dropSetIds(long inode) throws ErrnoException {
         Node node = node(inode, null);
         ObjectAttributes before = lookups.kept(inode, node);
         if (!withoutSetIds(before).equals(before)) {

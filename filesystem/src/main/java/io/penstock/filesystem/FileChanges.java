@@ -8,15 +8,12 @@ import io.penstock.filesystem.files.SharedContent;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.Errnos;
-import io.penstock.filesystem.names.Exclusive;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.names.MovingDirectories;
-import io.penstock.filesystem.names.NameChanges;
 import io.penstock.filesystem.names.NamedInodes;
 import io.penstock.filesystem.names.NodeResolver;
 import io.penstock.filesystem.names.Writing;
-import io.penstock.metadata.Directory;
 import io.penstock.metadata.FileEntry;
-import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Node;
 import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.writeback.Writeback;
@@ -30,102 +27,50 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Creates files, opens them for writing, and has them committed. Thread-safe. */
+/** Opens files for writing, and has them committed. Thread-safe. */
 final class FileChanges {
     private final Writeback writeback;
     private final WritebackConfig config;
-    private final Exclusive exclusive;
     private final InstantSource clock;
-    private final InodeTable inodes;
     private final NodeResolver resolver;
     private final SharedFiles files;
     private final NamedInodes named;
     private final OpenFiles open;
-    private final NameChanges names;
     private final MovingDirectories moving;
     private final OpenFileWrites writes;
+    private final RecentLinks links;
 
     FileChanges(
             Writing writing,
-            InodeTable inodes,
             NodeResolver resolver,
             SharedFiles files,
             NamedInodes named,
             OpenFiles open,
-            NameChanges names,
             MovingDirectories moving,
-            OpenFileWrites writes) {
+            OpenFileWrites writes,
+            RecentLinks links) {
         this.writeback = writing.writeback();
         this.config = writeback.config();
-        this.exclusive = writing.exclusive();
         this.clock = writing.clock();
-        this.inodes = inodes;
         this.resolver = resolver;
         this.files = files;
         this.named = named;
         this.open = open;
-        this.names = names;
         this.moving = moving;
         this.writes = writes;
+        this.links = links;
     }
 
-    /**
-     * Creates a file, joined to write and with its inode looked up.
-     *
-     * @throws ErrnoException ESTALE if the file exists: the kernel believed the name absent, so it has checked no
-     *     permission. It then looks the name up again, and opens the file if its mode allows the caller to
-     */
-    SharedFile create(long parent, String name, int flags, ObjectAttributes attributes) throws ErrnoException {
-        return moving.in(() -> List.of(resolver.directory(parent)), () -> createHere(parent, name, flags, attributes));
-    }
-
-    private SharedFile createHere(long parent, String name, int flags, ObjectAttributes attributes)
-            throws ErrnoException {
-        boolean mustBeNew = (flags & OpenFlags.O_EXCL) != 0;
-        Directory directory = resolver.existingDirectory(parent);
-        NodeResolver.checkNew(directory, name, "");
-        if (resolver.find(directory, name) != null) {
-            throw new ErrnoException(
-                    mustBeNew ? Errno.EEXIST : Errno.ESTALE, "there is a '" + directory.key(name) + "' already");
+    OpenFile open(long inode, int flags) throws ErrnoException {
+        links.end(inode);
+        SharedFile file;
+        try (Cut cut = new Cut((flags & OpenFlags.O_TRUNC) != 0 ? 0 : Long.MAX_VALUE)) {
+            file = open(inode, flags, cut);
         }
-        names.awaitRemoval(directory, name);
-        files.unheard().report(directory.key(name), null);
-        named.makeRoom(directory, name);
-        boolean byStore = mustBeNew && exclusive == Exclusive.STORE;
-        WrittenFile content = byStore
-                ? writeback.open(names.makeFile(directory, name, ObjectAttributes.NONE))
-                : writeback.create(directory.key(name), null);
-        SharedFile made = files.create(directory, name, content, attributes);
-        files.times().set(directory, clock.instant());
-        return made;
-    }
-
-    /** Creates an empty file that is in the store, and looks up its inode. */
-    SharedFile mknod(long parent, String name, ObjectAttributes attributes) throws ErrnoException {
-        SharedFile file = create(parent, name, OpenFlags.O_WRONLY | OpenFlags.O_EXCL, attributes);
-        boolean made = false;
-        try {
-            WrittenFile content = file.written();
-            if (content != null) {
-                Errnos.run(content::commit);
-            }
-            made = true;
-        } finally {
-            if (!made) {
-                inodes.release(file.inode(), 1);
-            }
-            file.leave(true);
-        }
-        return file;
+        return open.add(file, flags);
     }
 
     /** The existing file, joined to write. */
-    SharedFile open(long inode, int flags) throws ErrnoException {
-        try (Cut cut = new Cut((flags & OpenFlags.O_TRUNC) != 0 ? 0 : Long.MAX_VALUE)) {
-            return open(inode, flags, cut);
-        }
-    }
-
     private SharedFile open(long inode, int flags, Cut cut) throws ErrnoException {
         return moving.in(() -> resolver.parents(inode), () -> openHere(inode, flags, cut));
     }

@@ -3,9 +3,9 @@ package io.penstock.filesystem;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenObject;
-import io.penstock.filesystem.files.SharedContent;
 import io.penstock.filesystem.files.SharedFiles;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.Errnos;
@@ -15,7 +15,10 @@ import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.names.ColdNames;
 import io.penstock.filesystem.names.Exclusive;
+import io.penstock.filesystem.names.LeftRenames;
 import io.penstock.filesystem.names.Links;
+import io.penstock.filesystem.names.MovingDirectories;
+import io.penstock.filesystem.names.NameChanges;
 import io.penstock.filesystem.names.NamedInodes;
 import io.penstock.filesystem.names.NoEntryException;
 import io.penstock.filesystem.names.NodeResolver;
@@ -26,7 +29,11 @@ import io.penstock.metadata.Inode;
 import io.penstock.metadata.InodeTable;
 import io.penstock.metadata.Tree;
 import io.penstock.metadata.attributes.KeptAttributes;
+import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.PageFetcher;
+import io.penstock.writeback.Writeback;
+import io.penstock.writeback.WrittenFile;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.List;
@@ -36,8 +43,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One mounted bucket as a POSIX file system, by inode and handle. This class is long because it has one method, with
  * its contract, for each call of the kernel. Calls may wait for the store, so make them on threads that may wait; calls
- * whose name ends in {@code Now} never wait. Thread-safe; all reads are positional. An interrupt ends a waiting call
- * with EINTR and leaves the thread's interrupt flag set.
+ * whose name ends in {@code Now}, or without {@code mayWait}, never do. Thread-safe; all reads are positional. An
+ * interrupt ends a waiting call with EINTR and leaves the thread's interrupt flag set.
  *
  * <p>{@code lookup} increments an inode's lookup count, and {@code forget} reduces it. The inode's number is valid
  * while the count is above zero or the inode is open. The root is always valid. An inode whose name is gone, or refers
@@ -53,9 +60,6 @@ public final class FileSystem implements AutoCloseable {
     /** The inode number of an entry that has none yet: FUSE_UNKNOWN_INO of libfuse's lib/fuse.c. */
     public static final long UNKNOWN_INODE = Directories.UNKNOWN_INODE;
 
-    /** Returned by {@link #readNow} instead of a byte count if it would have to wait. */
-    public static final int WOULD_WAIT = SharedContent.WOULD_WAIT;
-
     private final Tree tree;
     private final InodeTable inodes;
     private final HandleTable handles = new HandleTable();
@@ -67,6 +71,14 @@ public final class FileSystem implements AutoCloseable {
 
     /** Null if the mount is read-only. */
     private final @Nullable Changes changes;
+
+    /** The parts that only a writable mount has. */
+    private record Changes(
+            NameChanges names,
+            NewFiles newFiles,
+            FileChanges contents,
+            OpenFileWrites writes,
+            AttributeChanges attributes) {}
 
     /**
      * The caller owns tree, fetcher and attributes, and closes them after this.
@@ -96,9 +108,31 @@ public final class FileSystem implements AutoCloseable {
         this.lookups = new Lookups(resolver, inodes, named, kernel, view, new ObjectFacts(fetcher));
         this.directories = new Directories(resolver, tree, inodes, handles, named, view, kernel);
         tree.setListener(kernel::heard);
-        this.changes = writing == null
-                ? null
-                : new Changes(writing, resolver, inodes, shared, kernels, named, files, lookups, view, links);
+        if (writing == null) {
+            this.changes = null;
+            return;
+        }
+        MovingDirectories moving = new MovingDirectories();
+        NameChanges names = new NameChanges(writing, inodes, resolver, shared, kernels, moving);
+        OpenFileWrites writes = new OpenFileWrites(writing, kept, lookups);
+        FileChanges contents = new FileChanges(writing, resolver, shared, named, files, moving, writes, links);
+        this.changes = new Changes(
+                names,
+                new NewFiles(
+                        writing, inodes, resolver, shared, named, files, names, moving, kernels, lookups, view, links),
+                contents,
+                writes,
+                new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving, links));
+        takeOver(writing.writeback(), new LeftRenames(writing, tree, moving));
+    }
+
+    /** Ends the renames left by earlier runs, and commits their other changes in the background from now on. */
+    private void takeOver(Writeback writeback, LeftRenames renames) {
+        List<WrittenFile> moved = renames.end();
+        writeback.endSuperseded();
+        writeback.recovered().forEach(shared::recover);
+        writeback.start(shared);
+        moved.forEach(WrittenFile::resumeCommits);
     }
 
     /** Entry point of every modifying call: EROFS on a read-only mount. */
@@ -205,7 +239,7 @@ public final class FileSystem implements AutoCloseable {
      *     the name must be looked up again: the store has another version or none, or the inode is passed through
      */
     public OpenFile open(long inode, int flags, @Nullable BackingFiles kernel) throws ErrnoException {
-        return OpenFlags.isChange(flags) ? changes().open(inode, flags) : files.open(inode, flags, kernel);
+        return OpenFlags.isChange(flags) ? changes().contents().open(inode, flags) : files.open(inode, flags, kernel);
     }
 
     /** {@link #open(long, int, BackingFiles)} if it need not wait, not even for the disk: null if it must. */
@@ -213,26 +247,27 @@ public final class FileSystem implements AutoCloseable {
         return OpenFlags.isChange(flags) ? null : files.openNow(inode, flags, kernel);
     }
 
-    /** {@link #read(long, long, ByteBuffer, LentBytes)}, all of it into the buffer. */
-    public int read(long handle, long position, ByteBuffer to) throws ErrnoException {
-        return read(handle, position, to, null);
-    }
-
     /**
      * Reads until the buffer is full or the file ends.
      *
      * @param loans if not null, large reads lend bytes instead of copying them into the buffer. The caller gives them
      *     back, also after an exception
-     * @return bytes read, 0 at the end of the file
+     * @param mayWait if not, reads only what is in memory
+     * @return bytes read, 0 at the end of the file; or {@link NoWait#WOULD_WAIT}
      * @throws ErrnoException EBADF; ESTALE if the object changed since it was opened; EACCES if it is archived; EIO
      */
-    public int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
-        return files.read(handle, position, to, loans);
-    }
-
-    /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
-    public int readNow(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
-        return files.readNow(handle, position, to, loans);
+    public int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
+            throws ErrnoException {
+        OpenObject open = handles.object(handle);
+        if (open.isCached() && open.firstRead()) {
+            shared.kernel().read(open.inode());
+        }
+        try { // not Errnos.call(), whose argument and result would be new objects
+            return open.file().content().read(position, to, loans, mayWait);
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            files.readFailed(open.file(), e);
+            throw Errnos.of(e);
+        }
     }
 
     /** Closes a handle; ignored if it is not open. Never waits: the rest runs in the background. */
@@ -355,7 +390,7 @@ public final class FileSystem implements AutoCloseable {
      *     exists and they do not: the kernel then looks it up, and opens it if its mode allows; ENAMETOOLONG
      */
     public CreatedFile create(long parent, String name, int mode, Creator creator, int flags) throws ErrnoException {
-        return changes().create(parent, name, mode, creator, flags);
+        return changes().newFiles().create(parent, name, mode, creator, flags);
     }
 
     /**
@@ -366,12 +401,12 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EPERM for anything but regular files if attributes are not kept; EEXIST, EINVAL
      */
     public Attributes mknod(long parent, String name, int mode, int device, Creator creator) throws ErrnoException {
-        return changes().mknod(parent, name, mode, device, creator);
+        return changes().newFiles().mknod(parent, name, mode, device, creator);
     }
 
     /** Creates a directory, and looks it up: EEXIST if this name exists. */
     public Attributes mkdir(long parent, String name, int mode, Creator creator) throws ErrnoException {
-        return changes().mkdir(parent, name, mode, creator);
+        return changes().newFiles().mkdir(parent, name, mode, creator);
     }
 
     /** @throws ErrnoException ENOENT, EISDIR */
@@ -401,7 +436,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EEXIST, also if another node was faster; EPERM for directories, and if links are refused
      */
     public Attributes link(long inode, long newParent, String newName) throws ErrnoException {
-        return changes().link(inode, newParent, newName);
+        return changes().newFiles().link(inode, newParent, newName);
     }
 
     /**
@@ -410,7 +445,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EPERM if attributes are not kept; EEXIST; ENAMETOOLONG if metadata cannot hold the target
      */
     public Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {
-        return changes().symlink(target, parent, name, creator);
+        return changes().newFiles().symlink(target, parent, name, creator);
     }
 
     /** The target of a symbolic link: EINVAL if the inode is not one. */
@@ -426,7 +461,7 @@ public final class FileSystem implements AutoCloseable {
      * @throws ErrnoException EPERM for such a mode; EISDIR, EINVAL, EFBIG; EBADF if the handle is not open for writing
      */
     public Attributes setattr(long inode, @Nullable Long handle, AttributeChange change) throws ErrnoException {
-        return changes().setattr(inode, handle == null ? null : handles.object(handle), change);
+        return changes().attributes().setattr(inode, handle == null ? null : handles.object(handle), change);
     }
 
     /**
@@ -448,11 +483,14 @@ public final class FileSystem implements AutoCloseable {
      *
      * @param flags the open file's flags at this write, which may have changed since its open: fcntl(2), pwritev2(2)
      * @param pages whether these are pages written by the kernel: they go to their position, whatever the flags
-     * @return bytes written: fewer than the buffer held if an interrupt or a refusal came after the first of them
+     * @param mayWait if not, writes only where there is memory for all of it
+     * @return bytes written: fewer than the buffer held if an interrupt or a refusal came after the first of them; or
+     *     {@link NoWait#WOULD_WAIT}
      * @throws ErrnoException EBADF, EFBIG, EIO
      */
-    public int write(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        return changes().writes().write(handles.object(handle), position, from, flags, pages);
+    public int write(long handle, long position, ByteBuffer from, int flags, boolean pages, boolean mayWait)
+            throws ErrnoException {
+        return changes().writes().write(handles.object(handle), position, from, flags, pages, mayWait);
     }
 
     /**
@@ -461,11 +499,6 @@ public final class FileSystem implements AutoCloseable {
      */
     public void dropSetIds(long handle) throws ErrnoException {
         changes().attributes().dropSetIds(handles.object(handle).file());
-    }
-
-    /** {@link #write} if it need not wait: {@link #WOULD_WAIT} if it must. */
-    public int writeNow(long handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        return changes().writes().writeNow(handles.object(handle), position, from, flags, pages);
     }
 
     /**

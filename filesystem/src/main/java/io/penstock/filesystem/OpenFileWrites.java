@@ -3,9 +3,9 @@ package io.penstock.filesystem;
 import io.penstock.core.ByteRange;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NoWait;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
-import io.penstock.filesystem.files.SharedContent;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
 import io.penstock.filesystem.names.Writing;
@@ -45,36 +45,35 @@ final class OpenFileWrites {
         this.lookups = lookups;
     }
 
-    int write(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        WrittenFile content = writable(handle);
+    int write(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages, boolean mayWait)
+            throws ErrnoException {
         boolean append = !pages && (flags & OpenFlags.O_APPEND) != 0;
-        checkEnd((append ? content.size() : position) + from.remaining());
-        return Errnos.call(() -> {
-            int written = append ? content.append(from) : content.write(position, from);
-            while (pages && from.hasRemaining()) { // the kernel assumes that its pages are written completely
-                written += content.write(position + written, from);
+        boolean sync = !pages && (flags & OpenFlags.O_DSYNC) != 0;
+        if (!mayWait && (append || sync)) {
+            return NoWait.WOULD_WAIT;
+        }
+        WrittenFile content = writable(handle);
+        int written = from.remaining();
+        checkEnd((append ? content.size() : position) + written);
+        try {
+            if (!mayWait) {
+                if (!content.writeNow(position, from)) {
+                    return NoWait.WOULD_WAIT;
+                }
+            } else {
+                written = append ? content.append(from) : content.write(position, from);
+                while (pages && from.hasRemaining()) { // the kernel assumes that its pages are written completely
+                    written += content.write(position + written, from);
+                }
             }
             handle.file().changed(clock.instant());
-            if (!pages && (flags & OpenFlags.O_DSYNC) != 0) {
+            if (sync) {
                 content.fsync();
             }
-            return written;
-        });
-    }
-
-    /** {@link #write} if it need not wait: {@link FileSystem#WOULD_WAIT} if it must. */
-    int writeNow(OpenObject handle, long position, ByteBuffer from, int flags, boolean pages) throws ErrnoException {
-        if (!pages && (flags & (OpenFlags.O_APPEND | OpenFlags.O_DSYNC)) != 0) {
-            return SharedContent.WOULD_WAIT;
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
+            throw Errnos.of(e);
         }
-        WrittenFile content = writable(handle);
-        int length = from.remaining();
-        checkEnd(position + length);
-        if (!Errnos.call(() -> content.writeNow(position, from))) {
-            return SharedContent.WOULD_WAIT;
-        }
-        handle.file().changed(clock.instant());
-        return length;
+        return written;
     }
 
     void truncate(OpenObject handle, long size) throws ErrnoException {
@@ -140,7 +139,7 @@ final class OpenFileWrites {
         long copied = 0;
         while (copied < length) {
             buffer.clear().limit((int) Math.min(buffer.capacity(), length - copied));
-            if (from.content().read(fromPosition + copied, buffer, null) == 0) {
+            if (from.content().read(fromPosition + copied, buffer, null, true) == 0) {
                 break;
             }
             copied += to.write(toPosition + copied, buffer.flip());

@@ -4,7 +4,6 @@ import io.penstock.cache.PageCache;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.core.LentBytes;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.OpenHandle.OpenObject;
 import io.penstock.filesystem.files.SharedFile;
@@ -27,9 +26,9 @@ import io.penstock.metadata.LiveFile;
 import io.penstock.metadata.Node;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.prefetch.ObjectReader;
 import io.penstock.writeback.WrittenFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -139,15 +138,15 @@ final class OpenFiles {
     /**
      * Opens a file for reading.
      *
-     * @param reader null if the kernel reads nothing directly
+     * @param direct null if the kernel reads nothing directly
      * @throws ErrnoException ESTALE if the name must be looked up again, and gets another inode
      */
-    OpenFile open(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
+    OpenFile open(long number, int flags, @Nullable BackingFiles direct) throws ErrnoException {
         SharedFile file = join(number, false);
         BackingFile backing = null;
         boolean handedOver = false;
         try {
-            backing = mayPassThrough(file, reader) ? handOver(file, reader) : null;
+            backing = mayPassThrough(file, direct) ? handOver(file, direct) : null;
             handedOver = true;
         } finally {
             if (!handedOver) {
@@ -159,10 +158,10 @@ final class OpenFiles {
 
     /** The same if it need not wait, not even for the disk: null if it must. */
     @Nullable
-    OpenFile openNow(long number, int flags, @Nullable BackingFiles reader) throws ErrnoException {
+    OpenFile openNow(long number, int flags, @Nullable BackingFiles direct) throws ErrnoException {
         Node known = resolver.nodeNow(number);
         SharedFile file = known == null ? null : join(resolver.inode(number), known, false);
-        if (file != null && mayPassThrough(file, reader)) {
+        if (file != null && mayPassThrough(file, direct)) {
             file.leave(false);
             return null;
         }
@@ -191,35 +190,41 @@ final class OpenFiles {
             WrittenFile _ = file.flush(handle.opener()); // no commit needs to wait for this handle
         }
         int backingId = used == null ? 0 : used.id();
+        ObjectReader reader = file.content().reader();
         return new OpenFile(
-                handles.add(handle), opened.policy(), backingId, file.content().isStreamed());
+                handles.add(handle), opened.policy(), backingId, reader != null && reader.isStreamed());
     }
 
     /** Whether this open may be passed through. If the cache only lacks some of the file, a later open may be. */
-    private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles reader) {
-        boolean isEligible = reader != null
+    private boolean mayPassThrough(SharedFile file, @Nullable BackingFiles direct) {
+        boolean isEligible = direct != null
                 && passthrough != Passthrough.OFF
                 && file.size() >= passthroughFrom
                 && PageCache.hasOwnFile(file.size()); // objects smaller than a page have none
-        if (isEligible && !file.content().isWhole()) {
-            file.content().completeAtClose();
+        ObjectReader reader = file.content().reader();
+        if (!isEligible || reader == null) {
             return false;
         }
-        return isEligible && kernel.mayPassThrough(file.inode());
+        if (!reader.isWhole()) {
+            reader.completeAtClose();
+            return false;
+        }
+        return kernel.mayPassThrough(file.inode());
     }
 
-    private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles reader) throws ErrnoException {
-        if (reader == null
+    private @Nullable BackingFile handOver(SharedFile file, @Nullable BackingFiles direct) throws ErrnoException {
+        if (direct == null
                 || !(resolver.nodeNow(file.inode().number()) instanceof FileEntry(StoredObject object))
                 || !file.isOf(object.version())) {
             return null;
         }
-        WholeFile whole = file.content().wholeFile(passthrough == Passthrough.VERIFIED);
+        ObjectReader reader = file.content().reader();
+        WholeFile whole = reader == null ? null : reader.wholeFile(passthrough == Passthrough.VERIFIED);
         if (whole == null) {
             return null;
         }
         try {
-            return new BackingFile(reader, whole);
+            return new BackingFile(direct, whole);
         } catch (IOException e) {
             log.warn(
                     "The kernel does not read {} by itself: {}",
@@ -229,38 +234,17 @@ final class OpenFiles {
         }
     }
 
-    int read(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
-        OpenObject open = handles.object(handle);
-        confirm(open);
-        return Errnos.call(() -> {
-            try {
-                return open.file().content().read(position, to, loans);
-            } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
-                forget(open.file(), e instanceof ObjectStoreException.NotFound);
-                throw e;
-            }
-        });
-    }
-
-    /** The cached answer about its name is wrong. */
-    private void forget(SharedFile file, boolean gone) {
+    /** A read has failed. If the store has the file's version no more, the cached answer about its name is wrong. */
+    void readFailed(SharedFile file, Exception failure) {
+        boolean gone = failure instanceof ObjectStoreException.NotFound;
+        if (!gone && !(failure instanceof ObjectStoreException.PreconditionFailed)) {
+            return;
+        }
         Place place = file.inode().place();
         ObjectVersion version = file.stored();
         if (place != null && version != null) {
             files.tree().invalidate(place.parent(), place.name(), version);
             kernel.isStale(file.inode(), version, gone);
-        }
-    }
-
-    int readNow(long handle, long position, ByteBuffer to, @Nullable LentBytes loans) throws ErrnoException {
-        OpenObject open = handles.object(handle);
-        confirm(open);
-        return open.file().content().readNow(position, to, loans);
-    }
-
-    private void confirm(OpenObject open) {
-        if (open.isCached() && open.firstRead()) {
-            kernel.read(open.inode());
         }
     }
 

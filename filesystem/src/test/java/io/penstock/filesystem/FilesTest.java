@@ -4,6 +4,7 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
+import io.penstock.core.NoWait;
 import io.penstock.core.ObjectVersion;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
@@ -55,12 +56,12 @@ class FilesTest extends OverOneCache {
         for (long position : List.of(0L, 1L, MIB - 1L, 2L * MIB, 3L * MIB)) {
             ByteBuffer to = ByteBuffer.allocate(4096);
             int expected = (int) Math.min(4096, data.size() - position);
-            assertThat(m.fs.read(file.handle(), position, to)).isEqualTo(expected);
+            assertThat(m.fs.read(file.handle(), position, to, null, true)).isEqualTo(expected);
             data.verify(position, to.flip());
         }
-        assertThat(m.fs.read(file.handle(), data.size(), ByteBuffer.allocate(1)))
+        assertThat(m.fs.read(file.handle(), data.size(), ByteBuffer.allocate(1), null, true))
                 .isZero();
-        assertThat(m.fs.read(file.handle(), data.size() + 5, ByteBuffer.allocate(1)))
+        assertThat(m.fs.read(file.handle(), data.size() + 5, ByteBuffer.allocate(1), null, true))
                 .isZero();
         m.fs.release(file.handle());
     }
@@ -78,9 +79,9 @@ class FilesTest extends OverOneCache {
         m.bucket.put("a", "hello");
         OpenFile file = m.open("a");
 
-        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5), null)).isEqualTo(FileSystem.WOULD_WAIT);
+        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false)).isEqualTo(NoWait.WOULD_WAIT);
         m.read(file);
-        assertThat(m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(5), null)).isEqualTo(5);
+        assertThat(m.fs.read(file.handle(), 0, ByteBuffer.allocate(5), null, false)).isEqualTo(5);
         m.fs.release(file.handle());
     }
 
@@ -181,7 +182,7 @@ class FilesTest extends OverOneCache {
         m.fs.release(file.handle());
 
         assertErrno(Errno.EBADF, () -> m.read(file));
-        assertErrno(Errno.EBADF, () -> m.fs.readNow(file.handle(), 0, ByteBuffer.allocate(1), null));
+        assertErrno(Errno.EBADF, () -> m.fs.read(file.handle(), 0, ByteBuffer.allocate(1), null, false));
     }
 
     /** A listing may claim any size. */
@@ -279,7 +280,7 @@ class FilesTest extends OverOneCache {
                 () -> m.fs.setattr(a, null, truncate),
                 () -> m.fs.setxattr(a, "user.x", new byte[0], 0),
                 () -> m.fs.removexattr(a, "user.x"),
-                () -> m.fs.write(1, 0, ByteBuffer.allocate(1), 0, false),
+                () -> m.fs.write(1, 0, ByteBuffer.allocate(1), 0, false, true),
                 () -> m.fs.copyFileRange(1, 0, 2, 0, 1),
                 () -> m.fs.fallocate(1, 0, 0, 1));
 
@@ -322,7 +323,7 @@ class FilesTest extends OverOneCache {
         long root = m.fs.opendir(FileSystem.ROOT).handle();
 
         assertThat(List.<ThrowingCallable>of(
-                        () -> m.fs.read(99, 0, ByteBuffer.allocate(1)),
+                        () -> m.fs.read(99, 0, ByteBuffer.allocate(1), null, true),
                         () -> m.fs.lseek(root, 0, SEEK_DATA),
                         () -> m.fs.flush(99),
                         () -> m.fs.fsync(root),

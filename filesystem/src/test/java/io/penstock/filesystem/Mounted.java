@@ -379,7 +379,7 @@ public final class Mounted implements AutoCloseable {
     void write(OpenFile file, long position, String text) throws ErrnoException {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
         int length = bytes.remaining();
-        assertThat(fs.write(file.handle(), position, bytes, flags(file), false)).isEqualTo(length);
+        assertThat(fs.write(file.handle(), position, bytes, flags(file), false, true)).isEqualTo(length);
     }
 
     /** As close(2) does: the kernel flushes, then releases, even if the flush has failed. */
@@ -477,7 +477,7 @@ public final class Mounted implements AutoCloseable {
     /** Reads all of an open file, as text. */
     String read(OpenFile file) throws ErrnoException {
         ByteBuffer content = ByteBuffer.allocate(MIB);
-        int bytes = fs.read(file.handle(), 0, content);
+        int bytes = fs.read(file.handle(), 0, content, null, true);
         return new String(content.array(), 0, bytes, StandardCharsets.UTF_8);
     }
 

@@ -243,7 +243,7 @@ final class NamesCheck {
 
     private String read(OpenFile file) throws ErrnoException {
         ByteBuffer to = ByteBuffer.allocate(1000);
-        int bytes = m.fs.read(file.handle(), 0, to);
+        int bytes = m.fs.read(file.handle(), 0, to, null, true);
         return new String(to.array(), 0, bytes, UTF_8);
     }
 }

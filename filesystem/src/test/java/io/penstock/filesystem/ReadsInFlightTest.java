@@ -52,11 +52,11 @@ class ReadsInFlightTest extends OverWritableMount {
         TestData data = TestData.of("a", 6 * MIB);
         m.bucket.put("a", data);
         OpenFile file = m.open("a");
-        m.fs.read(file.handle(), 3 * MIB, ByteBuffer.allocate(MIB));
+        m.fs.read(file.handle(), 3 * MIB, ByteBuffer.allocate(MIB), null, true);
         ByteBuffer content = ByteBuffer.allocate(2 * MIB);
 
         FutureTask<Integer> read =
-                reading(() -> m.fs.read(file.handle(), 3 * MIB, content), () -> m.rename("a", "b", 0));
+                reading(() -> m.fs.read(file.handle(), 3 * MIB, content, null, true), () -> m.rename("a", "b", 0));
 
         assertThat(read.get()).isEqualTo(2 * MIB);
         assertThat(content.hasRemaining()).isFalse();

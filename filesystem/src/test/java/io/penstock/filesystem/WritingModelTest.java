@@ -388,7 +388,7 @@ class WritingModelTest {
         private void change(Step step, Open file) throws Exception {
             long handle = file.file.handle();
             if (!file.reference.writes) {
-                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1), 0, false));
+                expect(Errno.EBADF, () -> m.fs.write(handle, 0, ByteBuffer.allocate(1), 0, false, true));
                 return;
             }
             switch (step) {
@@ -396,9 +396,9 @@ class WritingModelTest {
                     byte[] bytes = bytes(size);
                     boolean patient = position % 2 == 0;
                     if (patient
-                            || m.fs.writeNow(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false)
+                            || m.fs.write(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false, false)
                                     != size) {
-                        m.fs.write(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false);
+                        m.fs.write(handle, position, ByteBuffer.wrap(bytes), m.flags(file.file), false, true);
                     }
                     reference.write(file.reference, position, bytes);
                 }
@@ -529,7 +529,7 @@ class WritingModelTest {
         private void checkRead(String what, OpenFile file, byte[] expected, boolean mayBeStale) throws ErrnoException {
             ByteBuffer to = ByteBuffer.allocate(expected.length + 10);
             try {
-                int bytes = m.fs.read(file.handle(), 0, to);
+                int bytes = m.fs.read(file.handle(), 0, to, null, true);
                 byte[] read = Arrays.copyOf(to.array(), bytes);
                 assertThat(equal(expected, read))
                         .as(what + " reads " + ReferenceText.of(read) + " and not " + ReferenceText.of(expected))

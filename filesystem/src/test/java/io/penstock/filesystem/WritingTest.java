@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;
@@ -347,7 +348,7 @@ class WritingTest extends OverWritableMount {
         OpenFile file = m.create("a", O_RDWR);
         m.write(file, 0, "1");
         m.fs.flush(file.handle());
-        m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), 0, true);
+        m.fs.write(file.handle(), 0, ByteBuffer.wrap(new byte[] {'2'}), 0, true, true);
         OpenFile reader = m.open("a");
 
         m.fs.release(file.handle());
@@ -362,7 +363,7 @@ class WritingTest extends OverWritableMount {
 
     private int writeNow(OpenFile file, String text, boolean pages) throws Exception {
         ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
-        return m.fs.writeNow(file.handle(), 0, bytes, m.flags(file), pages);
+        return m.fs.write(file.handle(), 0, bytes, m.flags(file), pages, false);
     }
 
     @Test
@@ -384,8 +385,8 @@ class WritingTest extends OverWritableMount {
         OpenFile appending = m.open("a", O_WRONLY | O_APPEND);
         OpenFile syncing = m.open("a", O_WRONLY | O_SYNC);
 
-        assertThat(writeNow(appending, "1", false)).isEqualTo(FileSystem.WOULD_WAIT);
-        assertThat(writeNow(syncing, "1", false)).isEqualTo(FileSystem.WOULD_WAIT);
+        assertThat(writeNow(appending, "1", false)).isEqualTo(NoWait.WOULD_WAIT);
+        assertThat(writeNow(syncing, "1", false)).isEqualTo(NoWait.WOULD_WAIT);
         assertThat(m.cat("a")).isEqualTo("before");
         assertThat(writeNow(appending, "B", true)).isOne();
 

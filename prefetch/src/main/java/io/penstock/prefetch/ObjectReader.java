@@ -3,6 +3,7 @@ package io.penstock.prefetch;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 
 import io.penstock.cache.CachedObject;
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
 import io.penstock.cache.PageState;
@@ -10,6 +11,7 @@ import io.penstock.cache.Urgency;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import java.nio.ByteBuffer;
@@ -23,9 +25,6 @@ import org.jspecify.annotations.Nullable;
  * Positional reads of one object version through the page cache, with readahead. Safe for use by any number of threads.
  */
 public final class ObjectReader implements AutoCloseable {
-    /** Returned by {@link #readNow} instead of a byte count if it would have to wait. */
-    public static final int WOULD_WAIT = -1;
-
     /**
      * How often a read requests bytes again after a fetch ended without a failed demand. Once is enough, unless
      * readahead claims the page again at that very moment and fails again.
@@ -48,26 +47,28 @@ public final class ObjectReader implements AutoCloseable {
         this.size = cached.version().size();
     }
 
-    /** {@link #read(long, ByteBuffer, LentBytes)} without loans. */
-    public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
-        return read(position, to, null);
-    }
-
     /**
      * Reads until the buffer is full or the object ends. If it throws, the buffer's position and content are undefined.
      *
      * @param position in bytes from the start of the object; 0 or more
      * @param loans if not null, large pieces are lent instead of copied into the buffer
-     * @return bytes read: fewer than requested only at the end of the object; 0 at or after it
+     * @param mayWait if not, reads from memory only
+     * @return bytes read: fewer than requested only at the end of the object; 0 at or after it; or
+     *     {@link NoWait#WOULD_WAIT}, with the buffer unchanged
      * @throws ObjectStoreException.PreconditionFailed if a page had to be fetched and the object has changed
      * @throws IllegalStateException if the reader is closed
      */
-    public int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+    public int read(long position, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
             throws ObjectStoreException, InterruptedException {
         long end = end(position, to);
         if (end <= position) {
             return 0;
         }
+        return mayWait ? read(position, end, to, loans) : readFromMemory(position, end, to, loans);
+    }
+
+    private int read(long position, long end, ByteBuffer to, @Nullable LentBytes loans)
+            throws ObjectStoreException, InterruptedException {
         ReadSource source = source(position, end);
         Demand demand = new Demand();
         SlowReadEvent event = new SlowReadEvent();
@@ -160,13 +161,13 @@ public final class ObjectReader implements AutoCloseable {
                 fetcher.readAhead(object, movedOn);
             }
         }
-        boolean sequential = object.streams.isSequential(position);
+        FromDisk how = object.streams.isSequential(position) ? FromDisk.SEQUENTIAL : FromDisk.REQUESTED;
         long at = position;
         int retries = RETRIES;
         while (at < end) {
             Exception failure;
             try {
-                int copied = object.holder(at).read(at, to, sequential, loans);
+                int copied = object.holder(at).read(at, to, loans, how);
                 if (copied != CachedObject.MISSING) {
                     at += copied;
                     continue;
@@ -187,29 +188,17 @@ public final class ObjectReader implements AutoCloseable {
         return (int) (end - position);
     }
 
-    /** {@link #readNow(long, ByteBuffer, LentBytes)} without loans. */
-    public int readNow(long position, ByteBuffer to) {
-        return readNow(position, to, null);
-    }
-
-    /**
-     * {@link #read} from memory only, without waiting. Returns {@link #WOULD_WAIT}, with the buffer unchanged, if a
-     * byte is not in memory.
-     */
-    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        long end = end(position, to);
-        if (end <= position) {
-            return 0;
-        }
+    private int readFromMemory(long position, long end, ByteBuffer to, @Nullable LentBytes loans)
+            throws InterruptedException {
         int start = to.position();
         for (long at = position; at < end; ) {
-            int copied = object.readNow(at, to, loans);
+            int copied = readFromMemory(at, to, loans);
             if (copied < 0) {
                 to.position(start);
                 if (loans != null) {
                     loans.giveBack();
                 }
-                return WOULD_WAIT;
+                return NoWait.WOULD_WAIT;
             }
             at += copied;
         }
@@ -219,6 +208,17 @@ public final class ObjectReader implements AutoCloseable {
             fetcher.readAhead(object, movedOn);
         }
         return (int) (end - position);
+    }
+
+    /** From the page or sector that holds the byte: negative if neither is in memory. */
+    private int readFromMemory(long position, ByteBuffer to, @Nullable LentBytes loans) throws InterruptedException {
+        CachedObject sectors = object.sectors;
+        try {
+            int count = cached.read(position, to, loans, FromDisk.NEVER);
+            return count < 0 && sectors != null ? sectors.read(position, to, loans, FromDisk.NEVER) : count;
+        } catch (FillFailedException e) {
+            throw new IllegalStateException("it does not wait for fills", e);
+        }
     }
 
     private long end(long position, ByteBuffer to) {

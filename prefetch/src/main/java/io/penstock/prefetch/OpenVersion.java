@@ -10,9 +10,7 @@ import io.penstock.cache.PageState;
 import io.penstock.cache.Urgency;
 import io.penstock.cache.disk.ReadShape;
 import io.penstock.core.ByteRange;
-import io.penstock.core.LentBytes;
 import io.penstock.objectstore.ObjectStoreException;
-import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -87,12 +85,6 @@ final class OpenVersion {
                 && cached.state(position / PAGE_SIZE) != PageState.READY
                 && sectors.state(position / SECTOR_SIZE) != PageState.MISSING;
         return isSector ? requireNonNull(sectors) : cached;
-    }
-
-    /** {@link CachedObject#readNow} of the page or sector that holds the byte: negative if neither can. */
-    int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        int count = cached.readNow(position, to, loans);
-        return count < 0 && sectors != null ? sectors.readNow(position, to, loans) : count;
     }
 
     /** Runs the fetch. It is cancelled if the last reader closes and no reader awaits it. */

@@ -3,6 +3,7 @@ package io.penstock.prefetch;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 
 import io.penstock.cache.CachedObject;
+import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.Fill;
 import io.penstock.cache.FillFailedException;
 import io.penstock.cache.Urgency;
@@ -96,7 +97,7 @@ public final class PeerReader implements AutoCloseable {
         long at = position;
         try {
             while (to.hasRemaining()) {
-                int copied = object.cached.readChecked(at, to);
+                int copied = object.cached.read(at, to, null, FromDisk.CHECKED);
                 if (copied == CachedObject.MISSING) {
                     throwFailure(at);
                 }

@@ -79,7 +79,7 @@ final class FetcherFixture implements AutoCloseable {
             throws ObjectStoreException, InterruptedException {
         ByteBuffer buffer = ByteBuffer.allocate(length);
         LentBytes loans = new LentBytes(length / PageCache.PAGE_SIZE + 1); // one fewer than it could take
-        int read = reader.read(position, buffer, loans);
+        int read = reader.read(position, buffer, loans, true);
         loans.settle(buffer);
         assertThat(read).isEqualTo((int) Math.min(length, version.size() - position));
         TestData.of(version.key(), version.size()).verify(position, buffer.flip());

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import io.penstock.cache.CachedObject;
 import io.penstock.core.ByteRange;
+import io.penstock.core.NoWait;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.Deadline;
@@ -83,14 +84,14 @@ class PageFetcherTest {
         ObjectVersion version = fixture.put("object", 5 * MIB + 1);
         try (ObjectReader none = fixture.fetcher.open(empty);
                 ObjectReader reader = fixture.fetcher.open(version)) {
-            assertThat(none.read(0, ByteBuffer.allocate(1))).isZero();
-            assertThat(reader.read(version.size(), ByteBuffer.allocate(1))).isZero();
-            assertThat(reader.read(Long.MAX_VALUE, ByteBuffer.allocate(1))).isZero();
-            assertThat(reader.read(0, ByteBuffer.allocate(0))).isZero();
+            assertThat(none.read(0, ByteBuffer.allocate(1), null, true)).isZero();
+            assertThat(reader.read(version.size(), ByteBuffer.allocate(1), null, true)).isZero();
+            assertThat(reader.read(Long.MAX_VALUE, ByteBuffer.allocate(1), null, true)).isZero();
+            assertThat(reader.read(0, ByteBuffer.allocate(0), null, true)).isZero();
             assertThat(fixture.store.calls()).isEmpty();
             readAndVerify(reader, version, 5 * MIB, 100);
             readAndVerify(reader, version, MIB - 1, 2);
-            assertThatIllegalArgumentException().isThrownBy(() -> reader.read(-1, ByteBuffer.allocate(1)));
+            assertThatIllegalArgumentException().isThrownBy(() -> reader.read(-1, ByteBuffer.allocate(1), null, true));
         }
     }
 
@@ -100,7 +101,7 @@ class PageFetcherTest {
         reader.close();
         reader.close();
         assertThatIllegalStateException()
-                .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(1)))
+                .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(1), null, true))
                 .withMessageContaining("object");
     }
 
@@ -469,7 +470,7 @@ class PageFetcherTest {
             assertThat(fixture.store.getsInFlight()).isZero();
             readAndVerify(reader, version, MIB, 100);
             assertThatExceptionOfType(ObjectStoreException.Unavailable.class)
-                    .isThrownBy(() -> reader.read(100 * MIB, ByteBuffer.allocate(1)));
+                    .isThrownBy(() -> reader.read(100 * MIB, ByteBuffer.allocate(1), null, true));
         }
     }
 
@@ -481,7 +482,7 @@ class PageFetcherTest {
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             try (Gate gate = fixture.delays.hold(call -> true)) {
                 for (int i = 0; i < 8; i++) {
-                    reads.add(inBackground(() -> reader.read(0, ByteBuffer.allocate(100))));
+                    reads.add(inBackground(() -> reader.read(0, ByteBuffer.allocate(100), null, true)));
                 }
                 FetcherFixture.await(
                         "all wait", () -> fixture.cache.statistics().waits() >= 8);
@@ -503,7 +504,7 @@ class PageFetcherTest {
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             for (int i = 0; i < 50; i++) { // without a wait as well as after one
                 assertThatExceptionOfType(ObjectStoreException.PreconditionFailed.class)
-                        .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(100)));
+                        .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(100), null, true));
             }
         }
         assertThat(fixture.store.gets()).hasSize(50);
@@ -581,7 +582,7 @@ class PageFetcherTest {
         }));
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             assertThatExceptionOfType(ObjectStoreException.Unavailable.class)
-                    .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(1)))
+                    .isThrownBy(() -> reader.read(0, ByteBuffer.allocate(1), null, true))
                     .withMessageContaining("object");
             readAndVerify(reader, version, 0, 1);
         }
@@ -593,7 +594,7 @@ class PageFetcherTest {
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             Future<?> other;
             try (Gate gate = fixture.delays.hold(call -> true)) {
-                Future<?> interrupted = inBackground(() -> reader.read(0, ByteBuffer.allocate(1)));
+                Future<?> interrupted = inBackground(() -> reader.read(0, ByteBuffer.allocate(1), null, true));
                 FetcherFixture.await(
                         "it waits", () -> fixture.cache.statistics().waits() == 1);
                 other = inBackground(() -> {
@@ -615,9 +616,9 @@ class PageFetcherTest {
         ObjectVersion version = fixture.put("object", 64 * MIB);
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             ByteBuffer buffer = ByteBuffer.allocate(100).position(10);
-            assertThat(reader.readNow(0, buffer)).isEqualTo(ObjectReader.WOULD_WAIT);
+            assertThat(reader.read(0, buffer, null, false)).isEqualTo(NoWait.WOULD_WAIT);
             assertThat(buffer.position()).isEqualTo(10);
-            assertThat(reader.readNow(version.size(), buffer)).isZero();
+            assertThat(reader.read(version.size(), buffer, null, false)).isZero();
         }
         assertThat(fixture.store.calls()).isEmpty();
     }
@@ -630,7 +631,7 @@ class PageFetcherTest {
             ByteBuffer buffer = ByteBuffer.allocate(REQUEST);
             for (long at = 4 * MIB; at < 64 * MIB; at += REQUEST) {
                 long position = at;
-                FetcherFixture.await("readahead brings " + at, () -> reader.readNow(position, buffer.clear()) > 0);
+                FetcherFixture.await("readahead brings " + at, () -> reader.read(position, buffer.clear(), null, false) > 0);
                 TestData.of("object", version.size()).verify(at, buffer.flip());
             }
         }

@@ -58,7 +58,7 @@ final class TestNode implements AutoCloseable {
             for (long at = from; at < Math.min(from + length, version.size()); at += REQUEST) {
                 ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(REQUEST, from + length - at));
                 LentBytes loans = new LentBytes(buffer.capacity() / PageCache.PAGE_SIZE + 1);
-                int got = reader.read(at, buffer, loans);
+                int got = reader.read(at, buffer, loans, true);
                 loans.settle(buffer);
                 assertThat(got).isEqualTo((int) Math.min(buffer.capacity(), version.size() - at));
                 TestData.of(version.key(), version.size()).verify(at, buffer.flip());

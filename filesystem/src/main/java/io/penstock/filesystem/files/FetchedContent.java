@@ -17,7 +17,7 @@ public record FetchedContent(PageFetcher fetcher) implements BaseContent {
     private record FetchedReader(ObjectReader reader) implements Reader {
         @Override
         public int read(long position, ByteBuffer to) throws ObjectStoreException, InterruptedException {
-            return reader.read(position, to);
+            return reader.read(position, to, null, true);
         }
 
         @Override

@@ -1,7 +1,7 @@
 package io.penstock.filesystem.files;
 
-import io.penstock.cache.disk.WholeFile;
 import io.penstock.core.LentBytes;
+import io.penstock.core.NoWait;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.ObjectReader;
@@ -10,67 +10,84 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a {@link SharedFile}: those of a version in the store, read through the cache, and once the file is
- * opened for writing those of the {@link WrittenFile} over it. Changed under the file's monitor, read without it.
+ * The bytes of a {@link SharedFile}: clean, as a version in the store has them, or dirty from the first open for
+ * writing on. Changed under the file's monitor, read without it.
  */
 public final class SharedContent {
-    /** {@code FileSystem.WOULD_WAIT}. */
-    public static final int WOULD_WAIT = -1;
+    /** Where the bytes are. Replaced by another instance whenever they move, so that running reads notice it. */
+    private sealed interface Content {}
 
-    private volatile @Nullable WrittenFile written;
-    private volatile @Nullable ObjectReader reader;
+    /** Read through the cache. */
+    private record Clean(ObjectVersion version, ObjectReader reader) implements Content {}
 
-    /** Its version in the store, as far as it is known here; null if there is none yet. */
-    private volatile @Nullable ObjectVersion stored;
+    private static final class Dirty implements Content {
+        final WrittenFile file;
 
-    /** How often its bytes have moved to another place; incremented after each move. */
-    private final AtomicInteger places = new AtomicInteger();
+        /** Its version in the store, as far as it is known here; null if there is none yet. */
+        volatile @Nullable ObjectVersion stored;
+
+        Dirty(WrittenFile file, @Nullable ObjectVersion stored) {
+            this.file = file;
+            this.stored = stored;
+        }
+    }
+
+    /** Written with the monitor held. */
+    private volatile Content content;
 
     /** The number of truncations to a smaller size that the kernel does not know yet. Written with the monitor held. */
     private volatile int cuts;
 
-    /** Readers that threads may still use after a rename. */
-    private final List<ObjectReader> former = new ArrayList<>();
+    /** All that were opened: threads may still use them after a rename or the first open for writing. */
+    private final List<ObjectReader> readers = new ArrayList<>();
 
     SharedContent(ObjectVersion version, ObjectReader reader) {
-        this.stored = version;
-        this.reader = reader;
+        this.content = new Clean(version, reader);
+        this.readers.add(reader);
     }
 
     SharedContent(WrittenFile written) {
-        this.written = written;
-        this.stored = written.inherited(); // as if it had been opened and truncated here
+        this.content = new Dirty(written, written.inherited()); // as if it had been opened and truncated here
     }
 
+    /** The reader of its version; null once it is opened for writing. */
+    public @Nullable ObjectReader reader() {
+        return content instanceof Clean clean ? clean.reader : null;
+    }
+
+    /** Its written content; null until it is opened for writing. */
     @Nullable
     WrittenFile written() {
-        return written;
+        return content instanceof Dirty dirty ? dirty.file : null;
     }
 
+    /** Its version in the store, as far as it is known here; null if there is none yet. */
     @Nullable
     ObjectVersion stored() {
-        return stored;
+        return switch (content) {
+            case Clean clean -> clean.version;
+            case Dirty dirty -> dirty.stored;
+        };
     }
 
     /** The version with exactly this content: null if there is none. */
     @Nullable
     ObjectVersion version() {
-        WrittenFile content = written;
-        return content == null ? stored : content.version();
+        return switch (content) {
+            case Clean clean -> clean.version;
+            case Dirty dirty -> dirty.file.version();
+        };
     }
 
     long size() {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.size();
-        }
-        ObjectVersion version = stored;
-        return version == null ? 0 : version.size();
+        return switch (content) {
+            case Clean clean -> clean.version.size();
+            case Dirty dirty -> dirty.file.size();
+        };
     }
 
     // ---- reading
@@ -81,23 +98,31 @@ public final class SharedContent {
      *
      * @param position in bytes from the start of the file
      * @param loans receives bytes that are lent instead of copied; null if none may be
-     * @return bytes read
+     * @param mayWait if not, reads only what is in memory
+     * @return bytes read; or {@link NoWait#WOULD_WAIT}
      * @throws ObjectStoreException.NotFound if the version is gone for another reason
      * @throws ObjectStoreException.PreconditionFailed the same
      */
-    public int read(long position, ByteBuffer to, @Nullable LentBytes loans)
+    public int read(long position, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
             throws ObjectStoreException, IOException, InterruptedException {
+        if (!mayWait) {
+            return content instanceof Clean clean
+                    ? clean.reader.read(position, to, loans, false)
+                    : NoWait.WOULD_WAIT;
+        }
         int start = to.position();
         while (true) {
-            int place = places.get();
+            Content now = contentAfterCuts();
             try {
-                awaitCuts();
-                int read = readOnce(position, to, loans);
-                if (place == places.get()) {
+                int read = switch (now) {
+                    case Clean clean -> clean.reader.read(position, to, loans, true);
+                    case Dirty dirty -> dirty.file.read(position, to);
+                };
+                if (now == content) {
                     return read;
                 }
             } catch (ObjectStoreException.NotFound | ObjectStoreException.PreconditionFailed e) {
-                if (place == places.get()) {
+                if (now == content) {
                     throw e;
                 }
             }
@@ -108,16 +133,6 @@ public final class SharedContent {
         }
     }
 
-    private int readOnce(long position, ByteBuffer to, @Nullable LentBytes loans)
-            throws ObjectStoreException, IOException, InterruptedException {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.read(position, to);
-        }
-        ObjectReader open = reader;
-        return open == null ? 0 : open.read(position, to, loans);
-    }
-
     /**
      * The file is about to be truncated. Reads wait until {@link #cutEnds}, which must be called once the kernel knows
      * the new size: if a read returns less than the kernel's size promises, the kernel fills up with zeros
@@ -125,7 +140,10 @@ public final class SharedContent {
      */
     public synchronized void cutBegins() {
         cuts++;
-        places.incrementAndGet();
+        content = switch (content) {
+            case Clean(ObjectVersion version, ObjectReader reader) -> new Clean(version, reader);
+            case Dirty dirty -> new Dirty(dirty.file, dirty.stored);
+        };
     }
 
     public synchronized void cutEnds() {
@@ -133,106 +151,73 @@ public final class SharedContent {
         notifyAll();
     }
 
-    private void awaitCuts() throws InterruptedException {
+    private Content contentAfterCuts() throws InterruptedException {
+        Content now = content; // before the look at cuts: a cut that begins after it replaces the content
         if (cuts > 0) {
             synchronized (this) {
                 while (cuts > 0) {
                     wait();
                 }
+                return content;
             }
         }
-    }
-
-    /** {@link #read} if all of it is in memory: {@link #WOULD_WAIT} if not. */
-    public int readNow(long position, ByteBuffer to, @Nullable LentBytes loans) {
-        ObjectReader open = reader;
-        return written == null && open != null ? open.readNow(position, to, loans) : WOULD_WAIT;
+        return now;
     }
 
     /** As defined by {@code FileSystem.lseek}; -1 if there is none. */
     public long seek(long offset, boolean hole) {
-        WrittenFile content = written;
-        if (content != null) {
-            return content.seek(offset, hole);
-        }
-        long size = size();
-        return offset >= size ? -1 : hole ? size : offset;
-    }
-
-    /** Whether it is not being written, and the cache has all of it. */
-    public boolean isWhole() {
-        ObjectReader open = reader;
-        return written == null && open != null && open.isWhole();
-    }
-
-    /** {@link ObjectReader#completeAtClose}, unless it is being written. */
-    public void completeAtClose() {
-        ObjectReader open = reader;
-        if (written == null && open != null) {
-            open.completeAtClose();
-        }
-    }
-
-    /** Whether it is not being written, and {@link ObjectReader#isStreamed}. */
-    public boolean isStreamed() {
-        ObjectReader open = reader;
-        return written == null && open != null && open.isStreamed();
-    }
-
-    /** The cache's file of it, if it {@linkplain #isWhole is whole}: null if it is not, or cannot be handed out yet. */
-    public @Nullable WholeFile wholeFile(boolean verified) {
-        ObjectReader open = reader;
-        return written == null && open != null ? open.wholeFile(verified) : null;
+        return switch (content) {
+            case Clean clean -> offset >= clean.version.size() ? -1 : hole ? clean.version.size() : offset;
+            case Dirty dirty -> dirty.file.seek(offset, hole);
+        };
     }
 
     // ---- from one version to the next; under the file's monitor
 
     /** It is read from and written to this content from now on. */
-    void becomeWritten(WrittenFile content) {
-        written = content;
-        places.incrementAndGet();
-    }
-
-    /** The store has this version of it now. */
-    void committed(ObjectVersion version) {
-        stored = version;
-    }
-
-    /** It takes the name of this object now, and shares no content with it; null if there is none. */
-    void inPlaceOf(@Nullable ObjectVersion version) {
-        stored = version;
+    synchronized void becomeWritten(WrittenFile written) {
+        content = new Dirty(written, stored());
     }
 
     /**
-     * Whether the store has all of it, and {@link #committed} was called. This includes the time while the name is
+     * The store has this version of its dirty content now; or it takes the name of this object, and shares no content
+     * with it. Null if there is none.
+     */
+    synchronized void setStored(@Nullable ObjectVersion version) {
+        if (content instanceof Dirty dirty) {
+            dirty.stored = version;
+        }
+    }
+
+    /**
+     * Whether the store has all of it, and {@link #setStored} was called. This includes the time while the name is
      * being removed: an object committed then must be known, so that it is deleted.
      */
     boolean isCommitted() {
-        WrittenFile content = written;
-        ObjectVersion version = stored;
-        return content == null || (version != null && version.equals(content.version()));
+        if (content instanceof Dirty dirty) {
+            ObjectVersion version = dirty.stored;
+            return version != null && version.equals(dirty.file.version());
+        }
+        return true;
     }
 
     /** The store has its committed content under another name, as this version, and the old name is gone. */
-    void moved(ObjectVersion version, Function<ObjectVersion, ObjectReader> opening) {
-        stored = version;
-        WrittenFile content = written;
-        ObjectReader open = reader;
-        if (content != null) {
-            content.moved(version);
-        } else if (open != null) {
-            reader = opening.apply(version);
-            former.add(open);
+    synchronized void moved(ObjectVersion version, Function<ObjectVersion, ObjectReader> opening) {
+        switch (content) {
+            case Clean _ -> {
+                ObjectReader reader = opening.apply(version);
+                readers.add(reader);
+                content = new Clean(version, reader);
+            }
+            case Dirty dirty -> {
+                dirty.file.moved(version);
+                content = new Dirty(dirty.file, version);
+            }
         }
-        places.incrementAndGet();
     }
 
     /** Closes the readers through the cache, once no thread uses them. */
     void close() {
-        ObjectReader open = reader;
-        if (open != null) {
-            open.close();
-        }
-        former.forEach(ObjectReader::close);
+        readers.forEach(ObjectReader::close);
     }
 }

@@ -467,7 +467,7 @@ public final class SharedFile implements KernelContent.Holder {
         ObjectVersion version = object.version();
         synchronized (this) {
             ObjectAttributes committed = knownAttributes();
-            content.committed(version);
+            content.setStored(version);
             Place place = inode.place();
             if (state != State.REMOVED && place != null && place.key().equals(version.key())) {
                 files.stored(place, object, modified(), changed(), committed);
@@ -530,7 +530,7 @@ public final class SharedFile implements KernelContent.Holder {
     /** Its inode has another name now, and none of it is in the store; null if no object has that name. */
     public synchronized void renamed(@Nullable ObjectVersion replaced) {
         attributes = attributes(); // not those of the replaced object
-        content.inPlaceOf(replaced);
+        content.setStored(replaced);
         overlayName();
     }
 

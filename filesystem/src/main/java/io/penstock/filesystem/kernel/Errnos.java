@@ -28,12 +28,8 @@ public final class Errnos {
     public static <T> T call(Waiting<T> call) throws ErrnoException {
         try {
             return call.call();
-        } catch (ObjectStoreException e) {
+        } catch (ObjectStoreException | IOException | InterruptedException e) {
             throw of(e);
-        } catch (IOException e) {
-            throw of(e);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
         }
     }
 
@@ -44,19 +40,33 @@ public final class Errnos {
         });
     }
 
-    public static ErrnoException of(ObjectStoreException failure) {
+    /**
+     * @param failure of the store or of staging, or from the store while staging read the parts of an upload's body; or
+     *     an interrupt, after which the thread's interrupt flag stays set
+     */
+    public static ErrnoException of(Exception failure) {
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+            return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", failure);
+        }
         Errno errno = errno(failure);
+        Throwable cause = cause(failure);
         if (errno == Errno.EACCES) {
             // Programs print only "Permission denied". (The binding logs EIO with its operation.)
-            LOG.warn("{}", failure.getMessage());
+            LOG.warn("{}", cause.getMessage());
         }
-        return new ErrnoException(errno, String.valueOf(failure.getMessage()), failure);
+        return new ErrnoException(errno, String.valueOf(cause.getMessage()), cause);
     }
 
     /** The error number of a failure of the store or of staging. */
     public static Errno errno(Exception failure) {
-        Throwable cause = failure instanceof ObjectStoreException ? failure : failure.getCause();
-        return cause instanceof ObjectStoreException known ? errno(known) : Errno.EIO;
+        return cause(failure) instanceof ObjectStoreException known ? errno(known) : Errno.EIO;
+    }
+
+    /** The failure itself, or the store's below one of staging. */
+    private static Throwable cause(Exception failure) {
+        boolean isOfStore = failure instanceof ObjectStoreException;
+        return !isOfStore && failure.getCause() instanceof ObjectStoreException store ? store : failure;
     }
 
     private static Errno errno(ObjectStoreException failure) {
@@ -77,20 +87,6 @@ public final class Errnos {
     /** Whether the store could not be reached. */
     public static boolean isOutage(ErrnoException failure) {
         return failure.getCause() instanceof ObjectStoreException.Away;
-    }
-
-    /** From staging, or from the store if the failure came from reading the parts of an upload's body. */
-    private static ErrnoException of(IOException failure) {
-        if (failure.getCause() instanceof ObjectStoreException cause) {
-            return of(cause);
-        }
-        return new ErrnoException(Errno.EIO, String.valueOf(failure.getMessage()), failure);
-    }
-
-    /** The caller was interrupted while waiting; its thread's interrupt flag stays set. */
-    public static ErrnoException interrupted(InterruptedException cause) {
-        Thread.currentThread().interrupt();
-        return new ErrnoException(Errno.EINTR, "interrupted while waiting for the store", cause);
     }
 
     /** A read-only mount's reply to every modifying call. */

@@ -149,7 +149,7 @@ public final class NodeResolver {
             }
             return known;
         } catch (InterruptedException e) {
-            throw Errnos.interrupted(e);
+            throw Errnos.of(e);
         } finally {
             asking.cancel(true);
         }

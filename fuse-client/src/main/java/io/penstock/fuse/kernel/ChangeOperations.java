@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.AttributeChange;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.CreatedFile;
@@ -43,12 +44,11 @@ final class ChangeOperations {
         this.writesBack = writesBack;
     }
 
-    /** See {@link Operations#serve}. */
+    /** See {@link Operations#serve}; it may wait. */
     int serve(Request request, Reply reply) throws ErrnoException {
         long node = request.node();
         return switch (request.opcode()) {
             case SETATTR -> replies.attributes(reply, setattr(request));
-            case WRITE -> write(request, reply);
             case CREATE -> {
                 int flags = request.u32(CreateIn.FLAGS);
                 CreatedFile created = fileSystem.create(
@@ -128,41 +128,23 @@ final class ChangeOperations {
         };
     }
 
-    /** See {@link Operations#serveNow}, for WRITE. */
-    int writeNow(Request request, Reply reply) throws ErrnoException {
-        dropSetIds(request);
-        int written = fileSystem.writeNow(
-                handle(request),
-                request.u64(WriteIn.OFFSET),
-                bytes(request),
-                request.u32(WriteIn.FLAGS),
-                isPages(request));
-        return written == FileSystem.WOULD_WAIT ? Operations.WOULD_WAIT : replies.written(reply, written);
-    }
-
-    private void dropSetIds(Request request) throws ErrnoException {
+    /** See {@link Operations#serve}. */
+    int write(Request request, Reply reply, boolean mayWait) throws ErrnoException {
         if ((request.u32(WriteIn.WRITE_FLAGS) & WriteIn.FUSE_WRITE_KILL_SUIDGID) != 0) {
             fileSystem.dropSetIds(handle(request));
         }
-    }
-
-    private int write(Request request, Reply reply) throws ErrnoException {
-        dropSetIds(request);
         int written = fileSystem.write(
                 handle(request),
                 request.u64(WriteIn.OFFSET),
-                bytes(request),
+                request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD)),
                 request.u32(WriteIn.FLAGS),
-                isPages(request));
-        return replies.written(reply, written);
+                isPages(request),
+                mayWait);
+        return written == NoWait.WOULD_WAIT ? written : replies.written(reply, written);
     }
 
     private static long handle(Request request) throws ErrnoException {
         return request.u64(WriteIn.FH);
-    }
-
-    private static ByteBuffer bytes(Request request) throws ErrnoException {
-        return request.bytes(WriteIn.SIZE, request.size(WriteIn.SIZE_FIELD));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.penstock.fuse.kernel;
 
+import static io.penstock.core.NoWait.WOULD_WAIT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.core.Errno;
@@ -56,74 +57,40 @@ final class FileSystemOperations implements Operations {
     }
 
     @Override
-    public int serveNow(Request request, Reply reply) throws ErrnoException {
+    public int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException {
         return switch (request.opcode()) {
-            case LOOKUP -> lookupNow(request, reply);
+            case LOOKUP -> lookup(request, reply, mayWait);
             case GETATTR -> {
-                Attributes known = fileSystem.getattrNow(request.node());
+                long node = request.node();
+                Attributes known = mayWait ? fileSystem.getattr(node) : fileSystem.getattrNow(node);
                 yield known == null ? WOULD_WAIT : replies.attributes(reply, known);
             }
-            case READ -> {
-                int bytes = fileSystem.readNow(
-                        handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
-                yield bytes == FileSystem.WOULD_WAIT ? WOULD_WAIT : bytes;
-            }
-            case OPEN -> {
-                OpenFile file = isRead(request)
-                        ? fileSystem.openNow(request.node(), request.u32(OpenIn.FLAGS), backingFiles)
-                        : null;
-                yield file == null ? WOULD_WAIT : opened(request, reply, file);
-            }
-            case WRITE -> changes.writeNow(request, reply);
+            case READ ->
+                fileSystem.read(
+                        handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans(), mayWait);
+            case WRITE -> changes.write(request, reply, mayWait);
+            case OPEN -> open(request, reply, mayWait);
             case OPENDIR -> {
-                OpenFile directory = fileSystem.opendirNow(request.node());
+                long node = request.node();
+                OpenFile directory = mayWait ? fileSystem.opendir(node) : fileSystem.opendirNow(node);
                 yield directory == null ? WOULD_WAIT : replies.openedDirectory(reply, directory);
             }
             case GETXATTR -> {
-                byte[] value = fileSystem.getxattrNow(request.node(), request.string(GetxattrIn.SIZE));
+                String name = request.string(GetxattrIn.SIZE);
+                byte[] value = mayWait
+                        ? fileSystem.getxattr(request.node(), name)
+                        : fileSystem.getxattrNow(request.node(), name);
                 yield value == null ? WOULD_WAIT : attribute(request, reply, value);
             }
             case LISTXATTR -> {
-                List<String> names = fileSystem.listxattrNow(request.node());
+                long node = request.node();
+                List<String> names = mayWait ? fileSystem.listxattr(node) : fileSystem.listxattrNow(node);
                 yield names == null ? WOULD_WAIT : attributeNames(request, reply, names);
-            }
-            case FORGET, BATCH_FORGET, RELEASE, RELEASEDIR, STATFS, DESTROY -> serve(request, reply);
-            case null, default -> WOULD_WAIT;
-        };
-    }
-
-    @Override
-    public int serve(Request request, Reply reply) throws ErrnoException {
-        return switch (request.opcode()) {
-            case LOOKUP -> lookup(request, reply);
-            case GETATTR -> replies.attributes(reply, fileSystem.getattr(request.node()));
-            case READ ->
-                fileSystem.read(handle(request), request.u64(ReadIn.OFFSET), body(request, reply), reply.loans());
-            case OPEN -> {
-                OpenFile file = fileSystem.open(request.node(), request.u32(OpenIn.FLAGS), backingFiles);
-                if (!isRead(request)) {
-                    descriptors.opened(file.handle(), request.pid());
-                }
-                if ((request.u32(OpenIn.OPEN_FLAGS) & OpenIn.FUSE_OPEN_KILL_SUIDGID) != 0) {
-                    fileSystem.dropSetIds(file.handle());
-                }
-                yield opened(request, reply, file);
             }
             case RELEASE -> {
                 fileSystem.release(request.u64(ReleaseIn.FH));
                 descriptors.released(request.u64(ReleaseIn.FH));
                 yield 0;
-            }
-            case OPENDIR -> replies.openedDirectory(reply, fileSystem.opendir(request.node()));
-            case READDIR -> {
-                var entries = new DirectoryWriter(replies, reply, room(request, reply), false);
-                fileSystem.readdir(handle(request), request.u64(ReadIn.OFFSET), entries);
-                yield entries.length();
-            }
-            case READDIRPLUS -> {
-                var entries = new DirectoryWriter(replies, reply, room(request, reply), true);
-                fileSystem.readdirplus(handle(request), request.u64(ReadIn.OFFSET), entries);
-                yield entries.length();
             }
             case RELEASEDIR -> {
                 fileSystem.releasedir(request.u64(ReleaseIn.FH));
@@ -135,17 +102,31 @@ final class FileSystemOperations implements Operations {
             }
             case BATCH_FORGET -> batchForget(request);
             case STATFS -> replies.statfs(reply, fileSystem.statfs());
+            case DESTROY -> 0; // unmounted: the session ends with the device
+            case null, default -> mayWait ? serveWaiting(request, reply) : WOULD_WAIT;
+        };
+    }
+
+    /** Requests that may always have to wait. */
+    private int serveWaiting(Request request, Reply reply) throws ErrnoException {
+        return switch (request.opcode()) {
+            case READDIR -> {
+                var entries = new DirectoryWriter(replies, reply, room(request, reply), false);
+                fileSystem.readdir(handle(request), request.u64(ReadIn.OFFSET), entries);
+                yield entries.length();
+            }
+            case READDIRPLUS -> {
+                var entries = new DirectoryWriter(replies, reply, room(request, reply), true);
+                fileSystem.readdirplus(handle(request), request.u64(ReadIn.OFFSET), entries);
+                yield entries.length();
+            }
             case ACCESS -> {
                 fileSystem.access(request.node(), request.u32(AccessIn.MASK), request.uid(), request.gid());
                 yield 0;
             }
-            case GETXATTR ->
-                attribute(request, reply, fileSystem.getxattr(request.node(), request.string(GetxattrIn.SIZE)));
-            case LISTXATTR -> attributeNames(request, reply, fileSystem.listxattr(request.node()));
             // After ENOSYS the kernel treats everything up to the file's end as data, and does not ask again.
             case LSEEK -> seeks ? seek(request, reply) : -Errno.ENOSYS.number();
             case READLINK -> replies.link(reply, fileSystem.readlink(request.node()));
-            case DESTROY -> 0; // unmounted: the session ends with the device
             case null, default -> changes.serve(request, reply);
         };
     }
@@ -164,34 +145,34 @@ final class FileSystemOperations implements Operations {
         };
     }
 
-    private int lookupNow(Request request, Reply reply) throws ErrnoException {
+    private int lookup(Request request, Reply reply, boolean mayWait) throws ErrnoException {
         try {
-            Attributes known = fileSystem.lookupNow(request.node(), request.string(0));
+            String name = request.string(0);
+            Attributes known = mayWait
+                    ? fileSystem.lookup(request.node(), name)
+                    : fileSystem.lookupNow(request.node(), name);
             return known == null ? WOULD_WAIT : replies.entry(reply, known);
-        } catch (ErrnoException e) {
-            return absent(e, reply);
-        }
-    }
-
-    private int lookup(Request request, Reply reply) throws ErrnoException {
-        try {
-            return replies.entry(reply, fileSystem.lookup(request.node(), request.string(0)));
-        } catch (ErrnoException e) {
-            return absent(e, reply);
-        }
-    }
-
-    /** A negative entry, so that the kernel caches it. */
-    private int absent(ErrnoException e, Reply reply) throws ErrnoException {
-        if (e instanceof NoEntryException absent) {
+        } catch (NoEntryException absent) { // a negative entry, so that the kernel caches it
             return replies.noEntry(reply, absent.validNanos());
         }
-        throw e;
     }
 
-    private int opened(Request request, Reply reply, OpenFile file) throws ErrnoException {
+    private int open(Request request, Reply reply, boolean mayWait) throws ErrnoException {
+        int flags = request.u32(OpenIn.FLAGS);
+        OpenFile file = mayWait
+                ? fileSystem.open(request.node(), flags, backingFiles)
+                : fileSystem.openNow(request.node(), flags, backingFiles);
+        if (file == null) {
+            return WOULD_WAIT;
+        }
+        if ((flags & O_ACCMODE) != 0) {
+            descriptors.opened(file.handle(), request.pid());
+        }
+        if ((request.u32(OpenIn.OPEN_FLAGS) & OpenIn.FUSE_OPEN_KILL_SUIDGID) != 0) {
+            fileSystem.dropSetIds(file.handle());
+        }
         readahead.choose(file.streamed());
-        return replies.opened(reply, file, request.u32(OpenIn.FLAGS));
+        return replies.opened(reply, file, flags);
     }
 
     private int seek(Request request, Reply reply) throws ErrnoException {
@@ -215,10 +196,6 @@ final class FileSystemOperations implements Operations {
     private int attributeNames(Request request, Reply reply, List<String> names) throws ErrnoException {
         String list = names.stream().map(name -> name + '\0').collect(Collectors.joining());
         return attribute(request, reply, list.getBytes(UTF_8));
-    }
-
-    private static boolean isRead(Request request) throws ErrnoException {
-        return (request.u32(OpenIn.FLAGS) & O_ACCMODE) == 0;
     }
 
     private static long handle(Request request) throws ErrnoException {

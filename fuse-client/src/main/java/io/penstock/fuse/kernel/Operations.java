@@ -1,6 +1,7 @@
 package io.penstock.fuse.kernel;
 
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.kernel.KernelCache;
 
 /**
@@ -9,25 +10,16 @@ import io.penstock.filesystem.kernel.KernelCache;
  * <p>A result is the length of the body in the reply, or an error number negated.
  */
 interface Operations {
-    /** A result: this request must wait; call {@link #serve}. */
-    int WOULD_WAIT = Integer.MIN_VALUE;
-
     /** A result: the kernel does not wait for a reply. */
-    int NO_REPLY = Integer.MIN_VALUE + 1;
+    int NO_REPLY = NoWait.WOULD_WAIT + 1;
 
     /**
-     * Replies if that needs no waiting.
+     * Replies. While it waits, an interrupt means that no process wants the reply any more.
      *
-     * @return a result, {@link #NO_REPLY} or {@link #WOULD_WAIT}
+     * @param mayWait if not, replies only if that needs no waiting
+     * @return a result, {@link #NO_REPLY} or {@link NoWait#WOULD_WAIT}
      */
-    int serveNow(Request request, Reply reply) throws ErrnoException;
-
-    /**
-     * Replies, and may wait. An interrupt means that no process wants the reply any more.
-     *
-     * @return a result
-     */
-    int serve(Request request, Reply reply) throws ErrnoException;
+    int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException;
 
     /**
      * Starts notices to the kernel about outdated cache contents.

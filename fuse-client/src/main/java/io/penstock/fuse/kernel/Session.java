@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.core.NoWait;
 import io.penstock.fuse.calls.CallObserver;
 import io.penstock.fuse.kernel.Layouts.EntryOut;
 import io.penstock.fuse.kernel.Layouts.InterruptIn;
@@ -160,7 +161,7 @@ final class Session {
             settled.increment();
             return;
         }
-        if (result == Operations.WOULD_WAIT) {
+        if (result == NoWait.WOULD_WAIT) {
             result = startWaiting(request);
         } else {
             observe(request, result, reply);
@@ -177,7 +178,7 @@ final class Session {
             return switch (opcode) {
                 case null -> -Errno.ENOSYS.number();
                 case INTERRUPT -> interrupt(request);
-                default -> operations.serveNow(request, reply);
+                default -> operations.serve(request, reply, false);
             };
         } catch (Throwable e) {
             return opcode != null && opcode.isAnswered() ? failure(request, e) : Operations.NO_REPLY;
@@ -217,7 +218,7 @@ final class Session {
         int result;
         try {
             reply = replies.take(operations.bodyLimit(request));
-            result = operations.serve(request, reply);
+            result = operations.serve(request, reply, true);
         } catch (Throwable e) {
             result = failure(request, e);
         }

@@ -2,6 +2,7 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NoWait;
 import io.penstock.core.NativeMemory.Share;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.kernel.OpenFile;
@@ -58,19 +59,23 @@ final class MemoryOperations implements Operations {
     }
 
     @Override
-    public int serveNow(Request request, Reply reply) throws ErrnoException {
+    public int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException {
+        return mayWait ? stall() : serve(request, reply);
+    }
+
+    private int serve(Request request, Reply reply) throws ErrnoException {
         return switch (request.opcode()) {
             case LOOKUP ->
                 switch (request.string(0)) {
                     case "f" -> answers.entry(reply, file);
-                    case "stalled" -> WOULD_WAIT;
+                    case "stalled" -> NoWait.WOULD_WAIT;
                     default -> answers.noEntry(reply, FOREVER);
                 };
             case GETATTR -> answers.attributes(reply, request.node() == FILE ? file : root);
             case OPEN -> answers.opened(reply, new OpenFile(1, PageCachePolicy.KEEP), 0);
             case OPENDIR -> answers.openedDirectory(reply, new OpenFile(1, PageCachePolicy.INVALIDATE));
             case RELEASE, RELEASEDIR -> 0;
-            case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : WOULD_WAIT;
+            case READ -> request.u64(ReadIn.OFFSET) < stalledFrom ? read(request, reply) : NoWait.WOULD_WAIT;
             case FORGET, BATCH_FORGET -> NO_REPLY;
             case null, default -> -Errno.ENOSYS.number();
         };
@@ -89,8 +94,7 @@ final class MemoryOperations implements Operations {
         return length;
     }
 
-    @Override
-    public int serve(Request request, Reply reply) throws ErrnoException {
+    private static int stall() throws ErrnoException {
         try {
             new CountDownLatch(1).await();
             throw new AssertionError("not reached");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
+import io.penstock.core.NoWait;
 import io.penstock.fuse.calls.CallLatencies;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.fuse.kernel.FakeKernel.ReceivedReply;
@@ -66,7 +67,11 @@ class SessionTest {
         final Semaphore gate = new Semaphore(0);
 
         @Override
-        public int serveNow(Request request, Reply reply) throws ErrnoException {
+        public int serve(Request request, Reply reply, boolean mayWait) throws ErrnoException {
+            return mayWait ? serveLater(request, reply) : serveNow(request, reply);
+        }
+
+        private static int serveNow(Request request, Reply reply) throws ErrnoException {
             if (request.node() == NOW_NODE) { // no decoding, which would allocate objects
                 return answered(request, reply);
             }
@@ -75,12 +80,11 @@ class SessionTest {
                 case ERRNO_NOW -> throw new ErrnoException(Errno.ESTALE, "on purpose");
                 case UNFORESEEN_NOW -> throw new IllegalStateException("on purpose");
                 case REFUSED_BY_THE_KERNEL -> 512 << 10; // more than the socket accepts
-                case ANSWERED_LATER, ERRNO_LATER, UNFORESEEN_LATER, WITHOUT_REPLY, STALLED -> WOULD_WAIT;
+                case ANSWERED_LATER, ERRNO_LATER, UNFORESEEN_LATER, WITHOUT_REPLY, STALLED -> NoWait.WOULD_WAIT;
             };
         }
 
-        @Override
-        public int serve(Request request, Reply reply) throws ErrnoException {
+        private int serveLater(Request request, Reply reply) throws ErrnoException {
             return switch (fate(request)) {
                 case ANSWERED_LATER -> answered(request, reply);
                 case ERRNO_LATER -> throw new ErrnoException(Errno.ESTALE, "on purpose");

@@ -169,7 +169,7 @@ abstract class ChangeUpcalls extends FuseStubFS {
             long handle = file.fh.get();
             ByteBuffer bytes = CallbackMemory.buffer(from.address(), size);
             // Pages changed in mapped memory may come through any handle of the file, whatever its flags.
-            return fileSystem.write(handle, offset, bytes, file.flags.intValue(), FileInfo.isPages(file));
+            return fileSystem.write(handle, offset, bytes, file.flags.intValue(), FileInfo.isPages(file), true);
         });
     }
 

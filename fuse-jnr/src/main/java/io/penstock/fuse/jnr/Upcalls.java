@@ -129,7 +129,7 @@ final class Upcalls extends ChangeUpcalls {
                 KernelCall.READ,
                 handle,
                 offset,
-                () -> fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size)));
+                () -> fileSystem.read(handle, offset, CallbackMemory.buffer(buffer, size), null, true));
     }
 
     @Override
