@@ -1,5 +1,6 @@
 package io.penstock.cache;
 
+import io.penstock.cache.disk.ObjectExtents;
 import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.PageStore;
 import io.penstock.cache.disk.ReadShape;
@@ -18,6 +19,7 @@ public final class CachedObject implements AutoCloseable {
     public static final int MISSING = -1;
 
     private final ObjectPages pages;
+    private final ObjectExtents extents;
     private final PageReads reads;
     private final PageStore store;
     private final WholeFiles wholeFiles;
@@ -53,6 +55,7 @@ public final class CachedObject implements AutoCloseable {
 
     CachedObject(ObjectPages pages, PageReads reads, PageStore store, WholeFiles wholeFiles, ObjectVersion version) {
         this.pages = pages;
+        this.extents = pages.extents();
         this.reads = reads;
         this.store = store;
         this.wholeFiles = wholeFiles;
@@ -64,7 +67,7 @@ public final class CachedObject implements AutoCloseable {
     }
 
     ObjectId id() {
-        return pages.id();
+        return extents.id();
     }
 
     /**
@@ -73,12 +76,12 @@ public final class CachedObject implements AutoCloseable {
      * @param page from 0 to the index of the object's last page
      */
     public PageState state(long page) {
-        return pages.state(checkPage(page, pages.pageCount() - 1L));
+        return pages.state(checkPage(page, extents.pageCount() - 1L));
     }
 
     /** Whether the page is in memory, so that reading it would not wait. A snapshot, as {@link #state} is. */
     public boolean isInMemory(long page) {
-        PageFrame frame = pages.frame(checkPage(page, pages.pageCount() - 1L));
+        PageFrame frame = pages.frame(checkPage(page, extents.pageCount() - 1L));
         return frame != null && frame.isComplete();
     }
 
@@ -90,7 +93,7 @@ public final class CachedObject implements AutoCloseable {
      * @return null if no page in it is Missing, or if memory is short; {@link Urgency#DEMAND} waits for memory
      */
     public @Nullable Fill claim(long fromPage, long toPage, Urgency urgency) throws InterruptedException {
-        long end = Math.min(toPage, pages.pageCount());
+        long end = Math.min(toPage, extents.pageCount());
         return fromPage >= end ? null : pages.claim(checkPage(fromPage, end), (int) end, urgency);
     }
 
@@ -113,27 +116,27 @@ public final class CachedObject implements AutoCloseable {
 
     /** Bytes per page: {@link PageCache#PAGE_SIZE} or {@link PageCache#SECTOR_SIZE}. */
     public int pageSize() {
-        return pages.geometry().size();
+        return extents.geometry().size();
     }
 
     /** Whether the page is on disk. If it is in memory only, has it written. Never waits. */
     public Storing store(long page) {
-        return pages.store(checkPage(page, pages.pageCount() - 1L));
+        return pages.store(checkPage(page, extents.pageCount() - 1L));
     }
 
     /** Records how it was read, for its next open; survives a restart if pages of it are stored then. */
     public void setReadShape(ReadShape shape) {
-        store.setReadShape(pages, shape);
+        store.setReadShape(extents, shape);
     }
 
     /** The shape last set by {@link #setReadShape}. */
     public ReadShape readShape() {
-        return pages.readShape();
+        return extents.readShape();
     }
 
     /** Whether all pages are stored on disk: a snapshot, taken without touching the disk. */
     public boolean isWhole() {
-        return store.isWhole(pages);
+        return store.isWhole(extents);
     }
 
     /**
@@ -144,7 +147,7 @@ public final class CachedObject implements AutoCloseable {
      * @return null if there is no such file now; else the caller must close it, as closing this object does not
      */
     public @Nullable WholeFile wholeFile(boolean verified) {
-        return wholeFiles.lend(pages, verified);
+        return wholeFiles.lend(extents, verified);
     }
 
     /** Claimed fills continue and may end after this. Closing again does nothing. */

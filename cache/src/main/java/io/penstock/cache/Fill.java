@@ -40,7 +40,7 @@ public final class Fill {
 
     /** The bytes to fetch: whole pages, except that the object's last page ends with the object. */
     public ByteRange range() {
-        PageGeometry geometry = object.geometry();
+        PageGeometry geometry = object.extents().geometry();
         long start = geometry.start(frames.getFirst().page());
         PageFrame last = frames.getLast();
         return new ByteRange(start, geometry.start(last.page()) + last.length() - start);

@@ -5,44 +5,46 @@ import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Chunk;
 import io.penstock.cache.disk.Counters;
 import io.penstock.cache.disk.ObjectExtents;
-import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.ObjectTable;
-import io.penstock.cache.disk.PageGeometry;
 import io.penstock.cache.disk.PageStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one object version: frames in memory, in addition to extents on disk, and claims of Missing pages.
+ * The pages of one object version: its frames in memory, beside its extents on disk, and claims of Missing pages. There
+ * is one while the object is open or has frames.
  *
  * <p>A claim adds a frame where there is none, and then checks again whether the page is on disk. A page is marked as
  * stored before its frame goes, so no claim can slip in between.
  */
-final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
+final class ObjectPages implements ObjectExtents.InMemory, PageFrame.Owner {
     private final Shared shared;
-
-    /** Null while the object is not open and no page of it is in memory. Set under {@link ObjectTable}'s lock. */
-    private volatile @Nullable ConcurrentHashMap<Integer, PageFrame> frames;
+    private final ObjectExtents extents;
+    private final ConcurrentHashMap<Integer, PageFrame> frames = new ConcurrentHashMap<>();
 
     /** Shared by all objects of a cache. */
     record Shared(
-            ObjectTable<ObjectPages> table,
-            PageMemory memory,
-            PageStore store,
-            WriteBehind writeBehind,
-            Counters counters,
-            int pagesPerExtent) {}
+            ObjectTable table, PageMemory memory, PageStore store, WriteBehind writeBehind, Counters counters) {}
 
-    ObjectPages(Shared shared, ObjectId id, long size, PageGeometry geometry) {
-        this(shared, id, size, geometry, ThreadLocalRandom.current().nextLong(), false);
+    private ObjectPages(Shared shared, ObjectExtents extents) {
+        this.shared = shared;
+        this.extents = extents;
     }
 
-    ObjectPages(Shared shared, ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists) {
-        super(id, size, geometry, fileName, fileExists, shared.pagesPerExtent());
-        this.shared = shared;
+    /** The pages of an object that the caller has retained. */
+    static ObjectPages of(ObjectExtents extents, Shared shared) {
+        return (ObjectPages) extents.memory(object -> new ObjectPages(shared, object)); // there are no others
+    }
+
+    /** The current frame of an object's page; null if it is not in memory. */
+    static @Nullable PageFrame frame(ObjectExtents extents, int page) {
+        return extents.memory() instanceof ObjectPages pages ? pages.frame(page) : null;
+    }
+
+    ObjectExtents extents() {
+        return extents;
     }
 
     @Override
@@ -57,7 +59,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (frame != null && !frame.isComplete() && frame.origin() == Origin.STORE) {
             return PageState.INFLIGHT;
         }
-        return frame != null || shared.store().has(this, page) ? PageState.READY : PageState.MISSING;
+        return frame != null || shared.store().has(extents, page) ? PageState.READY : PageState.MISSING;
     }
 
     @Nullable
@@ -126,7 +128,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (state(page) != PageState.MISSING) {
             return null;
         }
-        Chunk chunk = memory().tryAcquire(pageLength(page), urgency);
+        Chunk chunk = memory().tryAcquire(extents.pageLength(page), urgency);
         if (chunk == null) {
             return null;
         }
@@ -147,7 +149,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
         if (!addFrame(frame)) {
             return null;
         }
-        if (shared.store().has(this, page)) { // stored since the first look, and its frame evicted
+        if (shared.store().has(extents, page)) { // stored since the first look, and its frame evicted
             abandon(frame);
             return null;
         }
@@ -183,7 +185,7 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
 
     void completed(PageFrame frame, long mostUnwritten) {
         shared.counters().filledPages.increment();
-        shared.writeBehind().write(this, frame, mostUnwritten);
+        shared.writeBehind().write(extents, frame, mostUnwritten);
     }
 
     void failed(PageFrame frame, Exception cause) {
@@ -199,16 +201,16 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     /** Has a page that is only in memory written to disk: see {@link CachedObject#store}. */
     Storing store(int page) {
         PageFrame frame = frame(page);
-        if (shared.store().has(this, page)) {
+        if (shared.store().has(extents, page)) {
             return Storing.STORED;
         } else if (frame == null) {
-            return shared.store().has(this, page) ? Storing.STORED : Storing.MISSING;
+            return shared.store().has(extents, page) ? Storing.STORED : Storing.MISSING;
         } else if (!frame.isComplete()
                 || frame.isUnwritten()
                 || shared.writeBehind().isFull()) {
             return Storing.UNDER_WAY;
         } else if (frame.tryRetain()) {
-            shared.writeBehind().write(this, frame, mostUnwritten(frame, Urgency.LATER));
+            shared.writeBehind().write(extents, frame, mostUnwritten(frame, Urgency.LATER));
         }
         return Storing.TRIED;
     }
@@ -216,73 +218,45 @@ final class ObjectPages extends ObjectExtents implements PageFrame.Owner {
     // ---- frames
 
     PageFrame newFrame(int page, Origin origin) {
-        return new PageFrame(this, page, pageLength(page), origin);
+        return new PageFrame(this, page, extents.pageLength(page), origin);
     }
 
     @Override
     public @Nullable PageFrame frame(int page) {
-        ConcurrentHashMap<Integer, PageFrame> map = frames;
-        return map == null ? null : map.get(page);
+        return frames.get(page);
     }
 
-    /** Makes the frame current, unless its page has one. The caller must hold a reference to this object. */
+    /** Makes the frame current, unless its page has one. The caller must hold a reference to the object. */
     boolean addFrame(PageFrame frame) {
-        ConcurrentHashMap<Integer, PageFrame> map = frames;
-        if (map == null) {
+        if (extents.memory() != this) {
             throw new IllegalStateException("used after it was closed");
         }
-        return map.putIfAbsent(frame.page(), frame) == null;
+        return frames.putIfAbsent(frame.page(), frame) == null;
     }
 
     @Override
     public boolean removeFrame(PageFrame frame) {
-        ConcurrentHashMap<Integer, PageFrame> map = frames;
-        if (map == null || !map.remove(frame.page(), frame)) {
+        if (!frames.remove(frame.page(), frame)) {
             return false;
         }
-        if (map.isEmpty()) {
-            shared.table().forgetIfUnusedNow(this);
+        if (frames.isEmpty()) {
+            shared.table().forgetIfUnusedNow(extents);
         }
         return true;
     }
 
     @Override
-    protected void discardFrames() {
-        ConcurrentHashMap<Integer, PageFrame> map = frames;
-        if (map != null) {
-            map.values().stream().filter(PageFrame::isComplete).forEach(memory()::discard);
-        }
+    public void discard() {
+        frames.values().stream().filter(PageFrame::isComplete).forEach(memory()::discard);
     }
 
     @Override
-    protected boolean hasFrames() {
-        ConcurrentHashMap<Integer, PageFrame> map = frames;
-        if (map != null && !map.isEmpty()) {
-            return true;
-        }
-        frames = null;
-        return false;
-    }
-
-    // ---- lifetime
-
-    @Override
-    protected void retained() {
-        super.retained();
-        if (frames == null) {
-            frames = new ConcurrentHashMap<>();
-        }
+    public boolean isEmpty() {
+        return frames.isEmpty();
     }
 
     /** Drops the reference taken by {@link ObjectTable#retain}. */
     void release() {
-        shared.table().release(this);
-    }
-
-    @Override
-    protected void forgotten() {
-        if (hasFile()) {
-            shared.store().removeFile(this);
-        }
+        shared.table().release(extents);
     }
 }

@@ -9,6 +9,8 @@ import io.penstock.cache.disk.DiskTasks;
 import io.penstock.cache.disk.DiskUpkeep;
 import io.penstock.cache.disk.Extent;
 import io.penstock.cache.disk.IndexRecord;
+import io.penstock.cache.disk.IndexReplay;
+import io.penstock.cache.disk.ObjectExtents;
 import io.penstock.cache.disk.ObjectFiles;
 import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.ObjectTable;
@@ -58,7 +60,7 @@ public final class PageCache implements AutoCloseable {
 
     private final CacheFolder folder;
     private final RecordLog<IndexRecord> indexLog;
-    private final ObjectTable<ObjectPages> table = new ObjectTable<>();
+    private final ObjectTable table = new ObjectTable(this::forgotten);
     private final Counters counters = new Counters();
     private final PageMemory memory;
     private final DiskHealth health;
@@ -72,6 +74,7 @@ public final class PageCache implements AutoCloseable {
     private final PageWrites writes;
     private final WholeFiles wholeFiles;
     private final Shared shared;
+    private final int pagesPerExtent;
 
     private PageCache(
             CacheFolder folder,
@@ -79,6 +82,7 @@ public final class PageCache implements AutoCloseable {
             RecordLog<IndexRecord> indexLog,
             CacheConfig config,
             Environment environment) {
+        this.pagesPerExtent = environment.pagesPerExtent();
         this.health = new DiskHealth(CACHE_DISK, environment.nanoTime());
         this.tasks = new DiskTasks(health);
         PageIndex index = new PageIndex(indexLog, table, packTable, tasks);
@@ -102,7 +106,7 @@ public final class PageCache implements AutoCloseable {
                 store, newPacks(index), newPacks(index), pinTable, files, index, space, health, counters);
         this.wholeFiles = new WholeFiles(files, table, store);
         WriteBehind writeBehind = new WriteBehind(memory, writes, tasks, table, counters);
-        this.shared = new Shared(table, memory, store, writeBehind, counters, environment.pagesPerExtent());
+        this.shared = new Shared(table, memory, store, writeBehind, counters);
     }
 
     /**
@@ -159,9 +163,9 @@ public final class PageCache implements AutoCloseable {
     }
 
     private void start(Duration freeSpaceInterval) throws IOException {
-        IndexReplay replay = new IndexReplay(shared, packTable);
+        IndexReplay replay = new IndexReplay(pagesPerExtent, packTable);
         indexLog.replay(replay);
-        Collection<ObjectPages> objects = replay.objects();
+        Collection<ObjectExtents> objects = replay.objects();
         objects.forEach(table::add);
         pins.start(System.currentTimeMillis());
         upkeep.start(objects, freeSpaceInterval);
@@ -188,8 +192,18 @@ public final class PageCache implements AutoCloseable {
     }
 
     private CachedObject open(ObjectId id, ObjectVersion version, PageGeometry geometry) {
-        ObjectPages pages = table.retain(id, () -> new ObjectPages(shared, id, version.size(), geometry));
+        ObjectPages pages = ObjectPages.of(retain(id, version.size(), geometry), shared);
         return new CachedObject(pages, new PageReads(pages, store, counters), store, wholeFiles, version);
+    }
+
+    private ObjectExtents retain(ObjectId id, long size, PageGeometry geometry) {
+        return table.retain(id, () -> new ObjectExtents(id, size, geometry, pagesPerExtent));
+    }
+
+    private void forgotten(ObjectExtents object) {
+        if (object.hasFile()) {
+            store.removeFile(object);
+        }
     }
 
     /** Whether the disk has no room for any page, because less than the configured minimum is free there. */
@@ -202,10 +216,8 @@ public final class PageCache implements AutoCloseable {
     }
 
     /** Retained. */
-    private ObjectPages newPack() {
-        ObjectId id = ObjectId.random();
-        long bytes = Packs.bytes(shared.pagesPerExtent());
-        return table.retain(id, () -> new ObjectPages(shared, id, bytes, PageGeometry.PACKS));
+    private ObjectExtents newPack() {
+        return retain(ObjectId.random(), Packs.bytes(pagesPerExtent), PageGeometry.PACKS);
     }
 
     /**
@@ -220,10 +232,10 @@ public final class PageCache implements AutoCloseable {
         discard(table.find(id.ofSectors()));
     }
 
-    private void discard(@Nullable ObjectPages pages) {
-        if (pages != null) {
-            store.discard(pages);
-            pages.discardFrames();
+    private void discard(@Nullable ObjectExtents object) {
+        if (object != null) {
+            store.discard(object);
+            object.discardFromMemory();
         }
     }
 
@@ -233,11 +245,11 @@ public final class PageCache implements AutoCloseable {
      */
     public void storeAgain(String namespace, ObjectVersion version) {
         ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
+        ObjectExtents object = retain(id, version.size(), PageGeometry.PAGES);
         try {
             writes.storeAgain(object);
         } finally {
-            object.release();
+            table.release(object);
         }
     }
 
@@ -254,8 +266,8 @@ public final class PageCache implements AutoCloseable {
 
     /** How a version was read, as {@link CachedObject#readShape}, but without opening it. */
     public ReadShape readShape(String namespace, ObjectVersion version) {
-        ObjectPages pages = table.find(ObjectId.of(namespace, version));
-        return pages == null ? ReadShape.UNKNOWN : pages.readShape();
+        ObjectExtents object = table.find(ObjectId.of(namespace, version));
+        return object == null ? ReadShape.UNKNOWN : object.readShape();
     }
 
     /** Whether an object of this size has its own file, to be lent or {@linkplain #adopt adopted}: a page or more. */
@@ -275,11 +287,11 @@ public final class PageCache implements AutoCloseable {
      */
     public boolean adopt(String namespace, ObjectVersion version, Path file, BitSet pages, int[] checksums) {
         ObjectId id = ObjectId.of(namespace, version);
-        ObjectPages object = table.retain(id, () -> new ObjectPages(shared, id, version.size(), PageGeometry.PAGES));
+        ObjectExtents object = retain(id, version.size(), PageGeometry.PAGES);
         try {
             return writes.adopt(object, file, pages, checksums);
         } finally {
-            object.release();
+            table.release(object);
         }
     }
 

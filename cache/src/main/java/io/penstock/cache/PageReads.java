@@ -4,6 +4,7 @@ import io.penstock.cache.CachedObject.FromDisk;
 import io.penstock.cache.PageFrame.Origin;
 import io.penstock.cache.Slab.Chunk;
 import io.penstock.cache.disk.Counters;
+import io.penstock.cache.disk.ObjectExtents;
 import io.penstock.cache.disk.PageStore;
 import io.penstock.cache.disk.StoredPage;
 import io.penstock.core.LentBytes;
@@ -23,11 +24,13 @@ final class PageReads {
     private static final int LOOK_AGAIN = 0;
 
     private final ObjectPages pages;
+    private final ObjectExtents extents;
     private final PageStore store;
     private final Counters counters;
 
     PageReads(ObjectPages pages, PageStore store, Counters counters) {
         this.pages = pages;
+        this.extents = pages.extents();
         this.store = store;
         this.counters = counters;
     }
@@ -35,19 +38,19 @@ final class PageReads {
     /** @param loans replaces large copies; settled before any wait */
     int read(long position, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws FillFailedException, InterruptedException {
-        if (position >= pages.size() || !to.hasRemaining()) {
+        if (position >= extents.size() || !to.hasRemaining()) {
             return 0;
         }
-        int page = pages.geometry().pageAt(position);
-        int offset = (int) (position - pages.geometry().start(page));
-        int end = Math.min(pages.pageLength(page), offset + to.remaining());
+        int page = extents.geometry().pageAt(position);
+        int offset = (int) (position - extents.geometry().start(page));
+        int end = Math.min(extents.pageLength(page), offset + to.remaining());
         while (true) {
             PageFrame frame = pages.frame(page);
             int count;
             if (frame != null) {
                 count = readFrame(frame, offset, end, to, loans, how != FromDisk.NEVER);
             } else if (how == FromDisk.NEVER) {
-                count = store.has(pages, page) ? NoWait.WOULD_WAIT : CachedObject.MISSING;
+                count = store.has(extents, page) ? NoWait.WOULD_WAIT : CachedObject.MISSING;
             } else {
                 count = readFromDisk(page, offset, to, loans, how);
             }
@@ -95,7 +98,7 @@ final class PageReads {
 
     private int readFromDisk(int page, int offset, ByteBuffer to, @Nullable LentBytes loans, FromDisk how)
             throws InterruptedException {
-        StoredPage stored = store.find(pages, page);
+        StoredPage stored = store.find(extents, page);
         if (stored != null) {
             settle(to, loans);
             long begun = System.nanoTime();
@@ -141,7 +144,7 @@ final class PageReads {
     /** A frame for loading a stored page, if there is memory to spare and no other thread loads it. */
     private @Nullable PageFrame tryFrame(int page) {
         Chunk chunk =
-                pages.frame(page) == null ? pages.memory().tryAcquire(pages.pageLength(page), Urgency.READAHEAD) : null;
+                pages.frame(page) == null ? pages.memory().tryAcquire(extents.pageLength(page), Urgency.READAHEAD) : null;
         if (chunk == null) {
             return null;
         }
@@ -171,11 +174,11 @@ final class PageReads {
 
     /** Loads those of the following pages that are stored, as the kernel would do if it saw these reads. */
     private void loadAhead(int page) {
-        for (int next = page + 1; next <= page + PAGES_AHEAD && next < pages.pageCount(); next++) {
-            StoredPage stored = store.find(pages, next);
+        for (int next = page + 1; next <= page + PAGES_AHEAD && next < extents.pageCount(); next++) {
+            StoredPage stored = store.find(extents, next);
             PageFrame frame = stored == null ? null : tryFrame(next);
             if (stored != null && frame != null) {
-                store.loadAhead(pages, () -> load(stored, frame));
+                store.loadAhead(extents, () -> load(stored, frame));
             }
         }
     }

@@ -1,5 +1,7 @@
 package io.penstock.cache;
 
+import io.penstock.cache.PageFrame.Origin;
+import io.penstock.cache.disk.ObjectExtents;
 import io.penstock.cache.disk.ObjectId;
 import io.penstock.cache.disk.PageGeometry;
 import io.penstock.cache.disk.PageStore;
@@ -59,7 +61,7 @@ public record Residency(List<Run> runs, long sectorBytes) {
 
     /** Without {@code pages} or {@code sectors}, nothing is here, except that a small object may be in a pack. */
     static Residency of(
-            long size, PageStore store, ObjectId id, @Nullable ObjectPages pages, @Nullable ObjectPages sectors) {
+            long size, PageStore store, ObjectId id, @Nullable ObjectExtents pages, @Nullable ObjectExtents sectors) {
         List<Run> runs = new ArrayList<>();
         long sectorBytes = 0;
         int page = 0;
@@ -84,20 +86,18 @@ public record Residency(List<Run> runs, long sectorBytes) {
         return new Residency(List.copyOf(runs), sectorBytes);
     }
 
-    private static Place place(ObjectPages pages, PageStore store, int page) {
-        boolean stored = store.has(pages, page);
-        return switch (pages.state(page)) {
-            case MISSING -> Place.MISSING;
-            case INFLIGHT -> Place.INFLIGHT;
-            case READY -> {
-                PageFrame frame = pages.frame(page);
-                boolean inMemory = frame != null && frame.isComplete();
-                yield !inMemory ? Place.DISK : stored ? Place.MEMORY_AND_DISK : Place.MEMORY;
-            }
-        };
+    private static Place place(ObjectExtents object, PageStore store, int page) {
+        PageFrame frame = ObjectPages.frame(object, page);
+        boolean stored = store.has(object, page); // after the frame: a page is marked as stored before its frame goes
+        if (frame == null) {
+            return stored ? Place.DISK : Place.MISSING;
+        } else if (frame.isComplete()) {
+            return stored ? Place.MEMORY_AND_DISK : Place.MEMORY;
+        }
+        return frame.origin() == Origin.STORE ? Place.INFLIGHT : Place.DISK;
     }
 
-    private static long bytesIn(ObjectPages sectors, PageStore store, long from, long to) {
+    private static long bytesIn(ObjectExtents sectors, PageStore store, long from, long to) {
         long bytes = 0;
         for (int sector = sectors.geometry().pageAt(from);
                 sector < sectors.pageCount() && sectors.geometry().start(sector) < to;

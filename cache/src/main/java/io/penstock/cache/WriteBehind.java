@@ -20,7 +20,7 @@ final class WriteBehind {
     private final PageMemory memory;
     private final PageWrites writes;
     private final DiskTasks tasks;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final Counters counters;
 
     /** The number of pages in each slab that wait for the disk. */
@@ -30,7 +30,7 @@ final class WriteBehind {
     @GuardedBy("this")
     private long unwrittenBytes;
 
-    WriteBehind(PageMemory memory, PageWrites writes, DiskTasks tasks, ObjectTable<?> table, Counters counters) {
+    WriteBehind(PageMemory memory, PageWrites writes, DiskTasks tasks, ObjectTable table, Counters counters) {
         this.memory = memory;
         this.writes = writes;
         this.tasks = tasks;

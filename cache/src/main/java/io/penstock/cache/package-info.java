@@ -6,7 +6,7 @@
  * <pre>
  *   disk     the package of that name, with the common terms: PageGeometry, ObjectId, ReadShape
  *   memory   Slab, Slabs, PageMemory, PageFrame
- *   pages    ObjectPages (frames over ObjectExtents), Fill, WriteBehind, PageReads, CachedObject, IndexReplay
+ *   pages    ObjectPages (frames beside ObjectExtents), Fill, WriteBehind, PageReads, CachedObject
  *   cache    PageCache
  * </pre>
  */

@@ -37,7 +37,7 @@ public final class DiskSpace {
 
     private final int mostExtents;
     private final DataFiles files;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final PackTable packs;
     private final PinTable pins;
     private final Counters counters;
@@ -88,7 +88,7 @@ public final class DiskSpace {
             long minFreeBytes,
             int mostExtents,
             DataFiles files,
-            ObjectTable<?> table,
+            ObjectTable table,
             PackTable packs,
             PinTable pins,
             Counters counters) {
@@ -448,7 +448,7 @@ public final class DiskSpace {
             } else {
                 leaveInFile(extent);
                 if (!table.isUsedByOthers(object)) {
-                    object.discardFrames(); // else a page in memory would keep the whole file
+                    object.discardFromMemory(); // else a page in memory would keep the whole file
                 }
             }
         } finally {

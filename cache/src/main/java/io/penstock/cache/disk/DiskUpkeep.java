@@ -21,7 +21,7 @@ public final class DiskUpkeep {
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final Pins pins;
 
     /** Other programs may fill the disk while nothing is written here. */
@@ -34,7 +34,7 @@ public final class DiskUpkeep {
             DiskSpace space,
             DiskHealth health,
             DiskTasks tasks,
-            ObjectTable<?> table,
+            ObjectTable table,
             Pins pins) {
         this.files = files;
         this.index = index;
@@ -46,7 +46,7 @@ public final class DiskUpkeep {
     }
 
     /** Takes over the extents of an earlier run, fits them to the bounds, and removes files of no object. */
-    public void start(Collection<? extends ObjectExtents> found, Duration freeSpaceInterval) {
+    public void start(Collection<ObjectExtents> found, Duration freeSpaceInterval) {
         for (ObjectExtents object : found) {
             files.setKnown(object);
             object.stored().extents().forEach(space::add);

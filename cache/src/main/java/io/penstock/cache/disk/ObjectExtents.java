@@ -4,15 +4,20 @@ import io.penstock.disk.DataFile;
 import io.penstock.disk.DataFolder;
 import io.penstock.disk.DirectIo;
 import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The disk side of one object version: its data file, and the extents stored in it.
- *
- * <p>{@code ObjectPages} extends it by the pages in memory. These are not two objects, because there may be millions
- * and an object header takes 16 bytes. The methods that the disk side needs from the memory side are abstract.
- */
-public abstract class ObjectExtents {
+/** The disk side of one object version: its data file, and the extents stored in it. Most have nothing in memory. */
+public final class ObjectExtents {
+    /** The object's pages in memory. */
+    public interface InMemory {
+        boolean isEmpty();
+
+        /** Drops all but those in flight, which are left to their fills. */
+        void discard();
+    }
+
     private final ObjectId id;
     private final long size;
     private final PageGeometry geometry;
@@ -37,8 +42,14 @@ public abstract class ObjectExtents {
     private final Object making = new Object();
     private final StoredPages stored;
 
-    @SuppressWarnings("this-escape") // StoredPages keeps it, and calls it only when pages are stored
-    protected ObjectExtents(
+    /** Null while the object is not open and no page of it is in memory. */
+    private volatile @Nullable InMemory memory;
+
+    public ObjectExtents(ObjectId id, long size, PageGeometry geometry, int pagesPerExtent) {
+        this(id, size, geometry, ThreadLocalRandom.current().nextLong(), false, pagesPerExtent);
+    }
+
+    ObjectExtents(
             ObjectId id, long size, PageGeometry geometry, long fileName, boolean fileExists, int pagesPerExtent) {
         this.id = id;
         this.size = size;
@@ -47,17 +58,6 @@ public abstract class ObjectExtents {
         this.fileExists = fileExists;
         this.stored = new StoredPages(this, pagesPerExtent);
     }
-
-    // ---- the memory side
-
-    /** Whether it has pages in memory. Called under {@link ObjectTable}'s lock, while there is no reference. */
-    protected abstract boolean hasFrames();
-
-    /** Drops its pages in memory; those in flight are left to their fills. */
-    protected abstract void discardFrames();
-
-    /** The object can no longer be found; its file, if any, must be removed. */
-    protected abstract void forgotten();
 
     // ---- the object
 
@@ -96,9 +96,41 @@ public abstract class ObjectExtents {
         return DirectIo.wholeBlocks(pageLength(page));
     }
 
+    // ---- its pages in memory
+
+    public @Nullable InMemory memory() {
+        return memory;
+    }
+
+    /** Those there are, or new ones. The caller has retained the object. */
+    public synchronized InMemory memory(Function<ObjectExtents, InMemory> creation) {
+        InMemory known = memory;
+        InMemory now = known == null ? creation.apply(this) : known;
+        memory = now;
+        return now;
+    }
+
+    /** {@link InMemory#discard}, if it has any. */
+    public void discardFromMemory() {
+        InMemory pages = memory;
+        if (pages != null) {
+            pages.discard();
+        }
+    }
+
+    /** Called under {@link ObjectTable}'s lock, while there is no reference. */
+    private boolean isInMemory() {
+        InMemory pages = memory;
+        if (pages != null && !pages.isEmpty()) {
+            return true;
+        }
+        memory = null;
+        return false;
+    }
+
     // ---- lifetime; called under ObjectTable's lock for this object
 
-    protected void retained() {
+    void retained() {
         references++;
     }
 
@@ -121,12 +153,12 @@ public abstract class ObjectExtents {
     }
 
     boolean isInUse() {
-        return references > 0 || hasFrames() || !stored.isEmpty();
+        return references > 0 || isInMemory() || !stored.isEmpty();
     }
 
     /** Whether only this extent keeps the object from being forgotten. */
     boolean isHeldOnlyBy(Extent extent) {
-        return references == 0 && !hasFrames() && stored.isOnly(extent);
+        return references == 0 && !isInMemory() && stored.isOnly(extent);
     }
 
     // ---- the data file

@@ -3,6 +3,7 @@ package io.penstock.cache.disk;
 import io.penstock.disk.DataFile;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,26 +14,33 @@ import org.slf4j.LoggerFactory;
  * under the map's lock for its key. So finding and retaining an object is one step, and so is forgetting an unused one.
  */
 @SuppressWarnings("ReferenceEquality") // Checks for the identical object.
-public final class ObjectTable<T extends ObjectExtents> {
+public final class ObjectTable {
     private static final Logger log = LoggerFactory.getLogger(ObjectTable.class);
 
-    private final ConcurrentHashMap<ObjectId, T> objects = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<ObjectId, ObjectExtents> objects = new ConcurrentHashMap<>();
+
+    private final Consumer<ObjectExtents> forgotten;
+
+    /** @param forgotten called with each object that can no longer be found; its file, if any, must be removed */
+    public ObjectTable(Consumer<ObjectExtents> forgotten) {
+        this.forgotten = forgotten;
+    }
 
     /** The object with this id, created if it is not known. */
-    public T retain(ObjectId id, Supplier<T> creation) {
+    public ObjectExtents retain(ObjectId id, Supplier<ObjectExtents> creation) {
         return objects.compute(id, (same, known) -> {
-            T object = known != null ? known : creation.get();
+            ObjectExtents object = known != null ? known : creation.get();
             object.retained();
             return object;
         });
     }
 
-    public @Nullable T find(ObjectId id) {
+    public @Nullable ObjectExtents find(ObjectId id) {
         return objects.get(id);
     }
 
     /** Adds an object of an earlier run. */
-    public void add(T object) {
+    public void add(ObjectExtents object) {
         objects.put(object.id(), object);
     }
 
@@ -90,11 +98,11 @@ public final class ObjectTable<T extends ObjectExtents> {
         return forgotten[0];
     }
 
-    private @Nullable T forgetIfUnused(T object) {
+    private @Nullable ObjectExtents forgetIfUnused(ObjectExtents object) {
         if (object.isInUse()) {
             return object;
         }
-        object.forgotten();
+        forgotten.accept(object);
         return null;
     }
 
@@ -102,7 +110,7 @@ public final class ObjectTable<T extends ObjectExtents> {
         return objects.size();
     }
 
-    Iterable<T> all() {
+    Iterable<ObjectExtents> all() {
         return objects.values();
     }
 }

@@ -18,8 +18,8 @@ public final class Packs {
     /** Extents per pack. Many, so that there are few files, which stay open. */
     private static final int EXTENTS = 128;
 
-    private final Supplier<? extends ObjectExtents> creation;
-    private final ObjectTable<?> objects;
+    private final Supplier<ObjectExtents> creation;
+    private final ObjectTable objects;
     private final PackTable table;
     private final PageStore store;
     private final PageIndex index;
@@ -65,8 +65,8 @@ public final class Packs {
 
     /** @param creation creates and retains a pack of {@link #bytes} */
     public Packs(
-            Supplier<? extends ObjectExtents> creation,
-            ObjectTable<?> objects,
+            Supplier<ObjectExtents> creation,
+            ObjectTable objects,
             PackTable table,
             PageStore store,
             PageIndex index,

@@ -14,11 +14,11 @@ public final class PageIndex {
     private static final Logger log = LoggerFactory.getLogger(PageIndex.class);
 
     private final RecordLog<IndexRecord> records;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final PackTable packs;
     private final DiskTasks tasks;
 
-    public PageIndex(RecordLog<IndexRecord> records, ObjectTable<?> table, PackTable packs, DiskTasks tasks) {
+    public PageIndex(RecordLog<IndexRecord> records, ObjectTable table, PackTable packs, DiskTasks tasks) {
         this.records = records;
         this.table = table;
         this.packs = packs;

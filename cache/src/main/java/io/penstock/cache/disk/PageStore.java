@@ -35,7 +35,7 @@ public final class PageStore {
     private final DiskSpace space;
     private final DiskHealth health;
     private final DiskTasks tasks;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final PackTable packs;
     private final Counters counters;
     private final ReadTurns turns = ReadTurns.holdingCarriers();
@@ -49,7 +49,7 @@ public final class PageStore {
             DiskSpace space,
             DiskHealth health,
             DiskTasks tasks,
-            ObjectTable<?> table,
+            ObjectTable table,
             PackTable packs,
             Counters counters) {
         this.files = files;

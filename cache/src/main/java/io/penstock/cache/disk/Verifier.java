@@ -23,7 +23,7 @@ final class Verifier {
     private static final long CLOSE_SECONDS = 10;
 
     private final PageStore store;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
 
     /** Used only by the thread. */
     private @Nullable ByteBuffer memory;
@@ -34,7 +34,7 @@ final class Verifier {
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("penstock-verify").factory());
 
-    Verifier(PageStore store, ObjectTable<?> table) {
+    Verifier(PageStore store, ObjectTable table) {
         this.store = store;
         this.table = table;
     }

@@ -17,11 +17,11 @@ public final class WholeFiles {
     private static final Logger log = LoggerFactory.getLogger(WholeFiles.class);
 
     private final DataFiles files;
-    private final ObjectTable<?> table;
+    private final ObjectTable table;
     private final PageStore store;
     private final Verifier verifier;
 
-    public WholeFiles(DataFiles files, ObjectTable<?> table, PageStore store) {
+    public WholeFiles(DataFiles files, ObjectTable table, PageStore store) {
         this.files = files;
         this.table = table;
         this.store = store;

@@ -1,8 +1,5 @@
-package io.penstock.cache;
+package io.penstock.cache.disk;
 
-import io.penstock.cache.ObjectPages.Shared;
-import io.penstock.cache.disk.Extent;
-import io.penstock.cache.disk.IndexRecord;
 import io.penstock.cache.disk.IndexRecord.ObjectAdded;
 import io.penstock.cache.disk.IndexRecord.ObjectLent;
 import io.penstock.cache.disk.IndexRecord.ObjectPacked;
@@ -11,11 +8,6 @@ import io.penstock.cache.disk.IndexRecord.ObjectStreamed;
 import io.penstock.cache.disk.IndexRecord.PackedDropped;
 import io.penstock.cache.disk.IndexRecord.PagesDropped;
 import io.penstock.cache.disk.IndexRecord.PagesStored;
-import io.penstock.cache.disk.ObjectId;
-import io.penstock.cache.disk.PackTable;
-import io.penstock.cache.disk.PackedPage;
-import io.penstock.cache.disk.PageGeometry;
-import io.penstock.cache.disk.ReadShape;
 import java.nio.IntBuffer;
 import java.util.Collection;
 import java.util.HashSet;
@@ -27,16 +19,16 @@ import java.util.function.Consumer;
 /**
  * Rebuilds the objects of a cache folder from its index log. Used by one thread, before other threads use the cache.
  */
-final class IndexReplay implements Consumer<IndexRecord> {
-    private final Shared shared;
+public final class IndexReplay implements Consumer<IndexRecord> {
+    private final int pagesPerExtent;
     private final PackTable packs;
 
     /** By the name of their data file. */
-    private final Map<Long, ObjectPages> objects = new LinkedHashMap<>();
+    private final Map<Long, ObjectExtents> objects = new LinkedHashMap<>();
 
     /** @param packs receives the small objects */
-    IndexReplay(Shared shared, PackTable packs) {
-        this.shared = shared;
+    public IndexReplay(int pagesPerExtent, PackTable packs) {
+        this.pagesPerExtent = pagesPerExtent;
         this.packs = packs;
     }
 
@@ -44,9 +36,9 @@ final class IndexReplay implements Consumer<IndexRecord> {
     public void accept(IndexRecord entry) {
         switch (entry) {
             case ObjectAdded(long file, ObjectId id, long size, PageGeometry geometry) ->
-                objects.computeIfAbsent(file, name -> new ObjectPages(shared, id, size, geometry, name, true));
+                objects.computeIfAbsent(file, name -> new ObjectExtents(id, size, geometry, name, true, pagesPerExtent));
             case ObjectRemoved(long file) -> {
-                ObjectPages removed = objects.remove(file);
+                ObjectExtents removed = objects.remove(file);
                 if (removed != null) {
                     removed.stored().extents().forEach(packs::removeAll);
                 }
@@ -62,7 +54,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
                     return object;
                 });
             case PagesStored(long file, int firstPage, int pages, IntBuffer checksums) -> {
-                ObjectPages object = objects.get(file);
+                ObjectExtents object = objects.get(file);
                 int index = 0;
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
                     int page = firstPage + Integer.numberOfTrailingZeros(left);
@@ -73,7 +65,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
                 }
             }
             case PagesDropped(long file, int firstPage, int pages) -> {
-                ObjectPages object = objects.get(file);
+                ObjectExtents object = objects.get(file);
                 Set<Extent> extents = new HashSet<>();
                 for (int left = pages; left != 0 && object != null; left &= left - 1) {
                     int page = firstPage + Integer.numberOfTrailingZeros(left);
@@ -86,7 +78,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
                 extents.forEach(packs::removeGone);
             }
             case ObjectPacked(long file, ObjectId id, long position, int length, int checksum) -> {
-                ObjectPages pack = objects.get(file);
+                ObjectExtents pack = objects.get(file);
                 if (pack != null) {
                     found(pack, id, position, length, checksum);
                 }
@@ -102,7 +94,7 @@ final class IndexReplay implements Consumer<IndexRecord> {
         }
     }
 
-    private void found(ObjectPages pack, ObjectId id, long position, int length, int checksum) {
+    private void found(ObjectExtents pack, ObjectId id, long position, int length, int checksum) {
         int first = pack.geometry().pageAt(position);
         int last = pack.geometry().pageAt(position + length - 1);
         for (int page = first; page <= last; page++) {
@@ -115,9 +107,9 @@ final class IndexReplay implements Consumer<IndexRecord> {
     }
 
     /** The objects that have pages, in order of their records; of two files of one object, the later. */
-    Collection<ObjectPages> objects() {
-        Map<ObjectId, ObjectPages> found = new LinkedHashMap<>();
-        for (ObjectPages object : objects.values()) {
+    public Collection<ObjectExtents> objects() {
+        Map<ObjectId, ObjectExtents> found = new LinkedHashMap<>();
+        for (ObjectExtents object : objects.values()) {
             object.stored().forgetEmpty();
             if (!object.stored().extents().isEmpty()) {
                 found.put(object.id(), object);
