@@ -187,7 +187,7 @@ final class PageReads {
             throws InterruptedException {
         frame.retain();
         try {
-            if (!loadInTurn(stored, frame)) {
+            if (!loadInSlot(stored, frame)) {
                 return 0;
             }
             int count = take(frame, offset, to, loans);
@@ -198,11 +198,11 @@ final class PageReads {
         }
     }
 
-    private boolean loadInTurn(StoredPage stored, PageFrame frame) throws InterruptedException {
+    private boolean loadInSlot(StoredPage stored, PageFrame frame) throws InterruptedException {
         try {
-            return store.turns().run(() -> load(stored, frame));
+            return store.slots().run(() -> load(stored, frame));
         } catch (InterruptedException e) {
-            pages.abandon(frame); // its turn had not come yet
+            pages.abandon(frame); // it got no slot
             throw e;
         }
     }

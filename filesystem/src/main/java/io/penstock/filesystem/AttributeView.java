@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
-import io.penstock.filesystem.Kept.Given;
-import io.penstock.filesystem.Kept.Gone;
-import io.penstock.filesystem.Kept.Withheld;
+import io.penstock.filesystem.AttributeLookup.Found;
+import io.penstock.filesystem.AttributeLookup.Gone;
+import io.penstock.filesystem.AttributeLookup.Denied;
 import io.penstock.filesystem.files.ModifiedTimes;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
@@ -114,15 +114,15 @@ final class AttributeView {
      * @param parent null for the root, and for a node without a name
      * @throws ErrnoException EIO if the store is away: then it provides none for any object; EINTR
      */
-    Kept kept(@Nullable Directory parent, Node node) throws ErrnoException {
+    AttributeLookup kept(@Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes now = keptNow(parent, node);
-        return now != null ? new Given(now) : Errnos.call(() -> ask(parent, node));
+        return now != null ? new Found(now) : Errnos.call(() -> ask(parent, node));
     }
 
-    private Kept ask(@Nullable Directory parent, Node node) throws ObjectStoreException, InterruptedException {
+    private AttributeLookup ask(@Nullable Directory parent, Node node) throws ObjectStoreException, InterruptedException {
         ObjectVersion version = node instanceof SharedFile file ? file.stored() : null;
         try {
-            return new Given(
+            return new Found(
                     node instanceof SharedFile written && version != null
                             ? written.inherited(kept.of(parent, version))
                             : kept.of(parent, node));
@@ -132,14 +132,14 @@ final class AttributeView {
                 case FileEntry(var object) -> new Gone(object.version());
                 case LiveFile live
                 when ((SharedFile) live).written() != null ->
-                    new Withheld(e); // found by its name, and its object may have been private
+                    new Denied(e); // found by its name, and its object may have been private
                 case LiveFile _ ->
-                    new Given(ObjectAttributes.NONE); // an open file is known, whatever happened to its object
+                    new Found(ObjectAttributes.NONE); // an open file is known, whatever happened to its object
             };
         } catch (ObjectStoreException.Away e) {
             throw e;
         } catch (ObjectStoreException e) {
-            return new Withheld(e);
+            return new Denied(e);
         }
     }
 

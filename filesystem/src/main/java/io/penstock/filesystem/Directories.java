@@ -276,14 +276,14 @@ final class Directories {
         } else if (known == null && any) {
             return Added.FULL; // the next call requests it
         }
-        Kept kept = known == null ? view.kept(slot.directory(), now) : new Kept.Given(known);
+        AttributeLookup kept = known == null ? view.kept(slot.directory(), now) : new AttributeLookup.Found(known);
         return switch (kept) {
-            case Kept.Given(var attributes) ->
+            case AttributeLookup.Found(var attributes) ->
                 counted
                         ? addLookedUp(slot, now, attributes, validNanos)
                         : slot.add(view.of(number(inodes.find(slot.directory(), slot.name())), now, attributes, 0));
-            case Kept.Gone _ -> slot.skip();
-            case Kept.Withheld _ -> {
+            case AttributeLookup.Gone _ -> slot.skip();
+            case AttributeLookup.Denied _ -> {
                 slot.open().nameOnly();
                 yield addName(slot, now);
             }

@@ -15,7 +15,7 @@ import io.penstock.filesystem.kernel.Kernels;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.names.ColdNames;
 import io.penstock.filesystem.names.Exclusive;
-import io.penstock.filesystem.names.LeftRenames;
+import io.penstock.filesystem.names.InterruptedRenames;
 import io.penstock.filesystem.names.Links;
 import io.penstock.filesystem.names.MovingDirectories;
 import io.penstock.filesystem.names.NameChanges;
@@ -99,7 +99,7 @@ public final class FileSystem implements AutoCloseable {
         this.kernels = new Kernels(inodes);
         KernelView kernel = new KernelView(inodes, kernels, config.kernelKeepsSizes());
         this.shared = new SharedFiles(tree, inodes, fetcher, kernel, kept);
-        NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.goesOnAlone());
+        NodeResolver resolver = new NodeResolver(tree, inodes, shared, writing != null && writing.worksOffline());
         RecentLinks links = new RecentLinks(resolver);
         AttributeView view = new AttributeView(config, mountTime, shared.times(), kept, links, writing == null);
         ColdNames coldNames = new ColdNames(inodes, shared, kernels, config.mostNames());
@@ -107,7 +107,7 @@ public final class FileSystem implements AutoCloseable {
         this.files = new OpenFiles(resolver, shared, named, handles, config);
         this.lookups = new Lookups(resolver, inodes, named, kernel, view, new ObjectFacts(fetcher));
         this.directories = new Directories(resolver, tree, inodes, handles, named, view, kernel);
-        tree.setListener(kernel::heard);
+        tree.setListener(kernel::onStoreResponse);
         if (writing == null) {
             this.changes = null;
             return;
@@ -123,11 +123,11 @@ public final class FileSystem implements AutoCloseable {
                 contents,
                 writes,
                 new AttributeChanges(writing, resolver, shared, lookups, contents, view, moving, links));
-        takeOver(writing.writeback(), new LeftRenames(writing, tree, moving));
+        takeOver(writing.writeback(), new InterruptedRenames(writing, tree, moving));
     }
 
     /** Ends the renames left by earlier runs, and commits their other changes in the background from now on. */
-    private void takeOver(Writeback writeback, LeftRenames renames) {
+    private void takeOver(Writeback writeback, InterruptedRenames renames) {
         List<WrittenFile> moved = renames.end();
         writeback.endSuperseded();
         writeback.recovered().forEach(shared::recover);
@@ -155,7 +155,7 @@ public final class FileSystem implements AutoCloseable {
      *
      * @return ends the notifications
      */
-    public Runnable tell(KernelCache kernel) {
+    public Runnable addListener(KernelCache kernel) {
         return kernels.add(kernel);
     }
 

@@ -50,10 +50,10 @@ final class Lookups {
             Directory directory = resolver.directory(parent);
             view.expect(directory);
             CachedLookup found = resolver.answer(directory, name);
-            Kept kept = found.answer() instanceof Node node
+            AttributeLookup kept = found.answer() instanceof Node node
                     ? view.kept(directory, node)
-                    : new Kept.Given(ObjectAttributes.NONE);
-            if (kept instanceof Kept.Gone(ObjectVersion version) && !version.equals(gone)) {
+                    : new AttributeLookup.Found(ObjectAttributes.NONE);
+            if (kept instanceof AttributeLookup.Gone(ObjectVersion version) && !version.equals(gone)) {
                 resolver.forget(version);
                 gone = version;
                 continue;
@@ -202,8 +202,8 @@ final class Lookups {
             SharedFile open = named.opened(inode);
             Resolved resolved = open == null ? resolver.resolve(inode) : opened(inode, open);
             Node node = resolved.node();
-            Kept kept = open == null ? view.kept(parent(inode), node) : keptOf(open, parent(inode), node);
-            if (!(kept instanceof Kept.Gone(ObjectVersion version)) || version.equals(gone)) {
+            AttributeLookup kept = open == null ? view.kept(parent(inode), node) : keptOf(open, parent(inode), node);
+            if (!(kept instanceof AttributeLookup.Gone(ObjectVersion version)) || version.equals(gone)) {
                 return new Shown(node, resolved.validNanos(), kept.orThrow());
             }
             resolver.forget(version);
@@ -224,14 +224,14 @@ final class Lookups {
     }
 
     /** Those of a file that the kernel has open: the defaults if never known, unless the store answers soon. */
-    private Kept keptOf(SharedFile open, @Nullable Directory parent, Node node) throws ErrnoException {
+    private AttributeLookup keptOf(SharedFile open, @Nullable Directory parent, Node node) throws ErrnoException {
         ObjectAttributes known = open.lastKnown(view.keptNow(parent, node));
         if (known != null) {
-            return new Kept.Given(known);
+            return new AttributeLookup.Found(known);
         }
-        return NodeResolver.<Kept>askedOr(new Kept.Given(ObjectAttributes.NONE), () -> {
-            Kept asked = view.kept(parent, node);
-            if (asked instanceof Kept.Given(var attributes)) {
+        return NodeResolver.<AttributeLookup>askedOr(new AttributeLookup.Found(ObjectAttributes.NONE), () -> {
+            AttributeLookup asked = view.kept(parent, node);
+            if (asked instanceof AttributeLookup.Found(var attributes)) {
                 var _ = open.lastKnown(attributes);
             }
             return asked;

@@ -227,7 +227,7 @@ final class OpenFiles {
             return new BackingFile(direct, whole);
         } catch (IOException e) {
             log.warn(
-                    "The kernel does not read {} by itself: {}",
+                    "The kernel does not read {} directly: {}",
                     object.version().key(),
                     e.getMessage());
             return null;

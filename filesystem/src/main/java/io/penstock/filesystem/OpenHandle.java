@@ -79,7 +79,7 @@ sealed interface OpenHandle {
         private final Inode inode;
         private final boolean cached;
 
-        /** The generation that the kernel believes its copy to have, if the handle is cached. */
+        /** The generation of the kernel's copy, if the handle is cached. */
         private final String generation;
 
         private volatile View view;

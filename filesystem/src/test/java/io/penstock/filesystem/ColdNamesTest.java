@@ -74,7 +74,7 @@ class ColdNamesTest extends OverOneCache {
         for (int i = 0; i < FILES; i++) {
             m.bucket.put("d%d/%05d".formatted(i % DIRECTORIES, i), "");
         }
-        m.fs.tell(kernel);
+        m.fs.addListener(kernel);
     }
 
     @AfterEach

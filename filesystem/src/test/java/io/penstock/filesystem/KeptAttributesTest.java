@@ -13,7 +13,7 @@ import io.penstock.cache.PageCache;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;
@@ -1025,7 +1025,7 @@ class KeptAttributesTest {
 
     @Test
     void fstat_ofAnOpenFileThatAnotherNodeHasRemoved_isItsOwn() throws Exception {
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         m.bucket.put("d/a", "1");
         m.bucket.put("d/b", "1");
         OpenFile open = m.open("d/a");
@@ -1049,7 +1049,7 @@ class KeptAttributesTest {
     void fstat_ofAnOpenFileWhileTheStoreIsAway_isAsKnownLast() throws Exception {
         m.bucket.put("e/a", "1");
         putMarked();
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         OpenFile usual = m.open("e/a");
         OpenFile secret = m.open("d/private");
         assertThat(m.read(usual) + m.read(secret)).isEqualTo("11");
@@ -1072,7 +1072,7 @@ class KeptAttributesTest {
     @Test
     void fstat_ofAnOpenFileThatAnotherNodeHasChanged_isAsItWasLookedUpLast() throws Exception {
         m.save("a", "1");
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         OpenFile open = openWhileAnotherNodeChanges("a", mode(0600));
         assertThat(m.lookup("a").mode()).isEqualTo(0100600);
         m.clock.advance(Mounted.TTL);
@@ -1089,7 +1089,7 @@ class KeptAttributesTest {
     @Test
     void fstat_ofAnOpenFileOfWhichNothingWasKnown_isAsked() throws Exception {
         m.bucket.put("d/a", "1");
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         long inode = m.lookup("d/a").inode();
         m.clock.advance(Mounted.TTL);
         OpenFile open = m.fs.open(inode, 0);
@@ -1106,7 +1106,7 @@ class KeptAttributesTest {
     @Test
     void fstat_ofAnOpenFileOfWhichNothingWasKnown_whileTheStoreIsAway_isTheUsual() throws Exception {
         m.bucket.put("d/a", "1");
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         long inode = m.lookup("d/a").inode();
         m.clock.advance(Mounted.TTL);
         OpenFile open = m.fs.open(inode, 0);

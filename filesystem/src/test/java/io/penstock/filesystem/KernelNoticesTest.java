@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class KernelNoticesTest extends OverOneCache {
-    private final ToldKernel kernel = new ToldKernel();
+    private final NotifiedKernel kernel = new NotifiedKernel();
     private Mounted m;
 
     @BeforeEach
     void mount() {
         m = new Mounted(cache);
-        m.fs.tell(kernel);
+        m.fs.addListener(kernel);
     }
 
     @AfterEach

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -153,8 +153,8 @@ class KernelSizesTest extends OverOneCache {
 
     @Test
     void listing_ofAnotherVersion_dropsInodeAndName() throws Exception {
-        ToldKernel kernel = new ToldKernel();
-        m.fs.tell(kernel);
+        NotifiedKernel kernel = new NotifiedKernel();
+        m.fs.addListener(kernel);
         m.bucket.put("a", "1");
         long a = m.lookup("a").inode();
         m.bucket.put("a", "22");

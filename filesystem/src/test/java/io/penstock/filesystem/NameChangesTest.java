@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.filesystem.names.RemovalBurst;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;
@@ -1292,8 +1292,8 @@ class NameChangesTest extends OverWritableMount {
 
     @Test
     void rename_oldNameCannotBeRemoved_hasTheKernelLookItUpAgain() throws Exception {
-        ToldKernel kernel = new ToldKernel();
-        m.fs.tell(kernel);
+        NotifiedKernel kernel = new NotifiedKernel();
+        m.fs.addListener(kernel);
         m.bucket.put("a", "1");
         long inode = m.lookup("a").inode();
         OpenFile reader = m.open("a");

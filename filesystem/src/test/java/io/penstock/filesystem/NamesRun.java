@@ -11,7 +11,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.NamesStep.Failing;
 import io.penstock.filesystem.NamesStep.Failure;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.metadata.attributes.FileKind;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Call;
@@ -76,7 +76,7 @@ final class NamesRun implements AutoCloseable {
 
     private Mounted told(Mounted mounted) {
         if (byInode) {
-            mounted.fs.tell(new ToldKernel());
+            mounted.fs.addListener(new NotifiedKernel());
         }
         return mounted;
     }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.writeback.WritebackConfig.Close;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class OpaqueEtagsTest extends OverOneCache {
     private final ManualClock storesClock = new ManualClock();
-    private final ToldKernel kernel = new ToldKernel();
+    private final NotifiedKernel kernel = new NotifiedKernel();
 
     @TempDir
     Path staging;
@@ -35,7 +35,7 @@ class OpaqueEtagsTest extends OverOneCache {
     void mount() {
         m = Mounted.writable(
                 cache, InMemoryObjectStore.withOneEtag(storesClock), Mounted.config(staging, Close.VISIBLE));
-        m.fs.tell(kernel);
+        m.fs.addListener(kernel);
         m.bucket.put("a", "old");
     }
 

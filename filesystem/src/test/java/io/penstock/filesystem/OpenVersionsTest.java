@@ -8,17 +8,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.core.Errno;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A kernel that knows files by inode: an inode that it has open stays one version, even if its name changes. */
 class OpenVersionsTest extends OverWritableMount {
-    private final ToldKernel kernel = new ToldKernel();
+    private final NotifiedKernel kernel = new NotifiedKernel();
 
     @BeforeEach
     void makeObject() {
-        m.fs.tell(kernel);
+        m.fs.addListener(kernel);
         m.bucket.put("a", "long and old");
     }
 

@@ -12,7 +12,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.kernel.BackingFiles;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.testing.Seeded;
@@ -85,7 +85,7 @@ class PassthroughTest extends OverOneCache {
 
     @Test
     void open_againAfterTheLastRelease_needsNoLookup() throws Exception {
-        m.fs.tell(new ToldKernel());
+        m.fs.addListener(new NotifiedKernel());
         long inode = stored("a", HELLO);
         m.fs.release(m.fs.open(inode, 0, kernel).handle());
 

@@ -12,7 +12,7 @@ import io.penstock.core.ErrnoException;
 import io.penstock.filesystem.ReferenceFiles.Failure;
 import io.penstock.filesystem.ReferenceFiles.Request;
 import io.penstock.filesystem.kernel.OpenFile;
-import io.penstock.filesystem.kernel.ToldKernel;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.metadata.attributes.KeptAttributes.Keeping;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectStoreException;
@@ -251,7 +251,7 @@ class WritingModelTest {
 
         private Mounted told(Mounted mounted) {
             if (byInode) {
-                mounted.fs.tell(new ToldKernel());
+                mounted.fs.addListener(new NotifiedKernel());
             }
             return mounted;
         }

@@ -13,7 +13,7 @@ final class FetchCounters {
     final LongAdder readaheadBytes = new LongAdder();
     final LongAdder readaheadUsed = new LongAdder();
     final LongAdder memoryNanos = new LongAdder();
-    final LongAdder turnNanos = new LongAdder();
+    final LongAdder slotNanos = new LongAdder();
 
     void started(Urgency urgency) {
         (urgency == Urgency.DEMAND ? demandGets : readaheadGets).increment();
@@ -29,6 +29,6 @@ final class FetchCounters {
                 readaheadBytes.sum(),
                 readaheadUsed.sum(),
                 memoryNanos.sum(),
-                turnNanos.sum());
+                slotNanos.sum());
     }
 }

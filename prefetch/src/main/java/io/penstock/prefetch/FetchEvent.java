@@ -11,7 +11,7 @@ import jdk.jfr.StackTrace;
 /** One GET, for JFR: costs nothing unless a recording runs. */
 @Name("penstock.Fetch")
 @Label("Fetch")
-@Description("A GET of a range, from its turn to the last byte")
+@Description("A GET of a range, from its slot to the last byte")
 @Category("Penstock")
 @StackTrace(false)
 final class FetchEvent extends Event {

@@ -92,17 +92,17 @@ final class FetchGate {
     /** Waits in the queue for a slot for readahead. */
     void acquireReadahead() throws InterruptedException {
         Semaphore admitted = new Semaphore(0);
-        BooleanSupplier turn = () -> {
+        BooleanSupplier request = () -> {
             admitted.release();
             return true;
         };
-        enqueue(turn);
+        enqueue(request);
         boolean isMine = false;
         try {
             admitted.acquire();
             isMine = true;
         } finally {
-            if (!isMine && !remove(turn)) { // already admitted
+            if (!isMine && !remove(request)) { // already admitted
                 release(Urgency.READAHEAD);
             }
         }

@@ -78,11 +78,11 @@ public final class ObjectReader implements AutoCloseable {
             return read(position, end, to, loans, source == ReadSource.STORE, demand);
         } finally {
             long memoryNanos = demand.memoryNanos();
-            long turnNanos = demand.turnNanos();
-            if (memoryNanos + turnNanos > 0) {
-                fetcher.readerWaited(memoryNanos, turnNanos);
+            long slotNanos = demand.slotNanos();
+            if (memoryNanos + slotNanos > 0) {
+                fetcher.readerWaited(memoryNanos, slotNanos);
             }
-            object.history.answered(source, System.nanoTime() - begun, memoryNanos + turnNanos);
+            object.history.answered(source, System.nanoTime() - begun, memoryNanos + slotNanos);
             event.end();
             if (event.shouldCommit()) {
                 event.key = cached.version().key();
@@ -133,10 +133,10 @@ public final class ObjectReader implements AutoCloseable {
         }
 
         /** How long it waited for GET slots: the maximum, because its GETs wait concurrently. */
-        long turnNanos() {
+        long slotNanos() {
             long nanos = 0;
             for (RangeFetch fetch : fetches) {
-                nanos = Math.max(nanos, fetch.turnNanos());
+                nanos = Math.max(nanos, fetch.slotNanos());
             }
             return nanos;
         }

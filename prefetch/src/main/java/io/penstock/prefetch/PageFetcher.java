@@ -180,9 +180,9 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** A reader has waited this long for memory and for GET slots. */
-    void readerWaited(long memoryNanos, long turnNanos) {
+    void readerWaited(long memoryNanos, long slotNanos) {
         counters.memoryNanos.add(memoryNanos);
-        counters.turnNanos.add(turnNanos);
+        counters.slotNanos.add(slotNanos);
     }
 
     /** The number of GETs that have a slot now. */
@@ -386,7 +386,7 @@ public final class PageFetcher implements AutoCloseable {
     }
 
     /** Waits until the gate admits a GET, after all that readers wait for. {@link #claim} must follow. */
-    void awaitTurn() throws InterruptedException {
+    void awaitSlot() throws InterruptedException {
         gate.acquireReadahead();
     }
 

@@ -44,7 +44,7 @@ final class RangeFetch implements PeerSource.Sink {
     private volatile boolean cancelled;
 
     /** Written once, by the running thread. */
-    private volatile long turnNanos;
+    private volatile long slotNanos;
 
     /** Written once, by the running thread, before the fill fails. */
     private volatile @Nullable Exception failure;
@@ -96,8 +96,8 @@ final class RangeFetch implements PeerSource.Sink {
     }
 
     /** How long the fetch waited for a slot, in nanoseconds. */
-    long turnNanos() {
-        return turnNanos;
+    long slotNanos() {
+        return slotNanos;
     }
 
     /** Fills the claim or fails it, within the gate's limit. Readahead already has its slot. */
@@ -106,7 +106,7 @@ final class RangeFetch implements PeerSource.Sink {
         try {
             deadline.call(() -> {
                 if (urgency == Urgency.DEMAND) {
-                    Deadline.standInLine(() -> turnNanos = gate.acquire());
+                    Deadline.standInLine(() -> slotNanos = gate.acquire());
                 }
                 try {
                     transfer();

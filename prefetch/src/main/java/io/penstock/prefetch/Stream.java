@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sequentially read run of one file, and the readahead before it. It only keeps account: it does no I/O and has no
- * lock. The {@link Streams} that holds it guards every field.
+ * A sequentially read run of one file, and the readahead before it. Pure bookkeeping, without I/O and without a
+ * lock: the {@link Streams} that holds it guards every field.
  *
  * <pre>
  *   start            end                      issued          end + window
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A stream is <i>running</i> once enough was read sequentially to expect more; until then its window is 0. The
  * window is then a multiple of the bytes read, so unused readahead is at most the same multiple of the used bytes, as
- * in TCP's slow start. The class is long because all this accounting is in one place.
+ * in TCP's slow start. The class is long because all this bookkeeping belongs together.
  */
 final class Stream {
     /**

@@ -156,7 +156,7 @@ public final class Warmup implements AutoCloseable {
         while (object.anyMissing(page, end)) {
             TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
             if (fetcher.cache().hasMemoryFor((end - page) * PAGE_SIZE)) { // else the GET would be too small
-                fetcher.awaitTurn();
+                fetcher.awaitSlot();
                 Fill fill = fetcher.claim(() -> object.cached.claim(page, end, Urgency.LATER));
                 if (fill != null) {
                     return fill;

@@ -63,7 +63,7 @@ public final class PageIndex {
     /** If the index is large, compacts it on another thread. */
     void compactIfLarge() {
         if (records.isLarge()) {
-            tasks.execute("write the index anew", () -> {
+            tasks.execute("rewrite the index", () -> {
                 if (records.isLarge()) { // no other task has done so
                     compact();
                 }

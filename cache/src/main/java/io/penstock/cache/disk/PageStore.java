@@ -38,8 +38,8 @@ public final class PageStore {
     private final ObjectTable table;
     private final PackTable packs;
     private final Counters counters;
-    private final ReadTurns turns = ReadTurns.holdingCarriers();
-    private final ReadTurns directTurns = ReadTurns.direct();
+    private final ReadSlots slots = ReadSlots.holdingCarriers();
+    private final ReadSlots directSlots = ReadSlots.direct();
 
     private final ExecutorService readers = DiskTasks.threads(READERS, "penstock-load-");
 
@@ -94,7 +94,7 @@ public final class PageStore {
     }
 
     /**
-     * Reads from a page that is known to be intact. A virtual thread first waits for its turn.
+     * Reads from a page that is known to be intact. A virtual thread first waits for a slot.
      *
      * @return bytes read; 0 if the page is no longer there
      */
@@ -108,7 +108,7 @@ public final class PageStore {
                 && DirectIo.isAligned(page.position() + offset, to.slice(to.position(), blocks));
         ByteBuffer target = to.slice(to.position(), direct ? blocks : wanted);
         Reading reading = direct ? DataFile::readDirect : DataFile::read;
-        boolean isRead = (direct ? directTurns : turns).run(() -> readPinned(page, offset, target, reading));
+        boolean isRead = (direct ? directSlots : slots).run(() -> readPinned(page, offset, target, reading));
         if (!isRead) {
             return 0;
         }
@@ -117,8 +117,8 @@ public final class PageStore {
     }
 
     /** For {@link #load}, which may block a virtual thread's carrier. */
-    public ReadTurns turns() {
-        return turns;
+    public ReadSlots slots() {
+        return slots;
     }
 
     /**

@@ -240,7 +240,7 @@ public final class KernelView {
     // ---- notices
 
     /** The store has reported what a name refers to. */
-    public void heard(Directory parent, String name, Answer answer) {
+    public void onStoreResponse(Directory parent, String name, Answer answer) {
         Inode inode = inodes.find(parent, name);
         if (inode != null && isWrong(inode, answer)) {
             drop(inode, answer instanceof Node node && inode.isDirectory() == node instanceof Directory);

@@ -56,7 +56,7 @@ final class DirectoryRename {
     private final ObjectMoves objects;
 
     /** Runs the copies. An interrupt does not end them: only the response shows the outcome of a copy that was sent. */
-    private final ExecutorService copying = SideBySide.threads();
+    private final ExecutorService copying = ParallelTasks.threads();
 
     /** Null before the first copy. */
     private @Nullable RenameJournal journal;
@@ -88,7 +88,7 @@ final class DirectoryRename {
     void copy(MovedNames names) throws ErrnoException, ObjectStoreException, IOException, InterruptedException {
         Queue<WrittenFile> held = new ConcurrentLinkedQueue<>();
         try {
-            SideBySide.forEach(files.written(move.from()), ObjectMoves.CONCURRENCY, content -> {
+            ParallelTasks.forEach(files.written(move.from()), ObjectMoves.CONCURRENCY, content -> {
                 ObjectVersion _ = content.commitAndHold();
                 held.add(content);
             });
@@ -153,7 +153,7 @@ final class DirectoryRename {
     /** mv(1) then copies and removes the objects itself. */
     static ErrnoException refused(Move move, String why) {
         String message = "the directory '" + Printable.text(move.from().prefix()) + "' is not renamed: " + why;
-        LOG.warn("{}. Programs get EXDEV, upon which mv copies and removes by itself.", message);
+        LOG.warn("{}. Programs get EXDEV; mv then copies and removes the files itself.", message);
         return new ErrnoException(Errno.EXDEV, message);
     }
 
@@ -206,7 +206,7 @@ final class DirectoryRename {
                 if (attempt == ATTEMPTS || deadline.isOver()) {
                     throw e;
                 }
-                LOG.debug("The rename of {} goes on after a failure", move, e);
+                LOG.debug("The rename of {} continues after a failure", move, e);
             }
         }
     }
@@ -220,7 +220,7 @@ final class DirectoryRename {
     private void leave(RenameJournal begun, String what, Throwable failure) {
         moving.leaveToNextMount(move, begun);
         LOG.error(
-                "The rename of '{}' to '{}' {}: {}. Some objects have both names. The next mount goes on with it if"
+                "The rename of '{}' to '{}' {}: {}. Some objects have both names. The next mount continues it if"
                         + " nothing at the new name is changed before.",
                 Printable.text(move.from().prefix()),
                 Printable.text(move.to().prefix()),

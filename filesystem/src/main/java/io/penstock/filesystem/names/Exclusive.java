@@ -1,6 +1,6 @@
 package io.penstock.filesystem.names;
 
-/** When an exclusive open (O_CREAT and O_EXCL, open(2)) is decided among all clients that write to the bucket. */
+/** When O_EXCL (open(2)) is enforced between all clients that write to the bucket. */
 public enum Exclusive {
     /**
      * By the commit: close(2) or fsync(2) fails with ESTALE if another client was faster. The open sends no request,

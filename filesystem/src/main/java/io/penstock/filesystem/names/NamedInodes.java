@@ -63,7 +63,7 @@ public final class NamedInodes {
     /** ESTALE: the kernel must look the inode's name up again, and then gets another inode. */
     public ErrnoException stale(Inode inode) {
         inodes.retire(inode);
-        return new ErrnoException(Errno.ESTALE, inode + " stands for another version to the kernel");
+        return new ErrnoException(Errno.ESTALE, inode + " is another version for the kernel");
     }
 
     /**

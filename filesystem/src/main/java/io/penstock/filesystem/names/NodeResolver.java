@@ -32,14 +32,14 @@ public final class NodeResolver {
     private final Tree tree;
     private final InodeTable inodes;
     private final SharedFiles files;
-    private final boolean goesOnAlone;
+    private final boolean worksOffline;
 
-    /** @param goesOnAlone whether programs continue with cached answers while the store cannot be reached */
-    public NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean goesOnAlone) {
+    /** @param worksOffline whether programs continue with cached answers while the store cannot be reached */
+    public NodeResolver(Tree tree, InodeTable inodes, SharedFiles files, boolean worksOffline) {
         this.tree = tree;
         this.inodes = inodes;
         this.files = files;
-        this.goesOnAlone = goesOnAlone;
+        this.worksOffline = worksOffline;
     }
 
     public Inode inode(long number) throws ErrnoException {
@@ -119,13 +119,13 @@ public final class NodeResolver {
      * is away, the cached node is returned if the store does not answer soon: the commit is conditional on that node.
      */
     public Node revalidated(long number) throws ErrnoException {
-        Resolved known = goesOnAlone ? resolveNow(number) : null;
+        Resolved known = worksOffline ? resolveNow(number) : null;
         return askedOr(known == null ? null : known.node(), () -> asked(number));
     }
 
     /** The same for a name: {@code Absent} if there is nothing. */
     Answer revalidated(Directory directory, String name) throws ErrnoException {
-        CachedLookup known = goesOnAlone ? answerNow(directory, name) : null;
+        CachedLookup known = worksOffline ? answerNow(directory, name) : null;
         return askedOr(
                 known == null ? null : known.answer(), () -> Errnos.call(() -> tree.revalidate(directory, name)));
     }

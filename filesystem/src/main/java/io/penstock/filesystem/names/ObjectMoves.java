@@ -117,7 +117,7 @@ final class ObjectMoves {
                     if (atOnce < Integer.MAX_VALUE) {
                         last = checkAbsent(move, last, some);
                     }
-                    SideBySide.forEach(copying, some, CONCURRENCY, object -> {
+                    ParallelTasks.forEach(copying, some, CONCURRENCY, object -> {
                         Moved moved = copy(move, object);
                         if (moved != null) {
                             copies.put(moved.original.version().key(), moved);
@@ -226,7 +226,7 @@ final class ObjectMoves {
                 List<ObjectVersion> some = versions.stream()
                         .filter(version -> version.key().endsWith("/") == marker)
                         .toList();
-                SideBySide.forEach(batches(some, ObjectStore.MOST_DELETED, ObjectVersion::key), BATCHES, batch -> {
+                ParallelTasks.forEach(batches(some, ObjectStore.MOST_DELETED, ObjectVersion::key), BATCHES, batch -> {
                     others.addAll(store.deleteAll(batch));
                     running.done(batch.size());
                 });

@@ -58,7 +58,7 @@ final class RenameProgress {
         private final Step step;
         private final int all;
         private final AtomicInteger done = new AtomicInteger();
-        private final AtomicLong toldAt = new AtomicLong(nanoTime.getAsLong());
+        private final AtomicLong reportedAt = new AtomicLong(nanoTime.getAsLong());
 
         private Running(Move move, Step step, int all) {
             this.move = move;
@@ -68,9 +68,9 @@ final class RenameProgress {
 
         void done(int more) {
             int now = done.addAndGet(more);
-            long told = toldAt.get();
+            long reported = reportedAt.get();
             long time = nanoTime.getAsLong();
-            if (time - told >= INTERVAL_NANOS && toldAt.compareAndSet(told, time)) {
+            if (time - reported >= INTERVAL_NANOS && reportedAt.compareAndSet(reported, time)) {
                 log.accept("Renaming '%s' to '%s': %d of %d objects %s"
                         .formatted(
                                 Printable.text(move.from().prefix()),

@@ -47,7 +47,7 @@ final class Renames {
     private final Writeback writeback;
     private final InodeTable inodes;
     private final NodeResolver resolver;
-    private final boolean goesOnAlone;
+    private final boolean worksOffline;
     private final SharedFiles files;
     private final Kernels kernels;
     private final Removals removals;
@@ -74,7 +74,7 @@ final class Renames {
         this.writeback = writing.writeback();
         this.inodes = inodes;
         this.resolver = resolver;
-        this.goesOnAlone = writing.goesOnAlone();
+        this.worksOffline = writing.worksOffline();
         this.files = files;
         this.kernels = kernels;
         this.removals = removals;
@@ -149,7 +149,7 @@ final class Renames {
         if (content == null
                 || rename.mustBeNew
                 || !(rename.source instanceof SharedFile file)
-                || !(goesOnAlone || file.isOpenToWrite())
+                || !(worksOffline || file.isOpenToWrite())
                 || (rename.target != null && written(rename.target) != null)) {
             return false;
         }

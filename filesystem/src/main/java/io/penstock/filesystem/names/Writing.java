@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * first the write-back, then the store.
  *
  * @param writeback just opened: the file system starts it
- * @param exclusive when an open with O_EXCL is decided
+ * @param exclusive when O_EXCL is enforced
  * @param links what link(2) does
  * @param clock for the times of files
  * @param nanoClock monotonic nanoseconds, such as {@link System#nanoTime}: detects removals in quick succession
@@ -43,7 +43,7 @@ public record Writing(
     }
 
     /** Whether programs continue with cached answers while the store cannot be reached. */
-    public boolean goesOnAlone() {
+    public boolean worksOffline() {
         return writeback.config().close() == WritebackConfig.Close.STAGED;
     }
 

@@ -116,7 +116,7 @@ class KernelViewTest {
         open(OLD);
         assertThat(view.fit(inode, node)).isEqualTo(Fit.SAME);
 
-        kernels.add(new ToldKernel());
+        kernels.add(new NotifiedKernel());
         assertThat(view.fit(inode, node)).isEqualTo(Fit.ANOTHER);
         close();
         assertThat(view.fit(inode, node)).isEqualTo(Fit.OUTDATED);

@@ -133,7 +133,7 @@ final class FileSystemOperations implements Operations {
 
     @Override
     public Runnable connect(KernelCache kernel) {
-        return fileSystem.tell(kernel);
+        return fileSystem.addListener(kernel);
     }
 
     @Override

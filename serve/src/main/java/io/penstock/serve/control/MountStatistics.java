@@ -88,11 +88,11 @@ public record MountStatistics(
 
     /** How long readers waited for bytes from the store or from other nodes, in nanoseconds. */
     public long storeWaitNanos() {
-        return Math.max(0, cache.waitNanos() - readahead.turnNanos());
+        return Math.max(0, cache.waitNanos() - readahead.slotNanos());
     }
 
     /** How long readers waited for the limits of fetches, memory and GET slots, in nanoseconds. */
     public long limitWaitNanos() {
-        return readahead.memoryNanos() + readahead.turnNanos();
+        return readahead.memoryNanos() + readahead.slotNanos();
     }
 }

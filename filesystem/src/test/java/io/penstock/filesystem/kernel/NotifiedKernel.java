@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Records its invalidations. */
-public final class ToldKernel implements KernelCache {
+public final class NotifiedKernel implements KernelCache {
     private final List<String> told = new CopyOnWriteArrayList<>();
 
     @Override

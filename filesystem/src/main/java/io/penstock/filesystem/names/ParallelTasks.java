@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one task per item, some of them at the same time, all within the caller's deadline. */
-final class SideBySide {
+final class ParallelTasks {
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("rename-", 0).factory();
 
-    private SideBySide() {}
+    private ParallelTasks() {}
 
     /**
      * The task for one item.
@@ -72,7 +72,7 @@ final class SideBySide {
                 running.take().get();
             }
         } catch (ExecutionException e) {
-            throw SideBySide.<X>failure(e.getCause());
+            throw ParallelTasks.<X>failure(e.getCause());
         } finally {
             next.set(items.size());
         }

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * The renames of directories that earlier runs did not end. A rename that had copied everything is finished, any other
  * is undone. For one thread, before anything else is written.
  */
-public final class LeftRenames {
-    private static final Logger LOG = LoggerFactory.getLogger(LeftRenames.class);
+public final class InterruptedRenames {
+    private static final Logger LOG = LoggerFactory.getLogger(InterruptedRenames.class);
 
     private final Tree tree;
     private final ObjectStore store;
@@ -33,7 +33,7 @@ public final class LeftRenames {
     private final ObjectMoves objects;
     private final MovingDirectories moving;
 
-    public LeftRenames(Writing writing, Tree tree, MovingDirectories moving) {
+    public InterruptedRenames(Writing writing, Tree tree, MovingDirectories moving) {
         this.tree = tree;
         this.store = writing.store();
         this.writeback = writing.writeback();

@@ -8,23 +8,23 @@ import io.penstock.metadata.attributes.ObjectAttributes;
 import io.penstock.objectstore.ObjectStoreException;
 
 /** The result of a lookup of a node's kept attributes. */
-sealed interface Kept {
+sealed interface AttributeLookup {
     /** The object keeps these. */
-    record Given(ObjectAttributes attributes) implements Kept {}
+    record Found(ObjectAttributes attributes) implements AttributeLookup {}
 
     /** The store has no object with this version's key any more: the cached answers about the name are wrong. */
-    record Gone(ObjectVersion version) implements Kept {}
+    record Gone(ObjectVersion version) implements AttributeLookup {}
 
     /** The store denies access to this object's attributes: a private file must not be shown as if it kept none. */
-    record Withheld(ObjectStoreException failure) implements Kept {}
+    record Denied(ObjectStoreException failure) implements AttributeLookup {}
 
-    /** @throws ErrnoException ESTALE if the object is gone; EACCES, EIO if they are withheld */
+    /** @throws ErrnoException ESTALE if the object is gone; EACCES, EIO if access to them is denied */
     default ObjectAttributes orThrow() throws ErrnoException {
         return switch (this) {
-            case Given(ObjectAttributes attributes) -> attributes;
+            case Found(ObjectAttributes attributes) -> attributes;
             case Gone(ObjectVersion version) ->
                 throw new ErrnoException(Errno.ESTALE, "there is no '" + version.key() + "' any more");
-            case Withheld(ObjectStoreException failure) -> throw Errnos.of(failure);
+            case Denied(ObjectStoreException failure) -> throw Errnos.of(failure);
         };
     }
 }
