@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.filesystem.EntrySlot.Added;
 import io.penstock.filesystem.OpenHandle.OpenDirectory;
 import io.penstock.filesystem.OpenHandle.OpenDirectory.View;
 import io.penstock.filesystem.kernel.BackingFile;
@@ -321,5 +320,40 @@ final class Directories {
 
     private static boolean await(Listing listing, int index) throws ErrnoException {
         return Errnos.call(() -> listing.await(index));
+    }
+
+    /** What happened to an entry. */
+    private enum Added {
+        /** The sink has it. */
+        TAKEN,
+        /** The sink has no room for it. */
+        FULL,
+        /** Its name has nothing any more. */
+        SKIPPED,
+        /** The directory was renamed: this entry belongs to the old name. */
+        MOVED
+    }
+
+    /**
+     * The place of one entry of an open directory.
+     *
+     * @param directory by its name when the entry was found in it
+     * @param next the offset after the entry
+     */
+    private record EntrySlot(OpenDirectory open, Directory directory, String name, long next, DirectorySink sink) {
+        Added add(Attributes attributes) {
+            if (isMoved()) {
+                return Added.MOVED;
+            }
+            return sink.add(name, attributes, next) ? Added.TAKEN : Added.FULL;
+        }
+
+        Added skip() {
+            return isMoved() ? Added.MOVED : Added.SKIPPED;
+        }
+
+        private boolean isMoved() {
+            return !directory.equals(open.directory());
+        }
     }
 }

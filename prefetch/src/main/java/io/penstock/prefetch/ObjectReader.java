@@ -176,7 +176,7 @@ public final class ObjectReader implements AutoCloseable {
             } catch (FillFailedException e) {
                 failure = e.getCause() instanceof Exception cause ? cause : e;
             }
-            if (failure != null && (!(failure instanceof FetchAbandonedException) || retries-- == 0)) {
+            if (failure != null && (!(failure instanceof RangeFetch.AbandonedException) || retries-- == 0)) {
                 throw object.storeException(failure, at);
             }
             if (loans != null) {

@@ -23,6 +23,18 @@ import org.slf4j.LoggerFactory;
 final class RangeFetch implements PeerSource.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
 
+    /**
+     * The pages of a fill did not arrive, but no demand fetch failed: a readahead failed, or the fetch was cancelled. A
+     * waiting reader requests the pages again.
+     */
+    static final class AbandonedException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        AbandonedException(@Nullable Exception cause) {
+            super("the fetch was abandoned", cause);
+        }
+    }
+
     private final PeerSource peers;
     private final ObjectStore store;
     private final ObjectVersion version;
@@ -117,7 +129,7 @@ final class RangeFetch implements PeerSource.Sink {
             });
         } catch (ObjectStoreException e) {
             counters.failed.increment();
-            fail(urgency == Urgency.DEMAND ? e : new FetchAbandonedException(e));
+            fail(urgency == Urgency.DEMAND ? e : new AbandonedException(e));
         } catch (InterruptedException e) {
             abandon();
         } catch (RuntimeException | Error e) {
@@ -189,7 +201,7 @@ final class RangeFetch implements PeerSource.Sink {
     /** Gives up the claim. */
     void abandon() {
         counters.cancelled.increment();
-        fail(new FetchAbandonedException(null));
+        fail(new AbandonedException(null));
     }
 
     private void fail(Exception cause) {

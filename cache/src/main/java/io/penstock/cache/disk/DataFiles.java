@@ -2,6 +2,7 @@ package io.penstock.cache.disk;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.cache.disk.IndexRecord.ObjectAdded;
 import io.penstock.cache.disk.IndexRecord.ObjectRemoved;
 import io.penstock.cache.disk.IndexRecord.ObjectStreamed;
@@ -12,6 +13,7 @@ import io.penstock.disk.NoHolesException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -195,5 +197,35 @@ public final class DataFiles {
             }
         });
         known = null;
+    }
+
+    /** Bounds the descriptors of packs: the most recently used keep theirs. Safe for use by any number of threads. */
+    private static final class OpenPacks {
+        /** Each pack has up to two descriptors. */
+        private static final int MOST = 256;
+
+        /** In order of use, the most recent last. */
+        @GuardedBy("this")
+        private final LinkedHashMap<DataFile, Boolean> files = new LinkedHashMap<>(MOST, 0.75F, true);
+
+        /** The pack's file is about to be used. */
+        void used(DataFile file) throws IOException {
+            DataFile eldest = null;
+            synchronized (this) {
+                files.put(file, true);
+                if (files.size() > MOST) {
+                    eldest = files.keySet().iterator().next();
+                    files.remove(eldest);
+                }
+            }
+            if (eldest != null) {
+                eldest.rest();
+            }
+        }
+
+        /** The pack's file is closed. */
+        synchronized void closed(DataFile file) {
+            files.remove(file);
+        }
     }
 }

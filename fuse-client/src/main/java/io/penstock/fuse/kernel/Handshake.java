@@ -1,5 +1,7 @@
 package io.penstock.fuse.kernel;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.NativeMemory.Share;
@@ -8,6 +10,10 @@ import io.penstock.fuse.MountOptions;
 import io.penstock.fuse.UnsupportedKernelException;
 import io.penstock.fuse.kernel.Layouts.InitIn;
 import io.penstock.fuse.kernel.Layouts.InitOut;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** INIT, the first request: negotiates the protocol's version, the features of both sides, and limits. */
 final class Handshake {
@@ -55,6 +61,12 @@ final class Handshake {
             | HANDLE_KILLPRIV_V2
             | INIT_EXT
             | DIRECT_IO_ALLOW_MMAP;
+
+    /** Pages of this kernel's largest request. Root may raise it for the machine, up to 65535. Since Linux 6.13. */
+    private static final Path MAX_PAGES_LIMIT = Path.of("/proc/sys/fs/fuse/max_pages_limit");
+
+    /** The fixed limit of earlier kernels: FUSE_MAX_MAX_PAGES in fs/fuse/fuse_i.h. */
+    private static final int FIXED_MAX_PAGES = 256;
 
     /** The number without MAX_PAGES: FUSE_DEFAULT_MAX_PAGES_PER_REQ in fs/fuse/fuse_i.h. */
     private static final int DEFAULT_PAGES = 32;
@@ -129,7 +141,7 @@ final class Handshake {
         }
         long wanted = WANTED | (stackDepth > 0 ? PASSTHROUGH : 0) | (writebackCache ? WRITEBACK_CACHE : 0);
         long flags = wanted & offered;
-        int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : Math.min(maxRequest / pageSize, KernelLimits.maxPages());
+        int pages = (flags & MAX_PAGES) == 0 ? DEFAULT_PAGES : Math.min(maxRequest / pageSize, kernelMaxPages());
         return new NegotiatedInit(Math.min(minor, NEWEST_MINOR), pages * pageSize, flags);
     }
 
@@ -165,5 +177,15 @@ final class Handshake {
     /** The memory that a request needs, in bytes. */
     static int requestMemory(int maxRequest) {
         return maxRequest + HEAD_ROOM;
+    }
+
+    private static int kernelMaxPages() {
+        // In one read: a second would find nothing, and Files.readString starts with a read of a single byte.
+        try (InputStream limit = Files.newInputStream(MAX_PAGES_LIMIT)) {
+            byte[] digits = new byte[16];
+            return Integer.parseInt(new String(digits, 0, limit.read(digits), US_ASCII).strip());
+        } catch (IOException | NumberFormatException e) {
+            return FIXED_MAX_PAGES;
+        }
     }
 }
