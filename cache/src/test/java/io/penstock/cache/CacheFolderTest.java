@@ -93,7 +93,7 @@ final class CacheFolderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"objects", "objects/ab", "objects/ab/ab23456789abcdef", "index.log", "probe"})
-    void open_withALinkInPlaceOfWhatIsOurs_isRefusedAndNothingIsTouched(String name) throws Exception {
+    void open_linkInPlaceOfAnOwnFile_isRefusedAndTouchesNothing(String name) throws Exception {
         Path theirs = Files.createDirectory(directory.resolve("theirs"));
         Files.writeString(theirs.resolve("0123456789abcdef"), "theirs");
         Path link = folder.resolve(name);
@@ -110,7 +110,7 @@ final class CacheFolderTest {
     }
 
     @Test
-    void open_ofAMarkedFolder_removesOnlyFilesWithNamesOfItsOwnAndFollowsNoLink() throws Exception {
+    void open_markedFolder_removesOnlyOwnFilesAndFollowsNoLink() throws Exception {
         open().close();
         Path theirs = Files.createDirectory(directory.resolve("theirs"));
         Path throughLink = Files.writeString(theirs.resolve("cd23456789abcdef"), "theirs");

@@ -136,14 +136,14 @@ final class EpochsTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0.5, 1.2, 2})
-    void epochs_ofSmallObjectsInOrder_comeFromTheCacheForNineTenthsOfTheOptimum(double timesTheCache) throws Exception {
+    void epochs_smallObjectsInOrder_hitNineTenthsOfTheOptimum(double timesTheCache) throws Exception {
         double optimum = Math.min(1, 1 / timesTheCache);
         assertEach(laterEpochs(samples("a", timesTheCache), false), 0.9 * optimum);
     }
 
     @ParameterizedTest
     @ValueSource(doubles = {0.5, 1.2, 2})
-    void epochs_ofSmallObjectsShuffled_comeFromTheCacheForNearlyWhatFits(double timesTheCache) throws Exception {
+    void epochs_smallObjectsShuffled_hitNearlyAllThatFits(double timesTheCache) throws Exception {
         double fits = Math.min(1, 1 / timesTheCache);
         assertEach(laterEpochs(samples("a", timesTheCache), true), 0.95 * fits);
     }
@@ -163,7 +163,7 @@ final class EpochsTest {
     /** Small objects are stored in extents without a history; only their previous extents have one. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void epochs_ofAnotherDataSetThatFits_comeFromTheCacheFromTheFourthOn(boolean small) throws Exception {
+    void epochs_anotherDataSetThatFits_hitFromTheFourthOn(boolean small) throws Exception {
         List<TestObject> old = small ? samples("old", 1) : dataSet("old", 1);
         List<TestObject> next = small ? samples("next", 0.8) : dataSet("next", 0.8);
         try (PageCache cache = open()) {
@@ -178,7 +178,7 @@ final class EpochsTest {
     }
 
     @Test
-    void epochs_ofAnotherDataSetOfTwiceWhatFits_comeFromTheCacheFromTheSixthOn() throws Exception {
+    void epochs_anotherDataSetOfTwiceTheSize_hitFromTheSixthOn() throws Exception {
         List<TestObject> next = dataSet("next", 2);
         try (PageCache cache = open()) {
             for (int epoch = 1; epoch <= 5; epoch++) {

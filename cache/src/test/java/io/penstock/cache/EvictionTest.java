@@ -138,7 +138,7 @@ final class EvictionTest {
     }
 
     @Test
-    void evict_whereNoHolesCanBePunched_countsAFileInUseUntilItIsClosed() throws Exception {
+    void evict_withoutHolePunching_countsAFileUntilItIsClosed() throws Exception {
         TestObject object = new TestObject("object", 9L * PAGE_SIZE);
         try (PageCache cache = openWithoutHoles()) {
             CachedObject inUse = object.open(cache);
@@ -156,7 +156,7 @@ final class EvictionTest {
     }
 
     @Test
-    void store_whereNoHolesCanBePunchedAndTheFileIsInUse_countsEachPageOnce() throws Exception {
+    void store_withoutHolePunchingInAFileInUse_countsEachPageOnce() throws Exception {
         TestObject object = new TestObject("object", 9L * PAGE_SIZE);
         try (PageCache cache = openWithoutHoles();
                 CachedObject inUse = object.open(cache)) {
@@ -322,7 +322,7 @@ final class EvictionTest {
     }
 
     @Test
-    void keepsNothing_lessIsFreeThanIsLeftToOthers_isKnownOnceItIsOpen() throws Exception {
+    void keepsNothing_lessFreeThanTheMinimum_isKnownAtTheOpen() throws Exception {
         for (long minFree : new long[] {0, 1L << 60}) {
             Path folder = directory.resolve("left" + minFree);
             try (PageCache cache = PageCache.open(new CacheConfig(folder, 64L << 20, minFree, 16L << 20))) {

@@ -33,7 +33,7 @@ final class HungDiskTest {
 
     /** There are as many readers as pages, and more than processors. */
     @Test
-    void read_whileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
+    void read_hungDisk_leavesCarriersToOtherThreads() throws Exception {
         assumeThat(Runtime.getRuntime().availableProcessors()).isBetween(2, OBJECT.pages());
         try (PageCache cache = open();
                 CachedObject open = OBJECT.open(cache)) {
@@ -46,7 +46,7 @@ final class HungDiskTest {
 
     /** Reads into the heap, so that they are not direct. */
     @Test
-    void read_ofSmallObjectsWhileReadsOfTheDiskHang_leavesCarriersToOtherVirtualThreads() throws Exception {
+    void read_smallObjectsOnAHungDisk_leavesCarriersToOtherThreads() throws Exception {
         List<TestObject> objects = IntStream.range(0, 80)
                 .mapToObj(i -> new TestObject("small-" + i, 100_000))
                 .toList();

@@ -94,7 +94,7 @@ final class IndexTest {
     }
 
     @Test
-    void store_whereSomebodyHasRemovedTheFile_saysFirstThatItsPagesAreGone() throws Exception {
+    void store_fileWasRemoved_recordsFirstThatItsPagesAreGone() throws Exception {
         TestObject object = new TestObject("object", 3L * PAGE_SIZE);
         try (PageCache cache = PageCache.open(new CacheConfig(directory, 1L << 30, 0, 8L * PAGE_SIZE))) {
             store(cache, object, 0);

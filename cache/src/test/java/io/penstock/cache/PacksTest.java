@@ -177,7 +177,7 @@ final class PacksTest {
     }
 
     @Test
-    void store_moreThanFits_evictsWholeExtents_andTheNextProcessHasTheRest() throws Exception {
+    void store_moreThanFits_evictsExtentsAndARestartHasTheRest() throws Exception {
         List<TestObject> objects = objects("a", 1000);
         List<TestObject> left;
         try (PageCache cache = open()) {
@@ -220,7 +220,7 @@ final class PacksTest {
     }
 
     @Test
-    void read_ofAFlippedBit_isCountedAndMissing_andItsNeighboursAreThere() throws Exception {
+    void read_flippedBit_isMissingAndItsNeighboursAreThere() throws Exception {
         List<TestObject> objects = objects("a", 30);
         try (PageCache cache = open()) {
             storeAll(cache, objects);
@@ -281,7 +281,7 @@ final class PacksTest {
     }
 
     @Test
-    void read_ofAFileThatSomebodyHasCutWhileItIsUsed_neverGivesOtherBytes() throws Exception {
+    void read_fileTruncatedWhileInUse_neverReturnsOtherBytes() throws Exception {
         List<TestObject> objects = objects("a", 60);
         try (PageCache cache = open()) {
             storeAll(cache, objects);

@@ -144,7 +144,7 @@ final class RestartTest {
     }
 
     @Test
-    void read_sequentiallyBeforeAPageThatIsMissing_readsThoseAfterItAhead() throws Exception {
+    void read_sequentiallyBeforeAMissingPage_readsAheadBeyondIt() throws Exception {
         TestObject object = new TestObject("sequential", 4L * PAGE_SIZE);
         try (PageCache cache = open();
                 CachedObject open = object.open(cache)) {
@@ -240,7 +240,7 @@ final class RestartTest {
     }
 
     @Test
-    void read_forOthersOrInSequence_ofBitsFlippedWhileTheProcessRuns_isMissing() throws Exception {
+    void read_checkedOrSequential_bitFlippedWhileRunning_isMissing() throws Exception {
         TestObject object = new TestObject("flipped", 40L * PAGE_SIZE);
         try (PageCache cache = open()) {
             SMALL.store(cache);

@@ -229,7 +229,7 @@ final class SickDiskTest {
     }
 
     @Test
-    void store_whereFreeSpaceCouldNotBeTold_forgetsTheObjectOnceItIsNotInMemory() throws Exception {
+    void store_freeSpaceUnknown_forgetsObjectsNotInMemory() throws Exception {
         TestObject before = new TestObject("before", 15L * PAGE_SIZE);
         TestObject after = new TestObject("after", 4L * PAGE_SIZE);
         try (PageCache cache = open(64, 2)) {
@@ -263,7 +263,7 @@ final class SickDiskTest {
     }
 
     @Test
-    void readahead_withAStalledDisk_goesOn_andWhatIsForLaterWaitsForIt() throws Exception {
+    void claim_stalledDisk_readaheadContinuesAndLaterWaits() throws Exception {
         TestObject later = new TestObject("later", 20L * PAGE_SIZE);
         try (PageCache cache = open(64, 8);
                 CachedObject streamed = OBJECT.open(cache);
@@ -319,7 +319,7 @@ final class SickDiskTest {
 
     /** A page of more than half a MiB takes a whole slab. */
     @Test
-    void claim_ofALargePageBesideSmallOnesThatWaitForAStalledDisk_doesNotWaitForIt() throws Exception {
+    void claim_largePageAmongSmallOnesOnAStalledDisk_doesNotWait() throws Exception {
         try (PageCache cache = open(64, 8);
                 CachedObject large = OBJECT.open(cache)) {
             files.stall();
@@ -343,7 +343,7 @@ final class SickDiskTest {
     }
 
     @Test
-    void claim_ofALargePageWhereEverySlabHasASmallOneInFlight_givesUpNone() throws Exception {
+    void claim_largePageWithASmallOneInEachSlab_givesUpNone() throws Exception {
         try (PageCache cache = open(64, 8);
                 CachedObject large = OBJECT.open(cache)) {
             List<Fill> small = claimSmall(cache, 8 * 8);
@@ -462,7 +462,7 @@ final class SickDiskTest {
 
     /** The next index record needs a block, and none is free. */
     @Test
-    void diskFilledByOthersToItsLastBlock_whileNothingIsWritten_shrinksTheCache() throws Exception {
+    void fit_diskFilledByOthersWhileIdle_shrinksTheCache() throws Exception {
         try (Tmpfs mounted = Tmpfs.mount(directory.resolve("filled"), "16m")) {
             CacheConfig config = new CacheConfig(mounted.path().resolve("cache"), 1L << 30, 2L << 20, 4L * PAGE_SIZE);
             Environment often = new Environment(

@@ -93,7 +93,7 @@ final class WholeFileTest {
     }
 
     @Test
-    void fill_moreThanFitsWhileLent_leavesTheFileAndKeepsWithinTheBound() throws Exception {
+    void fill_moreThanFitsWhileLent_leavesTheFileWithinTheBound() throws Exception {
         try (PageCache cache = open()) {
             OBJECT.store(cache);
             WholeFile again = requireNonNull(lend(cache, true));
@@ -117,7 +117,7 @@ final class WholeFileTest {
     }
 
     @Test
-    void evict_whileStillMappedAfterItIsGivenBack_leavesTheMappingItsContent() throws Exception {
+    void evict_givenBackButStillMapped_leavesTheMappingItsContent() throws Exception {
         try (PageCache cache = open()) {
             OBJECT.store(cache);
             ByteBuffer mapping;
@@ -133,7 +133,7 @@ final class WholeFileTest {
     }
 
     @Test
-    void evict_whileStillMappedAfterARestart_leavesTheMappingItsContent() throws Exception {
+    void evict_stillMappedAfterARestart_leavesItsContent() throws Exception {
         ByteBuffer mapping;
         try (PageCache cache = open()) {
             OBJECT.store(cache);

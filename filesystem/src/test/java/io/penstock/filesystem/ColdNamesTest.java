@@ -104,7 +104,7 @@ class ColdNamesTest extends OverOneCache {
     }
 
     @Test
-    void readdirplus_ofMoreNamesThanTheKernelIsToKnow_hasThoseKnownForLongestForgotten() throws Exception {
+    void readdirplus_moreNamesThanTheBound_forgetsTheOldest() throws Exception {
         walk();
 
         assertThat(mostInUse).isLessThan(Mounted.MOST_NAMES + 2_100);
@@ -122,7 +122,7 @@ class ColdNamesTest extends OverOneCache {
     }
 
     @Test
-    void lookup_inMoreDirectoriesThanTheKernelIsToKnow_hasTheseForgottenWithWhatIsInThem() throws Exception {
+    void lookup_moreDirectoriesThanTheBound_forgetsThemWithContent() throws Exception {
         kernel.forgetsDirectories = true;
         int directories = 2_000;
         for (int i = 0; i < directories; i++) {

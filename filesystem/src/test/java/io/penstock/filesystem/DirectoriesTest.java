@@ -49,7 +49,7 @@ class DirectoriesTest extends OverOneCache {
     }
 
     @Test
-    void readdir_ofMoreThanIsKept_showsEachOnceAndStatOfThoseJustReadCostsNothing() throws Exception {
+    void readdir_ofMoreThanIsKept_showsEachOnceAndStatIsFree() throws Exception {
         List<String> names = putMany("d/", 2 * Mounted.MOST_LISTED);
         long directory = m.lookup("d").inode();
         m.drainCalls();
@@ -254,7 +254,7 @@ class DirectoriesTest extends OverOneCache {
     }
 
     @Test
-    void opendir_afterAnAnswerHasAddedANameToTheFirstPage_keepsTheKernelsCopy() throws Exception {
+    void opendir_nameAddedToTheFirstPage_keepsTheKernelsCopy() throws Exception {
         putMany("d/", 2_500);
         long inode = m.lookup("d").inode();
         OpenFile partly = m.fs.opendir(inode);
@@ -268,7 +268,7 @@ class DirectoriesTest extends OverOneCache {
     }
 
     @Test
-    void opendir_ofAnotherListingWhileOneIsOpen_leavesTheKernelsCopyAlone() throws Exception {
+    void opendir_otherListingWhileOneIsOpen_keepsTheKernelsCopy() throws Exception {
         m.bucket.put("a", "1");
         Runnable close = openAndRead();
         m.clock.advance(Mounted.TTL);
@@ -279,7 +279,7 @@ class DirectoriesTest extends OverOneCache {
     }
 
     @Test
-    void opendir_afterAnotherHandleWasRewoundToANewListing_dropsTheKernelsCopy() throws Exception {
+    void opendir_otherHandleRewoundSince_dropsTheKernelsCopy() throws Exception {
         m.bucket.put("a", "1");
         OpenFile first = m.fs.opendir(FileSystem.ROOT);
         m.ls(first.handle(), 0, 10);

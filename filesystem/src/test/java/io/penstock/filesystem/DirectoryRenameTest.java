@@ -197,7 +197,7 @@ class DirectoryRenameTest extends OverOneCache {
 
     /** Until then, the replaced directory has its object. */
     @Test
-    void rename_ontoAnEmptyDirectoryUntilItsMarkerIsThere_staysPrivate() throws Exception {
+    void rename_ontoAnEmptyDirectoryBeforeItsMarker_staysPrivate() throws Exception {
         m.mkdir("new");
         m.mkdir("d");
         m.save("d/p", "1");
@@ -250,7 +250,7 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
-    void rename_aPrivateDirectoryToWhereNothingHasAttributes_staysPrivate() throws Exception {
+    void rename_privateDirectoryToAnUnmarkedOne_staysPrivate() throws Exception {
         m.bucket.put("x/d/f", "1");
         m.bucket.put("y/other", "2");
         chmod("x/d", 0700);
@@ -325,7 +325,7 @@ class DirectoryRenameTest extends OverOneCache {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void rename_withoutAMarkerOntoAnEmptyDirectory_hasNoneOfItsAttributes(boolean isEmptied) throws Exception {
+    void rename_unmarkedOntoAnEmptyDirectory_hasNoneOfItsAttributes(boolean isEmptied) throws Exception {
         m.bucket.put("d/a", "1");
         if (isEmptied) {
             m.unlink("d/a");
@@ -1088,7 +1088,7 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
-    void nextMount_anotherDirectoryHasTheNewNameSinceAnUndoThatFailed_leavesThat() throws Exception {
+    void nextMount_newNameTakenSinceAFailedUndo_leavesThat() throws Exception {
         m.bucket.put("other/a", "1"); // like d/a
         failToUndo();
         for (String key : bucket().keySet()) {
@@ -1104,7 +1104,7 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
-    void nextMount_aRefusedRenameSinceADeletionThatFailed_finishesTheFirst() throws Exception {
+    void nextMount_refusedRenameSinceAFailedDeletion_finishesFirst() throws Exception {
         putTree();
         m.bucket.put("other/a", "1");
         m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
@@ -1131,7 +1131,7 @@ class DirectoryRenameTest extends OverOneCache {
     }
 
     @Test
-    void nextMount_newNameWrittenSinceADeletionThatFailed_leavesTheOriginals() throws Exception {
+    void nextMount_newNameWrittenSinceAFailedDeletion_keepsOriginals() throws Exception {
         putTree();
         m.faults.always(call -> call instanceof Call.Delete, Fault.fail(ObjectStoreException.Unavailable::new));
         assertThat(tryToRename()).isFalse();

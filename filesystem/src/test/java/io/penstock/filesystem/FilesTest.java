@@ -215,7 +215,7 @@ class FilesTest extends OverOneCache {
     }
 
     @Test
-    void open_againAfterForget_keepsTheKernelsPagesWhileTheVersionHolds() throws Exception {
+    void open_afterForget_keepsTheKernelsPagesOfTheVersion() throws Exception {
         m.bucket.put("a", "1");
         assertThat(openAndForget("a")).isEqualTo(PageCachePolicy.INVALIDATE);
         assertThat(openAndForget("a")).isEqualTo(PageCachePolicy.KEEP);

@@ -221,7 +221,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void setattr_ofWhatIsReadAndThenOpenedToBeWritten_showsItsTimeOfChange() throws Exception {
+    void setattr_readThenOpenedForWriting_showsItsTimeOfChange() throws Exception {
         m.save("a", "1");
         OpenFile reader = m.open("a");
         m.clock.advance(Duration.ofSeconds(5));
@@ -577,7 +577,7 @@ class KeptAttributesTest {
 
     /** As on a machine that is busy for metadata.ttl. */
     @Test
-    void link_whoseCopyTakesLongerThanWhatIsKnownIsValid_showsTwoLinksToo() throws Exception {
+    void link_copyTakesLongerThanTheTtl_showsTwoLinksToo() throws Exception {
         m.save("a", "1");
         long inode = m.lookup("a").inode();
         m.faults.next(
@@ -609,7 +609,7 @@ class KeptAttributesTest {
 
     /** All empty files have one ETag. */
     @Test
-    void link_toTheNameOfAnOpenFileThatAnotherNodeHasRemoved_isAnotherFile() throws Exception {
+    void link_toTheNameOfAnOpenRemovedFile_isAnotherFile() throws Exception {
         m.bucket.put("lock", "");
         OpenFile reader = m.open("lock");
         m.bucket.delete("lock");
@@ -706,7 +706,7 @@ class KeptAttributesTest {
 
     /** Another node's change of attributes alone leaves ETag and size as they are. */
     @Test
-    void lookup_whatAnotherNodeHasChanged_isShownAfterTheTtl() throws Exception {
+    void lookup_changedElsewhere_isShownAfterTheTtl() throws Exception {
         m.save("a", "1");
         setattr("a", mode(0600));
         assertThat(m.lookup("a").mode()).isEqualTo(0100600);
@@ -725,7 +725,7 @@ class KeptAttributesTest {
 
     /** All versions of one second have one ETag and one Last-Modified. */
     @Test
-    void lookup_whatAnotherNodeHasChangedTwiceInOneSecond_isShownAfterTheTtl() throws Exception {
+    void lookup_changedElsewhereTwiceInASecond_isShownAfterTheTtl() throws Exception {
         m.save("a", "1");
         setattr("a", mode(0600));
         try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
@@ -742,7 +742,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void lookup_whatAnotherNodeHasChangedInTheSecondOfOurChange_isShownAfterTheTtl() throws Exception {
+    void lookup_changedElsewhereInOurSecond_isShownAfterTheTtl() throws Exception {
         m.save("a", "1");
         setattr("a", mode(0600));
         try (Mounted other = Mounted.keeping(cache, staging(), m.bucket, Keeping.KEEP)) {
@@ -867,7 +867,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void readdirplus_ofADirectoryThatAnotherNodeHasEmptied_asksForItsEntriesOnce() throws Exception {
+    void readdirplus_directoryEmptiedElsewhere_requestsEntriesOnce() throws Exception {
         putMarked(numbered(1_000));
         assertThat(names("d")).hasSize(1_001);
         for (String name : numbered(1_000)) {
@@ -920,7 +920,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void readdir_whereTheStoreDoesNotGiveTheDirectorysMarker_hasNamesAndNoAttributes() throws Exception {
+    void readdir_whereTheMarkerIsDenied_hasNamesAndNoAttributes() throws Exception {
         putMarked("a");
         long handle = m.fs.opendir(m.lookup("d").inode()).handle();
         m.faults.always(
@@ -968,7 +968,7 @@ class KeptAttributesTest {
 
     /** The kernel counts no lookup if the reply is an error. */
     @Test
-    void readdirplus_whereALaterEntryIsAnotherByNow_handsOutThoseBeforeIt() throws Exception {
+    void readdirplus_laterEntryReplaced_returnsThoseBeforeIt() throws Exception {
         m.mkdir("d");
         m.save("d/c", "1");
         setattr("d/c", mode(0600));
@@ -1070,7 +1070,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void fstat_ofAnOpenFileThatAnotherNodeHasChanged_isAsItWasLookedUpLast() throws Exception {
+    void fstat_openFileChangedElsewhere_isAsLastLookedUp() throws Exception {
         m.save("a", "1");
         m.fs.addListener(new NotifiedKernel());
         OpenFile open = openWhileAnotherNodeChanges("a", mode(0600));
@@ -1104,7 +1104,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void fstat_ofAnOpenFileOfWhichNothingWasKnown_whileTheStoreIsAway_isTheUsual() throws Exception {
+    void fstat_openFileOfUnknownAttributesStoreAway_isTheDefault() throws Exception {
         m.bucket.put("d/a", "1");
         m.fs.addListener(new NotifiedKernel());
         long inode = m.lookup("d/a").inode();
@@ -1118,7 +1118,7 @@ class KeptAttributesTest {
 
     /** They may have been private. */
     @Test
-    void lookup_ofWhatIsWrittenOverAnObjectThatAnotherNodeHasRemoved_isEstale() throws Exception {
+    void lookup_ofWhatIsWrittenOverARemovedObject_isEstale() throws Exception {
         m.bucket.put("d/a", "1");
         m.bucket.put("d/b", "1");
         OpenFile writer = m.open("d/a", O_RDWR);
@@ -1169,7 +1169,7 @@ class KeptAttributesTest {
     }
 
     @Test
-    void rename_ofANewFileOverAnother_leavesNothingOfWhatThatHadBesideItsBytes() throws Exception {
+    void rename_newFileOverAnother_leavesNoneOfItsAttributes() throws Exception {
         m.bucket.put(
                 "b",
                 Content.of("old".getBytes(UTF_8)),

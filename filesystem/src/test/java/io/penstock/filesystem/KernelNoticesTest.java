@@ -74,7 +74,7 @@ class KernelNoticesTest extends OverOneCache {
     }
 
     @Test
-    void read_thatFindsItChanged_dropsTheInodeButNoPagesOfTheOpenVersion() throws Exception {
+    void read_findsItChanged_dropsTheInodeButKeepsItsPages() throws Exception {
         m.bucket.put("a", "1");
         long a = m.lookup("a").inode();
         OpenFile open = m.open("a");

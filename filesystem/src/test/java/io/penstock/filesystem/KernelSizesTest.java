@@ -70,7 +70,7 @@ class KernelSizesTest extends OverOneCache {
     }
 
     @Test
-    void lookup_whatWasWrittenHere_isTheSameInodeUntilSomebodyElseWritesIt() throws Exception {
+    void lookup_writtenHere_isTheSameInodeUntilWrittenElsewhere() throws Exception {
         m.save("a", "written here");
         long inode = m.lookup("a").inode();
         OpenFile open = m.open("a", Mounted.O_WRONLY);
@@ -87,7 +87,7 @@ class KernelSizesTest extends OverOneCache {
     }
 
     @Test
-    void open_anInodeOfAnotherVersion_isEstaleSoThatTheKernelLooksItUpAgain() throws Exception {
+    void open_inodeOfAnotherVersion_isEstale() throws Exception {
         change("a", "old");
         long inode = m.lookup("a").inode();
         change("a", "newer");

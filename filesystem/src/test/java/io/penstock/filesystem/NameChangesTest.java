@@ -186,7 +186,7 @@ class NameChangesTest extends OverWritableMount {
 
     /** It is in the bucket only after its commit. */
     @Test
-    void unlink_ofTheLastObjectBesideAFileThatIsBeingWritten_leavesTheDirectories() throws Exception {
+    void unlink_lastObjectNextToAWrittenFile_leavesTheDirectories() throws Exception {
         m.bucket.put("d/e/a", "1");
         OpenFile written = m.create("d/e/b", O_RDWR);
 
@@ -201,7 +201,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void unlink_twoLevelsDown_leavesTheKernelsCopiesOfTheListingsAbove() throws Exception {
+    void unlink_twoLevelsDown_keepsTheKernelsListingsAbove() throws Exception {
         m.bucket.put("d/e/a", "1");
         m.bucket.put("d/e/b", "1");
         long root = FileSystem.ROOT;
@@ -294,7 +294,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void unlink_openToRead_deletesTheObjectAtOnceAndWhatIsCachedIsRead() throws Exception {
+    void unlink_openToRead_deletesTheObjectAndReadsTheCache() throws Exception {
         m.bucket.put("a", "1");
         OpenFile file = m.open("a");
         assertThat(m.read(file)).isEqualTo("1");
@@ -386,7 +386,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void create_interruptedWhileTheNameIsRemoved_isEintrAndTheRemovalGoesOn() throws Exception {
+    void create_interruptedDuringTheRemoval_isEintrAndItContinues() throws Exception {
         m.bucket.put("a", "old");
         FutureTask<Void> unlink = task(() -> m.unlink("a"));
         FutureTask<Void> create = task(() -> assertErrno(Errno.EINTR, () -> m.create("a", O_WRONLY)));
@@ -878,7 +878,7 @@ class NameChangesTest extends OverWritableMount {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void unlink_ofABurstThatTheStoreDoesNotAnswer_keepsNoCallFromBeingInterrupted(boolean byFsync) throws Exception {
+    void unlink_ofABurstWithoutAResponse_callsCanBeInterrupted(boolean byFsync) throws Exception {
         m.mkdir("d");
         putMany("d", 20);
         long handle = m.fs.opendir(m.lookup("d").inode()).handle();
@@ -1006,7 +1006,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void renameOfADirectory_inWhichManyWereJustRemoved_movesNoneOfThem() throws Exception {
+    void renameOfADirectory_afterABurstOfRemovals_movesNoneOfThem() throws Exception {
         m.mkdir("d");
         putMany("d", 30);
         unlinkMany("d", 29);
@@ -1052,7 +1052,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_notYetCommittedOntoAnObject_replacesWhatTheStoreHasByThen() throws Exception {
+    void rename_notYetCommittedOntoAnObject_replacesItsLastVersion() throws Exception {
         m.bucket.put("b", "old");
         m.lookup("b");
         m.bucket.put("b", "newer");
@@ -1066,7 +1066,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_notYetCommittedOntoAnObjectThatIsWrittenMeanwhile_replacesThat() throws Exception {
+    void rename_notYetCommittedOntoAnObjectBeingWritten_replacesIt() throws Exception {
         for (boolean isOpen : new boolean[] {false, true}) {
             m.bucket.put("b", "old");
             m.clock.advance(Mounted.TTL);
@@ -1156,7 +1156,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void renameOfManyParts_ofATemporaryName_sendsEachByteOnceAndCopiesNone() throws Exception {
+    void renameOfManyParts_temporaryName_sendsEachByteOnceCopiesNone() throws Exception {
         OpenFile file = m.create(".tmpAb12Cd", O_WRONLY | O_EXCL);
         String block = "x".repeat(Writeback.BLOCK_SIZE);
         int blocks = 6;
@@ -1220,7 +1220,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_ontoAFileThatIsNotCommittedAndTheStoreDeniesIt_leavesThat() throws Exception {
+    void rename_ontoAnUncommittedFileDeniedByTheStore_leavesIt() throws Exception {
         m.save("a", "1");
         OpenFile file = m.create("b", O_WRONLY);
         m.write(file, 0, "mine");
@@ -1275,7 +1275,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_oldNameOfAWrittenFileCannotBeRemoved_leavesBothAndTheHandleHasTheNewOne() throws Exception {
+    void rename_writtenFileKeepsItsOldName_handleHasTheNewOne() throws Exception {
         m.save("a", "0");
         OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
@@ -1345,7 +1345,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_againAfterItWasInterrupted_removesTheOldNameAndLeavesTheNewOne() throws Exception {
+    void rename_repeatedAfterAnInterrupt_removesTheOldName() throws Exception {
         m.save("a", "0");
         OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
@@ -1391,7 +1391,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_closedMeanwhileAndTheOldNameCannotBeRemoved_leavesBoth() throws Exception {
+    void rename_closedMeanwhileOldNameNotRemovable_leavesBoth() throws Exception {
         OpenFile writer = m.create("a", O_WRONLY);
         m.write(writer, 0, "1");
         m.fs.flush(writer.handle());
@@ -1408,7 +1408,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_closedDuringTheCopyAndTheOldNameCannotBeRemoved_leavesBoth() throws Exception {
+    void rename_closedDuringTheCopyOldNameNotRemovable_leavesBoth() throws Exception {
         leavesBothOfWhatIsClosed(m.delays.holdAnswer(Call.Copy.class::isInstance));
     }
 
@@ -1436,7 +1436,7 @@ class NameChangesTest extends OverWritableMount {
     }
 
     @Test
-    void rename_interruptedWhileTheOldNameIsRemoved_endsWhenItIsMadeAgain() throws Exception {
+    void rename_interruptedDuringTheRemoval_endsWhenRepeated() throws Exception {
         m.save("a", "0");
         OpenFile writer = m.open("a", O_WRONLY);
         m.write(writer, 0, "1");
@@ -1591,7 +1591,7 @@ class NameChangesTest extends OverWritableMount {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void unlink_whileTheStoreDecidesAboutACommit_canBeInterruptedAndTheFileStays(boolean byRename) throws Exception {
+    void unlink_whileTheStoreDecides_canBeInterrupted(boolean byRename) throws Exception {
         m.save("other", "2");
         OpenFile file = m.create("a", O_WRONLY);
         m.write(file, 0, "1");

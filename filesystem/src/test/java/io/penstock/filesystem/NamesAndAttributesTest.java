@@ -193,7 +193,7 @@ class NamesAndAttributesTest extends OverOneCache {
     }
 
     @Test
-    void getattr_fileBecameDirectory_isEstaleAndLookupFindsAnotherInode() throws Exception {
+    void getattr_fileBecameDirectory_isEstaleThenAnotherInode() throws Exception {
         m.bucket.put("a", "");
         long file = m.lookup("a").inode();
         m.bucket.put("a/b", "");

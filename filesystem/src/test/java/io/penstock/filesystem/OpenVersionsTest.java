@@ -70,7 +70,7 @@ class OpenVersionsTest extends OverWritableMount {
     }
 
     @Test
-    void open_replacedAndTheKernelHasNotHeardYet_isEstaleUntilItHasTheNewSize() throws Exception {
+    void open_replacedBeforeTheNotice_isEstaleUntilTheNewSize() throws Exception {
         long inode = m.lookup("a").inode();
         m.bucket.put("a", "new");
         m.ls(FileSystem.ROOT, 10);
@@ -208,7 +208,7 @@ class OpenVersionsTest extends OverWritableMount {
     }
 
     @Test
-    void close_replacedMeanwhileBySomethingLonger_dropsTheSizeOfWhatIsLost() throws Exception {
+    void close_replacedMeanwhileByALonger_dropsTheLostSize() throws Exception {
         long inode = m.lookup("a").inode();
         OpenFile writer = m.open("a", O_WRONLY | O_TRUNC);
         m.write(writer, 0, "mine");
@@ -223,7 +223,7 @@ class OpenVersionsTest extends OverWritableMount {
     }
 
     @Test
-    void close_createdBySomebodyElseMeanwhile_dropsTheSizeOfWhatIsLost() throws Exception {
+    void close_createdElsewhereMeanwhile_dropsTheLostSize() throws Exception {
         CreatedFile created = m.fs.create(FileSystem.ROOT, "new", 0644, Mounted.CREATOR, O_WRONLY);
         long inode = created.attributes().inode();
         m.write(created.open(), 0, "mine");

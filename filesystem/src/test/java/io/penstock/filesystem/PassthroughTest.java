@@ -290,7 +290,7 @@ class PassthroughTest extends OverOneCache {
     }
 
     @Test
-    void openAndRelease_byManyThreadsWhileItChanges_neverMixesAndLeavesNothing() throws Exception {
+    void openAndRelease_manyThreadsWhileItChanges_neverMix() throws Exception {
         stored("a", page("v0"));
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(8)) {

@@ -126,7 +126,7 @@ class RacingNodesTest extends OverOneCache {
     }
 
     @Test
-    void renameWithoutReplacing_byBothAtOnce_isDoneByOneWhoseContentStays() {
+    void renameNoReplace_byBothAtOnce_oneSucceedsAndStays() {
         raceForAName("RacingNodesTest.rename", (node, own, name) -> node.rename(own, name, RENAME_NOREPLACE));
     }
 
@@ -150,7 +150,7 @@ class RacingNodesTest extends OverOneCache {
     /** Its marker's copy comes late: by then the other has done everything. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void renameOfADirectory_ontoOneJustRenamed_isEnotemptyAndLeavesThat(boolean checks) throws Exception {
+    void renameOfADirectory_ontoOneJustRenamed_isEnotempty(boolean checks) throws Exception {
         if (!checks) {
             bucket.ignoreConditionsOnCopies();
         }

@@ -144,7 +144,7 @@ class ReadsInFlightTest extends OverWritableMount {
     }
 
     @Test
-    void read_renamedMeanwhileAndTheCopyReplacedBySomebodyElse_isEstale() throws Exception {
+    void read_renamedAndTheCopyReplacedElsewhere_isEstale() throws Exception {
         m.bucket.put("a", "12345");
         OpenFile file = m.open("a");
 

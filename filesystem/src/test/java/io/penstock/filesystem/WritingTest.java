@@ -269,7 +269,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void close_ofADuplicateBeforeAnythingIsWritten_commitsTheEmptyFile() throws Exception {
+    void close_ofADuplicateBeforeAnyWrite_commitsTheEmptyFile() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
 
         m.fs.flush(file.handle());
@@ -468,7 +468,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void write_appendIsSetAndClearedWhileOpen_goesWhereTheFlagsOfTheWriteSay() throws Exception {
+    void write_appendSetAndClearedWhileOpen_followsTheWritesFlags() throws Exception {
         m.bucket.put("a", "0123456789");
         OpenFile file = m.open("a", O_RDWR | O_APPEND);
         m.setFlags(file, O_RDWR);
@@ -675,7 +675,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void setattr_timesOfARemovedFile_areNotThoseOfTheFileThatHasItsName() throws Exception {
+    void setattr_timesOfARemovedFile_doNotChangeItsSuccessor() throws Exception {
         Instant time = Instant.parse("2001-02-03T04:05:06Z");
         m.save("a", "1");
         OpenFile removed = m.open("a");
@@ -733,7 +733,7 @@ class WritingTest extends OverWritableMount {
 
     /** Like rsync with its temporary files: it sets the final mode after it has closed them. */
     @Test
-    void setattr_modeThatGivesOthersLess_isAcceptedWhileTheFileIsOpenForWriting() throws Exception {
+    void setattr_stricterModeWhileOpenForWriting_isAccepted() throws Exception {
         OpenFile file = m.create("a", O_WRONLY);
         long inode = m.lookup("a").inode();
 
@@ -835,7 +835,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void copyFileRange_ofAWrittenFileWithoutAName_copiesWhatWasWritten() throws Exception {
+    void copyFileRange_removedWrittenFile_copiesItsContent() throws Exception {
         m.bucket.put("a", "old");
         OpenFile from = m.open("a", O_RDWR);
         m.write(from, 0, "new");
@@ -850,7 +850,7 @@ class WritingTest extends OverWritableMount {
     }
 
     @Test
-    void copyFileRange_sourceReplacedMeanwhile_isEstaleAndNothingIsCopied() throws Exception {
+    void copyFileRange_sourceReplaced_isEstaleAndCopiesNothing() throws Exception {
         m.bucket.put("a", "old");
         OpenFile from = m.open("a");
         m.bucket.put("a", "newer");

@@ -13,7 +13,7 @@ class MountTableTest {
             "42 22 0:39 / /mnt/x rw,nosuid,nodev - fuse.penstock s3://bucket/a rw,user_id=0,group_id=0";
 
     @Test
-    void parse_lineWithOptionalFields_findsWhatStandsBehindTheSeparator() {
+    void parse_lineWithOptionalFields_findsTheFieldsAfterThem() {
         MountTable table = MountTable.parse(
                 List.of("36 35 98:0 /a /b rw,noatime master:1 propagate_from:2 unbindable - ext3 /dev/root rw"));
 

@@ -200,7 +200,7 @@ class DirectoryStreamTest {
     }
 
     @Test
-    void epoch_ofALargePartOfTheDirectoryInItsOrder_fetchesWhatFollowed() {
+    void epoch_largePartOfTheDirectoryInOrder_fetchesWhatFollowed() {
         DirectoryStream stream = stream(true);
         List<ObjectVersion> part = shuffled(1).subList(0, 600);
         readAll(stream, part);
@@ -283,7 +283,7 @@ class DirectoryStreamTest {
 
     /** The files already fetched in name order fill the window. */
     @Test
-    void epoch_thatBeginsInOrder_andThenRepeatsTheOneBefore_fetchesAWindowOfThatOne() {
+    void epoch_inOrderThenRepeatingTheLast_fetchesAWindowOfThat() {
         DirectoryStream stream = ofLarge();
         List<ObjectVersion> shuffled = shuffled(large, 1);
         readAll(stream, shuffled);

@@ -34,7 +34,7 @@ class HowFilesAreReadTest {
     }
 
     @Test
-    void isStreamed_afterARunOfMoreThanTheKernelReadsAhead_isTrueAtTheNextOpen() throws Exception {
+    void isStreamed_afterARunBeyondTheKernelsReadahead_isTrue() throws Exception {
         ObjectVersion version = fixture.put("shard", 100 * MIB);
         try (ObjectReader first = fixture.fetcher.open(version)) {
             assertThat(first.isStreamed()).isFalse();

@@ -175,7 +175,7 @@ class LastReadsTest {
     }
 
     @Test
-    void readState_ofADirectorysFilesInOrder_saysThatTheyWereFetchedSo() throws Exception {
+    void readState_directorysFilesInOrder_reportsFetchesInOrder() throws Exception {
         List<ObjectVersion> files = files();
 
         assertThat(whys(files.subList(0, 20), files))

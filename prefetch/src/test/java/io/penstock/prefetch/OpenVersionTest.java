@@ -18,7 +18,7 @@ final class OpenVersionTest {
     private Path directory;
 
     @Test
-    void claimReadahead_failsAsNobodyForesaw_leavesTheStreamToTheNextRead() throws Exception {
+    void claimReadahead_unexpectedFailure_leavesTheStream() throws Exception {
         try (FetcherFixture fixture = new FetcherFixture(directory, CONFIG, 64 * MIB, 16 * MIB)) {
             Streams streams = new StreamsModel(CONFIG, 64 * MIB).streams; // of a longer file: no such pages here
             OpenVersion object = new OpenVersion(fixture.cache.open("test", fixture.put("object", 1)), null, streams);

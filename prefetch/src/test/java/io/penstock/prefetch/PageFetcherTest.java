@@ -164,7 +164,7 @@ class PageFetcherTest {
     }
 
     @Test
-    void read_randomlyAcrossSectorsAndPages_isOneGetThatBeginsAtTheAskedBytes() throws Exception {
+    void read_randomAcrossSectorsAndPages_isOneGetFromItsStart() throws Exception {
         ObjectVersion version = fixture.put("object", 1024 * MIB);
         try (ObjectReader reader = fixture.fetcher.open(version)) {
             makeRandom(reader, version);
@@ -380,7 +380,7 @@ class PageFetcherTest {
     }
 
     @Test
-    void open_soonAfterTheLastReaderHasClosed_goesOnWithItsStreamAndGets() throws Exception {
+    void open_soonAfterTheLastClose_continuesItsStreamAndGets() throws Exception {
         ObjectVersion version = fixture.put("object", 512 * MIB);
         try (PageFetcher lingering = fixture.lingering(Duration.ofHours(1));
                 Gate gate = fixture.delays.hold(from(2 * MIB))) {
@@ -412,7 +412,7 @@ class PageFetcherTest {
     }
 
     @Test
-    void open_noReaderFollowsAndAnotherVersionFailsToClose_closesAllTheSame() throws Exception {
+    void close_anotherVersionFailsToClose_closesThisOneAnyway() throws Exception {
         ObjectVersion version = fixture.put("object", 512 * MIB);
         OpenVersion broken = brokenVersion(fixture.put("broken", 512 * MIB));
         try (PageFetcher lingering = fixture.lingering(Duration.ofMillis(100));

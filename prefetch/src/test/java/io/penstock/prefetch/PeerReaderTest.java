@@ -166,7 +166,7 @@ class PeerReaderTest {
     }
 
     @Test
-    void open_wherePeersHaveOtherPartsThanTheStoreBrings_asksEachForItsOwn() throws Exception {
+    void read_peersHaveOtherPartsThanTheStore_requestsEachItsOwn() throws Exception {
         ObjectVersion file = fixture.put("file", 9 * MIB);
         fixture.fetcher.setPeers(new Alternating());
         try (ObjectReader reader = fixture.fetcher.open(file)) {

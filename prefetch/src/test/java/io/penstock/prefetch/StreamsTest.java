@@ -342,7 +342,7 @@ class StreamsTest {
     }
 
     @Test
-    void claimed_readerHasGoneOnPastTheClaim_restBeginsWhereTheReaderIs() {
+    void claimed_readerIsPastTheClaim_restBeginsAtTheReader() {
         Stream stream = null;
         long at = 0;
         for (; stream == null; at += REQUEST) {

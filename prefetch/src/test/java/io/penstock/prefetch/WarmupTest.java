@@ -153,7 +153,7 @@ class WarmupTest {
     }
 
     @Test
-    void bring_moreThanMemoryOntoADiskThatBecomesFull_fetchesItOnceAndItsBeginningAgain() throws Exception {
+    void bring_diskBecomesFull_fetchesAllOnceAndTheStartTwice() throws Exception {
         ObjectVersion large = fixture.put("large", 40 * MIB);
         try (Gate gate = fixture.delays.hold(Call.Get.class::isInstance)) {
             CompletableFuture<@Nullable Throwable> end = new CompletableFuture<>();

@@ -43,7 +43,7 @@ final class PackTableTest {
     }
 
     @Test
-    void remove_oneAfterTheOther_leavesNoMoreToLookAtThanTwiceWhatIsThere() {
+    void remove_oneByOne_boundsTheEntriesExamined() {
         pages.forEach(table::put);
         int left = OBJECTS;
         for (PackedPage page : pages) {

@@ -89,7 +89,7 @@ class RemovalsTest extends OverOneCache {
     }
 
     @Test
-    void await_whileTheRemovalFails_isEstaleUponWhichTheKernelLooksItUpAgain() throws Exception {
+    void await_removalFails_isEstale() throws Exception {
         bucket.put("a", "1");
         CompletableFuture<Errno> wanted = new CompletableFuture<>();
 

@@ -216,7 +216,7 @@ class RealMountTest {
     }
 
     @Test
-    void timerDuringAStalledLookup_doesNotEndIt_butASignalThatFollowsDoes() throws Exception {
+    void lookup_stalled_endsByASignalButNotByATimer() throws Exception {
         try (DeviceMount mount = mount()) {
             // The program handles the signal without SA_RESTART: an EINTR would end it.
             Process program = start(
