@@ -143,8 +143,9 @@ final class PageReads {
 
     /** A frame for loading a stored page, if there is memory to spare and no other thread loads it. */
     private @Nullable PageFrame tryFrame(int page) {
-        Chunk chunk =
-                pages.frame(page) == null ? pages.memory().tryAcquire(extents.pageLength(page), Urgency.READAHEAD) : null;
+        Chunk chunk = pages.frame(page) == null
+                ? pages.memory().tryAcquire(extents.pageLength(page), Urgency.READAHEAD)
+                : null;
         if (chunk == null) {
             return null;
         }

@@ -85,7 +85,8 @@ final class EpochsTest {
         int fetched = 0;
         int length = (int) Math.min(PAGE_SIZE, object.size() - (long) page * PAGE_SIZE);
         for (int offset = 0; offset < length; offset += READ_BYTES) {
-            while (open.read((long) page * PAGE_SIZE + offset, buffer.clear(), null, FromDisk.REQUESTED) == CachedObject.MISSING) {
+            while (open.read((long) page * PAGE_SIZE + offset, buffer.clear(), null, FromDisk.REQUESTED)
+                    == CachedObject.MISSING) {
                 TestObject.claimed(open, page, page + 1L).filled(length);
                 fetched++;
             }

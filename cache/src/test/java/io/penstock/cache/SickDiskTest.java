@@ -418,7 +418,8 @@ final class SickDiskTest {
             }
             for (int round = 0; round < 50; round++) {
                 Thread.currentThread().interrupt();
-                int count = object.read(5L * PAGE_SIZE + round, ByteBuffer.allocateDirect(4096), null, FromDisk.REQUESTED);
+                int count =
+                        object.read(5L * PAGE_SIZE + round, ByteBuffer.allocateDirect(4096), null, FromDisk.REQUESTED);
                 assertThat(Thread.interrupted())
                         .as("the interrupt is passed on")
                         .isTrue();

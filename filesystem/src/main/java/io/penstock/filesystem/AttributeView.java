@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
 import io.penstock.core.ObjectVersion;
+import io.penstock.filesystem.AttributeLookup.Denied;
 import io.penstock.filesystem.AttributeLookup.Found;
 import io.penstock.filesystem.AttributeLookup.Gone;
-import io.penstock.filesystem.AttributeLookup.Denied;
 import io.penstock.filesystem.files.ModifiedTimes;
 import io.penstock.filesystem.files.SharedFile;
 import io.penstock.filesystem.kernel.Errnos;
@@ -119,7 +119,8 @@ final class AttributeView {
         return now != null ? new Found(now) : Errnos.call(() -> ask(parent, node));
     }
 
-    private AttributeLookup ask(@Nullable Directory parent, Node node) throws ObjectStoreException, InterruptedException {
+    private AttributeLookup ask(@Nullable Directory parent, Node node)
+            throws ObjectStoreException, InterruptedException {
         ObjectVersion version = node instanceof SharedFile file ? file.stored() : null;
         try {
             return new Found(

@@ -124,9 +124,7 @@ final class NewFiles {
             throw new ErrnoException(Errno.EINVAL, "mknod cannot make a file of mode %o".formatted(mode));
         }
         ObjectAttributes attributes = attributes(parent, kind, mode, creator).withDevice(device);
-        return kind == FileKind.REGULAR
-                ? makeFile(parent, name, attributes)
-                : makeEmpty(parent, name, attributes);
+        return kind == FileKind.REGULAR ? makeFile(parent, name, attributes) : makeEmpty(parent, name, attributes);
     }
 
     Attributes symlink(String target, long parent, String name, Creator creator) throws ErrnoException {

@@ -4,8 +4,8 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.NotifiedKernel;
+import io.penstock.filesystem.kernel.OpenFile;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -10,9 +10,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.core.Errno;
+import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
-import io.penstock.filesystem.kernel.NotifiedKernel;
 import io.penstock.filesystem.names.RemovalBurst;
 import io.penstock.objectstore.Call;
 import io.penstock.objectstore.ObjectProperties;

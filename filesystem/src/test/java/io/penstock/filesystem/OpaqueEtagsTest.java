@@ -6,8 +6,8 @@ import static io.penstock.filesystem.Mounted.assertErrno;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.core.Errno;
-import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.NotifiedKernel;
+import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.ManualClock;
 import io.penstock.writeback.WritebackConfig.Close;

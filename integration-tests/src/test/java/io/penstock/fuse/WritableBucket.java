@@ -145,7 +145,8 @@ final class WritableBucket implements AutoCloseable {
     void makeUnseen(String name, String content) throws ErrnoException {
         CreatedFile made = fileSystem.create(FileSystem.ROOT, name, 0644, new Creator(0, 0), O_WRONLY);
         long handle = made.open().handle();
-        int _ = fileSystem.write(handle, 0, ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8)), O_WRONLY, false, true);
+        int _ = fileSystem.write(
+                handle, 0, ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8)), O_WRONLY, false, true);
         fileSystem.flush(handle);
         fileSystem.release(handle);
         fileSystem.forget(made.attributes().inode(), 1);

@@ -631,7 +631,8 @@ class PageFetcherTest {
             ByteBuffer buffer = ByteBuffer.allocate(REQUEST);
             for (long at = 4 * MIB; at < 64 * MIB; at += REQUEST) {
                 long position = at;
-                FetcherFixture.await("readahead brings " + at, () -> reader.read(position, buffer.clear(), null, false) > 0);
+                FetcherFixture.await(
+                        "readahead brings " + at, () -> reader.read(position, buffer.clear(), null, false) > 0);
                 TestData.of("object", version.size()).verify(at, buffer.flip());
             }
         }

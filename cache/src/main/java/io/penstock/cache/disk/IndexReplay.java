@@ -36,7 +36,8 @@ public final class IndexReplay implements Consumer<IndexRecord> {
     public void accept(IndexRecord entry) {
         switch (entry) {
             case ObjectAdded(long file, ObjectId id, long size, PageGeometry geometry) ->
-                objects.computeIfAbsent(file, name -> new ObjectExtents(id, size, geometry, name, true, pagesPerExtent));
+                objects.computeIfAbsent(
+                        file, name -> new ObjectExtents(id, size, geometry, name, true, pagesPerExtent));
             case ObjectRemoved(long file) -> {
                 ObjectExtents removed = objects.remove(file);
                 if (removed != null) {

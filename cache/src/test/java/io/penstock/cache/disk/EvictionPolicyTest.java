@@ -17,7 +17,8 @@ final class EvictionPolicyTest {
     private final EvictionPolicy policy = new EvictionPolicy(new PackTable(), USES);
 
     private Extent added() {
-        Extent extent = new Extent(new ObjectExtents(ObjectId.random(), PageGeometry.PAGE_SIZE, PageGeometry.PAGES, 1), 0, 1);
+        Extent extent =
+                new Extent(new ObjectExtents(ObjectId.random(), PageGeometry.PAGE_SIZE, PageGeometry.PAGES, 1), 0, 1);
         extent.setFound(0, 0);
         policy.add(extent, LIMIT);
         return extent;

@@ -106,9 +106,7 @@ public final class SharedContent {
     public int read(long position, ByteBuffer to, @Nullable LentBytes loans, boolean mayWait)
             throws ObjectStoreException, IOException, InterruptedException {
         if (!mayWait) {
-            return content instanceof Clean clean
-                    ? clean.reader.read(position, to, loans, false)
-                    : NoWait.WOULD_WAIT;
+            return content instanceof Clean clean ? clean.reader.read(position, to, loans, false) : NoWait.WOULD_WAIT;
         }
         int start = to.position();
         while (true) {

@@ -18,8 +18,7 @@ class KernelContentTest {
         "'\"7d793037a0760186574b0282f2f435e7\"', 5, 0, false",
         "'\"gateway\"', 5, 0, false"
     })
-    void of_contentEtag_identifiesByTheEtagAlone(
-            String etag, long size, long second, boolean same) {
+    void of_contentEtag_identifiesByTheEtagAlone(String etag, long size, long second, boolean same) {
         assertSame(version(MD5, 5, 0), version(etag, size, second), same);
     }
 
@@ -30,8 +29,7 @@ class KernelContentTest {
         "'\"gateway\"', 5, 1, false",
         "'\"another\"', 5, 0, false"
     })
-    void of_otherEtag_identifiesBySizeAndSecondToo(
-            String etag, long size, long second, boolean same) {
+    void of_otherEtag_identifiesBySizeAndSecondToo(String etag, long size, long second, boolean same) {
         assertSame(version("\"gateway\"", 5, 0), version(etag, size, second), same);
     }
 

@@ -2,8 +2,8 @@ package io.penstock.fuse.kernel;
 
 import io.penstock.core.Errno;
 import io.penstock.core.ErrnoException;
-import io.penstock.core.NoWait;
 import io.penstock.core.NativeMemory.Share;
+import io.penstock.core.NoWait;
 import io.penstock.filesystem.Attributes;
 import io.penstock.filesystem.kernel.OpenFile;
 import io.penstock.filesystem.kernel.OpenFile.PageCachePolicy;
