@@ -22,7 +22,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * not cache their bytes. So an owner needs no command, and its cached pages cost no GET. This node itself fetches the
  * pages that it owns. The bytes cross the network once.
  */
-final class GroupWarmJob extends Job {
+final class GroupWarmJob extends FileJob {
     private static final Logger log = LoggerFactory.getLogger(GroupWarmJob.class);
 
     /** The maximum number of concurrent requests. */
@@ -46,13 +45,11 @@ final class GroupWarmJob extends Job {
 
     private static final Duration PAUSE = Duration.ofMillis(500);
 
-    private final Contents contents;
-    private final FileSelection files;
     private final Owners owners;
     private final Pace pace;
     private final Duration pause;
-    private final LongAdder bytes = new LongAdder();
     private final Semaphore permits = new Semaphore(MOST);
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /** The part of a group that the job needs. */
     interface Owners {
@@ -71,9 +68,7 @@ final class GroupWarmJob extends Job {
 
     /** @param pause the pause before a request is repeated */
     GroupWarmJob(Contents contents, FileSelection files, Owners owners, long bandwidth, Duration pause) {
-        super("warm --group", files.paths());
-        this.contents = contents;
-        this.files = files;
+        super("warm --group", contents, files);
         this.owners = owners;
         this.pace = new Pace(bandwidth, System::nanoTime);
         this.pause = pause;
@@ -95,54 +90,30 @@ final class GroupWarmJob extends Job {
     }
 
     @Override
-    long bytes() {
-        return bytes.sum();
-    }
-
-    @Override
     void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         try {
-            files.visit(contents, new Bringing(threads));
+            super.work();
             permits.acquire(MOST);
         } finally {
             threads.shutdownNow();
         }
     }
 
-    private final class Bringing implements FileSelection.Visitor {
-        private final ExecutorService threads;
-
-        Bringing(ExecutorService threads) {
-            this.threads = threads;
+    @Override
+    public void file(ObjectVersion version) throws InterruptedException {
+        if (!hasBytes(version)) {
+            return;
         }
-
-        @Override
-        public void file(ObjectVersion version) throws InterruptedException {
-            if (!WarmJob.hasBytes(version)) {
-                return;
-            }
-            Coming coming = new Coming(version);
-            for (long at = 0; at < version.size() && coming.end == null; at += ShareGroup.SLAB) {
-                ByteRange piece = new ByteRange(at, Math.min(ShareGroup.SLAB, version.size() - at));
-                TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
-                pace.take(piece.length());
-                permits.acquire();
-                coming.left.incrementAndGet();
-                threads.execute(() -> coming.bring(piece));
-            }
-            coming.pieceDone();
+        Coming coming = new Coming(version);
+        for (long at = 0; at < version.size() && coming.end == null; at += ShareGroup.SLAB) {
+            ByteRange piece = new ByteRange(at, Math.min(ShareGroup.SLAB, version.size() - at));
+            TimeUnit.NANOSECONDS.sleep(pace.nanosToWait());
+            pace.take(piece.length());
+            permits.acquire();
+            coming.left.incrementAndGet();
+            threads.execute(() -> coming.bring(piece));
         }
-
-        @Override
-        public void written(String key) {
-            GroupWarmJob.this.problem(shown(key), "still being written; not in the bucket yet");
-        }
-
-        @Override
-        public void problem(String path, String why) {
-            GroupWarmJob.this.problem(path, why);
-        }
+        coming.pieceDone();
     }
 
     /** Why a file was not fetched. */
@@ -265,9 +236,9 @@ final class GroupWarmJob extends Job {
                     problem(shown(version.key()), why);
                 }
                 case End.Changed() -> {
-                    boolean isGone = WarmJob.forget(contents, version) instanceof Absent;
+                    boolean isGone = forget(version) instanceof Absent;
                     done(isGone ? "gone" : "changed");
-                    problem(shown(version.key()), isGone ? WarmJob.GONE : WarmJob.CHANGED);
+                    problem(shown(version.key()), isGone ? GONE : CHANGED);
                 }
             }
         }
@@ -292,9 +263,5 @@ final class GroupWarmJob extends Job {
         public void filled(int count) {
             arrived += count;
         }
-    }
-
-    private String shown(String key) {
-        return FileSelection.shown(contents.tree(), key);
     }
 }

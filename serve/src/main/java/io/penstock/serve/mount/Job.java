@@ -138,7 +138,8 @@ abstract class Job {
         outcomes.merge(outcome, 1L, Long::sum);
     }
 
-    synchronized void problem(String path, String why) {
+    /** A path that could not be processed. */
+    public synchronized void problem(String path, String why) {
         problemCount++;
         if (problemCount <= MOST_PROBLEMS) {
             log.warn("Job {}: {}: {}", number, path, why);

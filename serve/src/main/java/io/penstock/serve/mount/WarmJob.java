@@ -3,7 +3,6 @@ package io.penstock.serve.mount;
 import io.penstock.cache.disk.Pins;
 import io.penstock.core.ObjectVersion;
 import io.penstock.metadata.Answer;
-import io.penstock.metadata.Inode.Place;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.prefetch.Pace;
 import io.penstock.prefetch.Warmup;
@@ -13,23 +12,19 @@ import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Brings files into the cache. */
-final class WarmJob extends Job {
+final class WarmJob extends FileJob {
     private static final Logger log = LoggerFactory.getLogger(WarmJob.class);
 
-    /** Problems of files that are not fetched. */
-    static final String CHANGED = "changed in the bucket since it was listed; warm it again";
-
-    static final String GONE = "no longer in the bucket";
-
-    private final Contents contents;
-    private final FileSelection files;
     private final Options options;
+
+    /** While it works. */
     private volatile @Nullable Warmup warmup;
 
     /**
@@ -39,9 +34,7 @@ final class WarmJob extends Job {
     record Options(long bandwidth, @Nullable Long pinUntil) {}
 
     WarmJob(Contents contents, FileSelection files, Options options) {
-        super("warm", files.paths());
-        this.contents = contents;
-        this.files = files;
+        super("warm", contents, files);
         this.options = options;
     }
 
@@ -65,7 +58,7 @@ final class WarmJob extends Job {
                     throw new RefusedException("nothing was pinned or fetched: " + objection);
                 }
             }
-            files.visit(contents, new Bringing(bringing));
+            super.work();
             bringing.finish();
         } finally {
             if (counting != null) {
@@ -75,33 +68,15 @@ final class WarmJob extends Job {
         }
     }
 
-    private final class Bringing implements FileSelection.Visitor {
-        private final Warmup bringing;
-
-        Bringing(Warmup bringing) {
-            this.bringing = bringing;
-        }
-
-        @Override
-        public void file(ObjectVersion version) throws IOException, InterruptedException {
-            Long until = options.pinUntil();
-            if (!hasBytes(version)) {
-                return;
-            } else if (until == null || pin(version, until)) {
-                bringing.bring(version);
-            } else {
-                done(version, Outcome.NO_ROOM, null);
-            }
-        }
-
-        @Override
-        public void written(String key) {
-            problem(shown(key), "still being written; not in the bucket yet");
-        }
-
-        @Override
-        public void problem(String path, String why) {
-            WarmJob.this.problem(path, why);
+    @Override
+    public void file(ObjectVersion version) throws IOException, InterruptedException {
+        Long until = options.pinUntil();
+        if (!hasBytes(version)) {
+            return;
+        } else if (until == null || pin(version, until)) {
+            Objects.requireNonNull(warmup).bring(version);
+        } else {
+            done(version, Outcome.NO_ROOM, null);
         }
     }
 
@@ -153,11 +128,6 @@ final class WarmJob extends Job {
 
         @Override
         public void problem(String path, String why) {}
-    }
-
-    /** Links and empty files have none: there is nothing to cache. */
-    static boolean hasBytes(ObjectVersion version) {
-        return version.size() > 0;
     }
 
     /** Versions that are not pinned yet: as many as the heap has room for, plus one if there are too many. */
@@ -231,12 +201,12 @@ final class WarmJob extends Job {
             case CACHED, FETCHED -> {}
             case CHANGED -> {
                 unpin(version);
-                Answer _ = forget(contents, version);
+                Answer _ = forget(version);
                 problem(shown(version.key()), CHANGED);
             }
             case GONE -> {
                 unpin(version);
-                Answer _ = forget(contents, version);
+                Answer _ = forget(version);
                 problem(shown(version.key()), GONE);
             }
             case NO_ROOM ->
@@ -254,26 +224,5 @@ final class WarmJob extends Job {
         return room.isDiskShort()
                 ? "no room on the cache disk, which is full except for cache.min-free"
                 : "no room left within cache.size";
-    }
-
-    /** Looks the name up again, so that the next job finds its current object. Null if that fails. */
-    static @Nullable Answer forget(Contents contents, ObjectVersion version) {
-        Place place = contents.tree().place(version.key());
-        if (place == null) {
-            return null;
-        }
-        contents.tree().invalidate(place.parent(), place.name(), version);
-        try {
-            return contents.tree().lookup(place.parent(), place.name());
-        } catch (ObjectStoreException e) {
-            log.debug("Cannot look up {} again", version.key(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        return null;
-    }
-
-    private String shown(String key) {
-        return FileSelection.shown(contents.tree(), key);
     }
 }

@@ -112,7 +112,7 @@ class GroupWarmJobTest extends ContentsFixture {
             store.putTestData("file", 5 * MIB);
             return Fallback.CHANGED;
         }));
-        assertThat(changed.problems()).containsExactly(problem(WarmJob.CHANGED));
+        assertThat(changed.problems()).containsExactly(problem(FileJob.CHANGED));
         assertThat(changed.outcomes()).isEqualTo(Map.of("changed", 1L));
         assertThat(run(new Elsewhere(() -> null)).bytes()).isEqualTo(5 * MIB);
     }
@@ -122,7 +122,7 @@ class GroupWarmJobTest extends ContentsFixture {
         store.putTestData("file", 3 * MIB);
         var _ = tree.lookup(tree.root(), "file");
         store.putTestData("file", 5 * MIB);
-        assertThat(run(new Here()).problems()).containsExactly(problem(WarmJob.CHANGED));
+        assertThat(run(new Here()).problems()).containsExactly(problem(FileJob.CHANGED));
         assertThat(run(new Here()).bytes()).isEqualTo(5 * MIB);
     }
 
@@ -132,7 +132,7 @@ class GroupWarmJobTest extends ContentsFixture {
         var _ = tree.lookup(tree.root(), "file");
         store.delete("file");
         JobStatus gone = run(new Elsewhere(() -> Fallback.CHANGED));
-        assertThat(gone.problems()).containsExactly(problem(WarmJob.GONE));
+        assertThat(gone.problems()).containsExactly(problem(FileJob.GONE));
         assertThat(gone.outcomes()).isEqualTo(Map.of("gone", 1L));
     }
 }
