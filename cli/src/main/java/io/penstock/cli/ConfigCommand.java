@@ -9,7 +9,6 @@ import io.penstock.settings.ConfigurationFile;
 import io.penstock.settings.Host;
 import io.penstock.settings.Origin;
 import io.penstock.settings.Settings;
-import io.penstock.settings.SettingsPage;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.tools.measure.Text;
 import java.io.IOException;
@@ -30,7 +29,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "config",
         description = "Checks a configuration file, or shows the effective settings.",
-        subcommands = {ConfigCommand.Check.class, ConfigCommand.Show.class, ConfigCommand.Document.class})
+        subcommands = {ConfigCommand.Check.class, ConfigCommand.Show.class})
 final class ConfigCommand {
 
     @Command(name = "check", description = "Reports every error in a configuration file, with its line number.")
@@ -157,19 +156,6 @@ final class ConfigCommand {
                     each.path("value").asText(),
                     each.path("origin").asText())));
             return lines;
-        }
-    }
-
-    @Command(name = "document", hidden = true, description = "Prints docs/CONFIGURATION.md.")
-    static final class Document implements Callable<Integer> {
-        @Spec
-        private CommandSpec spec;
-
-        @Override
-        public Integer call() {
-            spec.commandLine().getOut().print(SettingsPage.text());
-            spec.commandLine().getOut().flush();
-            return ExitCode.DONE;
         }
     }
 }

@@ -2,12 +2,12 @@ package io.penstock.settings;
 
 import java.util.stream.Collectors;
 
-/** Generates docs/CONFIGURATION.md from the settings. */
-public final class SettingsPage {
+/** Makes docs/CONFIGURATION.md from the settings. */
+final class SettingsPage {
     private static final String HEAD = """
         # Configuration
 
-        <!-- Made by `bin/penstock config document > docs/CONFIGURATION.md`; a test fails if it is stale. -->
+        <!-- Made from the settings: SettingsTest writes settings/target/CONFIGURATION.md, and fails if this page differs. -->
 
         Penstock needs no configuration. A setting can be given in four places, in order of precedence:
 
@@ -57,7 +57,7 @@ public final class SettingsPage {
 
     private SettingsPage() {}
 
-    public static String text() {
+    static String text() {
         StringBuilder page = new StringBuilder(HEAD);
         for (Settings.Group group : Settings.GROUPS) {
             page.append("\n### ").append(group.title()).append('\n');
