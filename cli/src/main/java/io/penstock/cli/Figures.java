@@ -6,8 +6,9 @@ import java.util.Locale;
 final class Figures {
     private Figures() {}
 
-    static double mib(long bytes) {
-        return bytes / (double) (1 << 20);
+    /** A number of MiB. */
+    static String mib(double bytes) {
+        return count(bytes / (1 << 20));
     }
 
     static String count(double number) {

@@ -1,8 +1,6 @@
 package io.penstock.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.penstock.serve.control.Json;
-import io.penstock.serve.control.MountStatistics;
 import io.penstock.settings.Durations;
 import io.penstock.settings.process.RefusedException;
 import java.io.Console;
@@ -86,11 +84,11 @@ final class StatsCommand implements Callable<Integer> {
 
     /** Runs until the user leaves. The first screen waits a moment: rates over a few milliseconds say nothing. */
     private static void watch(ServingMount mount, Duration pause) throws IOException, RefusedException {
-        MountStatistics before = statistics(mount);
+        JsonNode before = statistics(mount);
         try (LiveTerminal terminal = new LiveTerminal()) {
             boolean left = terminal.isLeft(pause.compareTo(FIRST) < 0 ? pause : FIRST);
             while (!left) {
-                MountStatistics now = statistics(mount);
+                JsonNode now = statistics(mount);
                 terminal.show(new StatsScreen(before, now)::lines);
                 before = now;
                 left = terminal.isLeft(pause);
@@ -98,20 +96,19 @@ final class StatsCommand implements Callable<Integer> {
         }
     }
 
-    private static MountStatistics statistics(ServingMount mount) throws IOException, RefusedException {
-        return Json.read(mount.ask("stats", Map.of()), MountStatistics.class);
+    private static JsonNode statistics(ServingMount mount) throws IOException, RefusedException {
+        return mount.ask("stats", Map.of());
     }
 
     /** Runs until Ctrl-C, or until the reader of the output is gone. */
     private void print(ServingMount mount, Duration pause) throws IOException, RefusedException, InterruptedException {
         PrintWriter out = spec.commandLine().getOut();
         StatsTable table = new StatsTable();
-        MountStatistics before = null;
+        JsonNode before = null;
         while (true) {
-            JsonNode result = mount.ask("stats", Map.of());
-            MountStatistics now = Json.read(result, MountStatistics.class);
+            JsonNode now = statistics(mount);
             if (json) {
-                out.println(result);
+                out.println(now);
             } else if (once) {
                 out.print(StatsTable.totals(now));
             } else if (before != null) {

@@ -1,25 +1,12 @@
 package io.penstock.cli;
 
-import static io.penstock.cli.Figures.count;
-import static io.penstock.cli.Figures.percent;
-import static io.penstock.cli.Figures.time;
-
-import io.penstock.cache.CacheStatistics;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.core.Printable;
-import io.penstock.fuse.calls.CallStatistics;
-import io.penstock.prefetch.ReadaheadStatistics;
-import io.penstock.serve.control.MountStatistics;
-import io.penstock.serve.control.ShareStatus;
-import io.penstock.settings.ByteSizes;
-import io.penstock.writeback.WritebackStatistics;
+import io.penstock.serve.control.Statistic;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 
 /**
  * The live view of a mount: its rates between two samples, and its current state. Below 120 columns the kernel's calls
@@ -29,16 +16,69 @@ import java.util.function.ToLongFunction;
 final class StatsScreen {
     private static final int SIDE_BY_SIDE = 120;
 
-    private static final double NANOS = 1e9;
+    private static final String READS = """
+        Page reads a second      {PAGES/s:8}         {CALL_BYTES[read]/s:8} in calls
+          from memory            {MEMORY_HITS/s:8}  {MEMORY_HITS of PAGES/s:5}  {MEMORY_READ/s:8}
+          from NVMe              {DISK_HITS/s:8}  {DISK_HITS of PAGES/s:5}  {DISK_READ/s:8}
+          waited for a fetch     {WAITS/s:8}  {WAITS of PAGES/s:5}  {WAITED_READ/s:8}
+          missed                 {MISSES/s:8}  {MISSES of PAGES/s:5}  kernel: not counted
+        Waiting readers          {STORE_WAIT+DISK_WAIT+LIMIT_WAIT/s:8}  store {STORE_WAIT/s},\
+         NVMe {DISK_WAIT/s}, limits {LIMIT_WAIT/s}
+        Calls in flight          {CALLS_IN_FLIGHT:8}  requests to the store {IN_FLIGHT}
+        Cache                    {MEMORY_SIZE:8}  in memory, {DISK_SIZE} on NVMe
+          pages evicted a second {EVICTED/s:8}  limit {CACHE_LIMIT}, pinned {PINNED}
+          not stored, damaged    {UNSTORED:8}  {DAMAGED}, disk errors {DISK_ERRORS}
 
-    private final MountStatistics before;
-    private final MountStatistics now;
-    private final double seconds;
+        """;
 
-    StatsScreen(MountStatistics before, MountStatistics now) {
-        this.before = before;
+    private static final String FETCHED = """
+        Fetched a second         {FETCHED/s:8}  in {DEMAND_GETS+READAHEAD_GETS/s} GETs
+        """;
+
+    private static final String READ_AHEAD = """
+          ahead of readers       {READAHEAD/s:8}  used {READAHEAD_USED of READAHEAD/s}
+          failed, cancelled      {FAILED_GETS:8}  {CANCELLED_GETS}
+        """;
+
+    private static final String REQUESTS = """
+        GETs and HEADs a second  {GETS/s:8}  {HEADS/s}, {LISTS/s} listings
+          PUTs, deletions        {PUTS/s:8}  {DELETES/s}
+          retries, throttled     {RETRIES:8}  {THROTTLED}
+        """;
+
+    private static final String COST = """
+        Cost                     {REQUEST_COST:8}  and {TRANSFER_COST} for transfer
+          the cache saved        {SAVED_COST:8}  about {SAVED_GETS} GETs, {SAVED}
+
+        """;
+
+    private static final String NODES = """
+        From nodes a second      {FROM_PEERS/s:8}  to them {TO_PEERS/s}
+          fallbacks to store     {FALLBACKS/s:8}  a second
+
+        """;
+
+    private static final String WRITES = """
+        Uploaded a second        {UPLOADED/s:8}
+          to upload              {BACKLOG:8}  of {BACKLOG_FILES} closed files LEFT
+          in memory, staged      {DIRTY:8}  {STAGED}
+          files that failed      {FAILED_FILES:8}
+
+        """;
+
+    private static final String MEMORY = """
+        Memory outside the heap  {NATIVE:8}  pages {NATIVE[pages]}
+          blocks, connections    {NATIVE[blocks]:8}  {NATIVE[connections]}, names {NATIVE[names]}
+          requests, replies      {NATIVE[requests]:8}  {NATIVE[replies]}
+        """;
+
+    private final JsonNode now;
+    private final StatsText text;
+
+    /** Both are responses of the mount. */
+    StatsScreen(JsonNode before, JsonNode now) {
         this.now = now;
-        this.seconds = Math.max(0.001, now.seconds() - before.seconds());
+        this.text = new StatsText(before, now);
     }
 
     /** At most {@code rows} lines, of at most {@code columns}. */
@@ -61,23 +101,24 @@ final class StatsScreen {
 
     private String heading() {
         return "%s on %s   process %d   mounted for %s"
-                .formatted(now.source(), now.mountPoint(), now.pid(), Figures.duration(Math.round(now.seconds())));
+                .formatted(
+                        now.path("source").asText(),
+                        now.path("mountPoint").asText(),
+                        now.path("pid").asLong(),
+                        Figures.duration(Math.round(Statistic.UPTIME.of(now))));
     }
 
     private List<String> full(int columns) {
         List<String> lines = new ArrayList<>(List.of(heading(), ""));
         List<String> left = new ArrayList<>();
-        left.addAll(reads());
-        left.addAll(fetches());
-        left.addAll(requests());
-        left.addAll(cost());
+        left.addAll(text.lines(READS + FETCHED + READ_AHEAD + REQUESTS + COST));
         left.addAll(nodes());
         left.addAll(writes());
         left.addAll(renames());
         left.addAll(names());
         List<String> calls = calls();
         if (columns >= SIDE_BY_SIDE) {
-            left.addAll(memory());
+            left.addAll(text.lines(MEMORY));
             for (int i = 0; i < Math.max(left.size(), calls.size()); i++) {
                 String beside = i < calls.size() ? calls.get(i) : "";
                 // Longer lines on the left are cut where the right column begins.
@@ -87,7 +128,7 @@ final class StatsScreen {
             lines.addAll(left);
             lines.addAll(calls);
             lines.add("");
-            lines.addAll(memory());
+            lines.addAll(text.lines(MEMORY));
         }
         return lines;
     }
@@ -96,9 +137,7 @@ final class StatsScreen {
     private List<String> compact() {
         List<String> lines = new ArrayList<>();
         lines.add(heading());
-        lines.addAll(reads());
-        lines.add(fetches().getFirst());
-        lines.addAll(requests());
+        lines.addAll(text.lines(READS + FETCHED + REQUESTS));
         lines.addAll(writes());
         lines.addAll(nodes());
         lines.removeIf(String::isEmpty);
@@ -106,117 +145,21 @@ final class StatsScreen {
         return lines;
     }
 
-    private List<String> reads() {
-        CacheStatistics cache = now.cache();
-        double memory = rate(all -> all.cache().memoryHits());
-        double nvme = rate(all -> all.cache().diskHits());
-        double waited = rate(all -> all.cache().waits());
-        double missed = rate(all -> all.cache().misses());
-        double pages = memory + nvme + waited + missed;
-        double forStore = rate(all -> all.storeWaitNanos() / NANOS);
-        double forDisk = rate(all -> all.cache().diskNanos() / NANOS);
-        double forLimits = rate(all -> all.limitWaitNanos() / NANOS);
-        return List.of(
-                "Page reads a second      %8s         %8s in calls"
-                        .formatted(count(pages), bytes(all -> MountStatistics.readBytes(all.calls()))),
-                pageReads("from memory", memory, pages, all -> all.cache().memoryReadBytes()),
-                pageReads("from NVMe", nvme, pages, all -> all.cache().diskReadBytes()),
-                pageReads(
-                        "waited for a fetch", waited, pages, all -> all.cache().waitedReadBytes()),
-                "  missed                 %8s  %5s  kernel: not counted"
-                        .formatted(count(missed), percent(missed, pages)),
-                "Waiting readers          %8s  store %s, NVMe %s, limits %s"
-                        .formatted(
-                                count(forStore + forDisk + forLimits),
-                                count(forStore),
-                                count(forDisk),
-                                count(forLimits)),
-                "Calls in flight          %8d  requests to the store %d"
-                        .formatted(now.inFlight().calls(), now.inFlight().requests()),
-                "Cache                    %8s  in memory, %s on NVMe"
-                        .formatted(ByteSizes.about(cache.memoryBytes()), ByteSizes.about(cache.diskBytes())),
-                "  pages evicted a second %8s  limit %s, pinned %s"
-                        .formatted(
-                                count(rate(all -> all.cache().evictedPages())),
-                                ByteSizes.about(now.space().cacheLimit()),
-                                ByteSizes.about(now.space().pinned())),
-                "  not stored, damaged    %8d  %d, disk errors %d"
-                        .formatted(cache.unstoredPages(), cache.corruptPages(), cache.diskErrors()),
-                "");
-    }
-
-    private String pageReads(String source, double reads, double all, ToDoubleFunction<MountStatistics> bytes) {
-        return "  %-22s %8s  %5s  %8s".formatted(source, count(reads), percent(reads, all), bytes(bytes));
-    }
-
-    private List<String> fetches() {
-        ReadaheadStatistics ahead = now.readahead();
-        double claimed = rate(all -> all.readahead().readaheadBytes());
-        double used = rate(all -> all.readahead().readaheadBytesUsed());
-        return List.of(
-                "Fetched a second         %8s  in %s GETs"
-                        .formatted(
-                                ByteSizes.about(rate(all -> all.readahead().bytesFetched())),
-                                count(rate(all -> all.readahead().allGets()))),
-                "  ahead of readers       %8s  used %s".formatted(ByteSizes.about(claimed), percent(used, claimed)),
-                "  failed, cancelled      %8d  %d".formatted(ahead.failedGets(), ahead.cancelledGets()));
-    }
-
-    private List<String> requests() {
-        return List.of(
-                "GETs and HEADs a second  %8s  %s, %s listings"
-                        .formatted(
-                                count(rate(all -> all.requests().gets())),
-                                count(rate(all -> all.requests().heads())),
-                                count(rate(all -> all.requests().lists()))),
-                "  PUTs, deletions        %8s  %s"
-                        .formatted(
-                                count(rate(all -> all.requests().puts())),
-                                count(rate(all -> all.requests().deletes()))),
-                "  retries, throttled     %8d  %d"
-                        .formatted(now.requests().retries(), now.requests().throttled()));
-    }
-
-    private List<String> cost() {
-        return List.of(
-                String.format(
-                        Locale.ROOT,
-                        "Cost                     %8.4f  and %.4f for transfer",
-                        now.cost().requests(),
-                        now.cost().transfer()),
-                String.format(
-                        Locale.ROOT,
-                        "  the cache saved        %8.4f  about %d GETs, %s",
-                        now.saved().cost(),
-                        now.saved().gets(),
-                        ByteSizes.about(now.saved().bytes())),
-                "");
-    }
-
     /** The traffic with other nodes. Empty if the mount shares nothing. */
     private List<String> nodes() {
-        return now.share() == null
-                ? List.of()
-                : List.of(
-                        "From nodes a second      %8s  to them %s"
-                                .formatted(
-                                        ByteSizes.about(rate(all -> share(all, ShareStatus::bytesFromPeers))),
-                                        ByteSizes.about(rate(all -> share(all, ShareStatus::bytesServed)))),
-                        "  fallbacks to store     %8s  a second"
-                                .formatted(count(rate(all -> share(all, ShareStatus::allFallbacks)))),
-                        "");
-    }
-
-    private static long share(MountStatistics all, ToLongFunction<ShareStatus> value) {
-        return all.share() == null ? 0 : value.applyAsLong(all.share());
+        return now.path("share").isObject() ? text.lines(NODES) : List.of();
     }
 
     /** The progress of directory renames. Empty if none runs. */
     private List<String> renames() {
         List<String> lines = new ArrayList<>();
-        for (MountStatistics.Renaming rename : now.renames()) {
+        for (JsonNode rename : now.path("renames")) {
             lines.add("Renaming %-15.15s %8d  of %d objects, %s"
-                    .formatted(Printable.text(rename.from()), rename.done(), rename.all(), rename.step()));
+                    .formatted(
+                            Printable.text(rename.path("from").asText()),
+                            rename.path("done").asLong(),
+                            rename.path("all").asLong(),
+                            rename.path("step").asText()));
         }
         if (!lines.isEmpty()) {
             lines.add("");
@@ -226,92 +169,50 @@ final class StatsScreen {
 
     /** The progress of the listing of the whole bucket. Empty if there is none. */
     private List<String> names() {
-        MountStatistics.Names names = now.names();
-        return names == null
-                ? List.of()
-                : List.of(
-                        "Names                    %8s  %s".formatted(count((double) names.objects()), listed(names)),
-                        "");
+        JsonNode names = now.path("names");
+        return names.isObject()
+                ? List.of(
+                        "Names                    %8d  %s"
+                                .formatted(names.path("objects").asLong(), listed(names)),
+                        "")
+                : List.of();
     }
 
-    static String listed(MountStatistics.Names names) {
-        return names.share() < 1 ? "listed, about %.0f%%".formatted(100 * names.share()) : "all listed";
+    static String listed(JsonNode names) {
+        double share = names.path("share").asDouble();
+        return share < 1 ? "listed, about %.0f%%".formatted(100 * share) : "all listed";
     }
 
     private List<String> writes() {
-        WritebackStatistics writing = now.writing();
-        if (writing == null || before.writing() == null) {
+        if (!now.path("writing").isObject()) {
             return List.of("Mounted read-only", "");
         }
-        double uploaded = rate(all -> all.writing() == null ? 0 : all.writing().uploadedBytes());
-        String left = uploaded > 0 && writing.backlogBytes() > 0
-                ? Figures.duration(Math.round(writing.backlogBytes() / uploaded)) + " left"
-                : "";
-        return List.of(
-                "Uploaded a second        %8s".formatted(ByteSizes.about(uploaded)),
-                "  to upload              %8s  of %d closed files %s"
-                        .formatted(ByteSizes.about(writing.backlogBytes()), writing.backlogFiles(), left),
-                "  in memory, staged      %8s  %s"
-                        .formatted(ByteSizes.about(writing.dirtyBytes()), ByteSizes.about(writing.stagedBytes())),
-                "  files that failed      %8d".formatted(writing.failedFiles()),
-                "");
-    }
-
-    private List<String> memory() {
-        Map<String, Long> memory = now.memory();
-        return List.of(
-                "Memory outside the heap  %8s  pages %s"
-                        .formatted(
-                                ByteSizes.about(memory.values().stream()
-                                        .mapToLong(Long::longValue)
-                                        .sum()),
-                                share("pages")),
-                "  blocks, connections    %8s  %s, names %s"
-                        .formatted(share("blocks"), share("connections"), share("names")),
-                "  requests, replies      %8s  %s".formatted(share("requests"), share("replies")));
-    }
-
-    private String share(String purpose) {
-        return ByteSizes.about(now.memory().getOrDefault(purpose, 0L));
+        double uploaded = text.rate(Statistic.UPLOADED);
+        double backlog = Statistic.BACKLOG.of(now);
+        String left = uploaded > 0 && backlog > 0 ? Figures.duration(Math.round(backlog / uploaded)) + " left" : "";
+        return text.lines(WRITES.replace("LEFT", left));
     }
 
     private List<String> calls() {
         List<String> lines = new ArrayList<>();
         lines.add("%-16s%9s%8s%8s%8s%8s".formatted("Calls", "a second", "p50", "p99", "p99.9", "errors"));
-        now.calls().entrySet().stream()
-                .sorted(Comparator.<Map.Entry<String, CallStatistics>>comparingDouble(call -> calls(call.getKey()))
-                        .thenComparingLong(call -> call.getValue().count())
+        now.path("calls").properties().stream()
+                .sorted(Comparator.<Map.Entry<String, JsonNode>>comparingDouble(
+                                call -> text.rate(Statistic.CALLS, call.getKey()))
+                        .thenComparingDouble(call -> Statistic.CALLS.of(now, call.getKey()))
                         .reversed())
-                .forEach(entry -> lines.add(line(entry)));
+                .forEach(call -> lines.add(line(call.getKey(), call.getValue())));
         return lines;
     }
 
-    private String line(Map.Entry<String, CallStatistics> entry) {
-        CallStatistics call = entry.getValue();
-        Collection<Long> errors = call.errors().values();
-        return "%-16s%9s%8s%8s%8s%8d"
+    private String line(String name, JsonNode call) {
+        return "%-16s%9s%8s%8s%8s%8s"
                 .formatted(
-                        entry.getKey(),
-                        count(calls(entry.getKey())),
-                        time(call.p50Nanos()),
-                        time(call.p99Nanos()),
-                        time(call.p999Nanos()),
-                        errors.stream().mapToLong(Long::longValue).sum());
-    }
-
-    private double calls(String name) {
-        return rate(all -> {
-            CallStatistics call = all.calls().get(name);
-            return call == null ? 0 : call.count();
-        });
-    }
-
-    /** Bytes a second. */
-    private String bytes(ToDoubleFunction<MountStatistics> counter) {
-        return ByteSizes.about(rate(counter));
-    }
-
-    private double rate(ToDoubleFunction<MountStatistics> counter) {
-        return (counter.applyAsDouble(now) - counter.applyAsDouble(before)) / seconds;
+                        name,
+                        Figures.count(text.rate(Statistic.CALLS, name)),
+                        StatsTable.quantile(call, "p50"),
+                        StatsTable.quantile(call, "p99"),
+                        StatsTable.quantile(call, "p999"),
+                        Figures.count(Statistic.CALL_ERRORS.of(now, name)));
     }
 }

@@ -2,11 +2,13 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
+import io.penstock.serve.control.Json;
 import io.penstock.serve.control.MountStatistics;
 import io.penstock.serve.control.MountStatistics.InFlight;
 import io.penstock.serve.control.Saved;
@@ -22,12 +24,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class StatsScreenTest {
     private static final long MIB = 1 << 20;
 
-    private static MountStatistics at(double seconds, long times, @Nullable WritebackStatistics writing) {
+    private static JsonNode at(double seconds, long times, @Nullable WritebackStatistics writing) {
         CallStatistics read = new CallStatistics(
                 600 * times, 900 * MIB * times, 1, 125_000, 3_250_000, 12_000_000, Map.of("EIO", 2L), new TreeMap<>());
         CallStatistics lookup =
                 new CallStatistics(7 * times, 0, 1, 80_000, 31_000_000, 2_000_000_000L, Map.of(), new TreeMap<>());
-        return new MountStatistics(
+        return Json.tree(new MountStatistics(
                 "s3://data",
                 "/mnt/data",
                 17,
@@ -76,7 +78,7 @@ final class StatsScreenTest {
                 new MountStatistics.Space(2000 * MIB, 0, 100 * MIB),
                 List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 new MountStatistics.Names(1_234_567, 1),
-                null);
+                null));
     }
 
     private static WritebackStatistics writing(long times) {
@@ -176,7 +178,7 @@ final class StatsScreenTest {
     @ParameterizedTest
     @CsvSource({"40, 10", "80, 24", "120, 30", "200, 50"})
     void lines_fitTheTerminal(int columns, int rows) {
-        MountStatistics large = at(1, 9_999_999_999L, writing(99_999));
+        JsonNode large = at(1, 9_999_999_999L, writing(99_999));
 
         assertThat(new StatsScreen(at(0.9, 1, writing(1)), large).lines(columns, rows))
                 .hasSizeLessThanOrEqualTo(rows)

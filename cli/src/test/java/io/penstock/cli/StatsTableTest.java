@@ -2,11 +2,13 @@ package io.penstock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.fuse.calls.CallStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
 import io.penstock.serve.control.Cost;
+import io.penstock.serve.control.Json;
 import io.penstock.serve.control.MountStatistics;
 import io.penstock.serve.control.MountStatistics.InFlight;
 import io.penstock.serve.control.Saved;
@@ -20,13 +22,13 @@ import org.junit.jupiter.api.Test;
 final class StatsTableTest {
     private static final long MIB = 1 << 20;
 
-    private static MountStatistics at(double seconds, long times, @Nullable WritebackStatistics writing) {
+    private static JsonNode at(double seconds, long times, @Nullable WritebackStatistics writing) {
         return at(seconds, times, writing, Map.of());
     }
 
-    private static MountStatistics at(
+    private static JsonNode at(
             double seconds, long times, @Nullable WritebackStatistics writing, Map<String, CallStatistics> calls) {
-        return new MountStatistics(
+        return Json.tree(new MountStatistics(
                 "s3://data",
                 "/mnt/data",
                 17,
@@ -61,7 +63,7 @@ final class StatsTableTest {
                 new MountStatistics.Space(0, 0, 0),
                 List.of(new MountStatistics.Renaming("train/old/", "train/new/", "copying", 1_200, 5_000)),
                 new MountStatistics.Names(1_234_567, 0.43),
-                null);
+                null));
     }
 
     private static WritebackStatistics writing(long times) {

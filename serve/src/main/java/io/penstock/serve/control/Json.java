@@ -27,6 +27,10 @@ public final class Json {
         return write(MAPPER.writerWithDefaultPrettyPrinter(), value);
     }
 
+    public static JsonNode tree(Object value) {
+        return MAPPER.valueToTree(value);
+    }
+
     /** Reads a mount's response. */
     public static <T> T read(JsonNode result, Class<T> type) throws IOException {
         return MAPPER.treeToValue(result, type);

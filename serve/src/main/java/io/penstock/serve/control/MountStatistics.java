@@ -85,14 +85,4 @@ public record MountStatistics(
         CallStatistics read = calls.get("read");
         return read == null ? 0 : read.bytes();
     }
-
-    /** How long readers waited for bytes from the store or from other nodes, in nanoseconds. */
-    public long storeWaitNanos() {
-        return Math.max(0, cache.waitNanos() - readahead.slotNanos());
-    }
-
-    /** How long readers waited for the limits of fetches, memory and GET slots, in nanoseconds. */
-    public long limitWaitNanos() {
-        return readahead.memoryNanos() + readahead.slotNanos();
-    }
 }

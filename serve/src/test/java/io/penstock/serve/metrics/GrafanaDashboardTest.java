@@ -38,7 +38,7 @@ class GrafanaDashboardTest {
         Set<String> used = PromqlCheck.metrics(asRules(expressions()));
 
         assertThat(used).hasSizeGreaterThan(20);
-        assertThat(PrometheusEndpointTest.documented()).containsAll(used);
+        assertThat(StatisticsPageTest.metrics()).containsAll(used);
     }
 
     /** Replaces the variables as Grafana does. JSON is YAML. */

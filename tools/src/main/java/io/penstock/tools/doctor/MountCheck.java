@@ -3,8 +3,10 @@ package io.penstock.tools.doctor;
 import io.penstock.cache.CacheStatistics;
 import io.penstock.objectstore.RequestStatistics;
 import io.penstock.prefetch.ReadaheadStatistics;
+import io.penstock.serve.control.Json;
 import io.penstock.serve.control.MountStatistics;
 import io.penstock.serve.control.ShareStatus;
+import io.penstock.serve.control.Statistic;
 import io.penstock.settings.ByteSizes;
 import io.penstock.settings.Configuration;
 import io.penstock.settings.Settings;
@@ -123,7 +125,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
     }
 
     private static void waits(MountStatistics all, Findings findings) {
-        double forStore = all.storeWaitNanos() / 1e9 / Math.max(1, all.seconds());
+        double forStore = Statistic.STORE_WAIT.of(Json.tree(all)) / Math.max(1, all.seconds());
         double forDisk = all.cache().diskNanos() / 1e9 / Math.max(1, all.seconds());
         if (forStore > 1) {
             findings.note(
@@ -132,7 +134,7 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
                     "Raise cache.size if it is read again, or readahead.concurrency; penstock doctor BUCKET measures"
                             + " the network");
         }
-        double forLimits = all.limitWaitNanos() / 1e9 / Math.max(1, all.seconds());
+        double forLimits = Statistic.LIMIT_WAIT.of(Json.tree(all)) / Math.max(1, all.seconds());
         if (forLimits > 1) {
             findings.note(
                     "on average " + Text.number(forLimits) + " readers were waiting for memory or for a GET slot",
