@@ -9,6 +9,7 @@ import io.penstock.settings.UnknownName;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.settings.process.Secrets;
 import io.penstock.settings.process.StandardOutput;
+import io.penstock.settings.process.Version;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
@@ -32,7 +33,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         name = "penstock",
         description = "Mounts S3 buckets as folders, and caches the data read on a local disk.",
         mixinStandardHelpOptions = true,
-        versionProvider = VersionLines.class,
+        versionProvider = Main.VersionLines.class,
         scope = CommandLine.ScopeType.LOCAL,
         synopsisSubcommandLabel = "COMMAND",
         footerHeading = "%nTry it, without an account or a configuration:  penstock demo%n"
@@ -251,6 +252,19 @@ public final class Main {
 
     private static void say(@Nullable String why, PrintWriter err) {
         err.println("penstock: " + Secrets.hiddenInInput(String.valueOf(why)));
+    }
+
+    /** Penstock, Java and the system. */
+    static final class VersionLines implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {
+                "penstock " + Version.NUMBER,
+                "Java " + Runtime.version() + " (" + System.getProperty("java.vendor") + ")",
+                System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                        + System.getProperty("os.arch")
+            };
+        }
     }
 
     /** {@code --help} for every command. */

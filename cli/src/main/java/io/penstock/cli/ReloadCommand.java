@@ -27,7 +27,7 @@ final class ReloadCommand implements Callable<Integer> {
     private @Nullable String mountPoint;
 
     @Mixin
-    private ChangesOutput output;
+    private SetCommand.Changes output;
 
     @Override
     public Integer call() throws IOException, RefusedException {

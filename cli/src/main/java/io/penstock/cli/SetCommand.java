@@ -1,16 +1,19 @@
 package io.penstock.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.serve.mount.LiveConfiguration;
 import io.penstock.settings.ConfigurationException;
 import io.penstock.settings.SettingSource;
 import io.penstock.settings.process.RefusedException;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -39,7 +42,7 @@ final class SetCommand implements Callable<Integer> {
     private List<String> arguments;
 
     @Mixin
-    private ChangesOutput output;
+    private Changes output;
 
     @Override
     public Integer call() throws IOException, ConfigurationException, RefusedException {
@@ -50,5 +53,30 @@ final class SetCommand implements Callable<Integer> {
                 ServingMount.find(isNamed ? arguments.getFirst() : null).ask("set", Map.of("settings", settings)),
                 spec);
         return ExitCode.DONE;
+    }
+
+    /** How changed settings are shown. */
+    static final class Changes {
+        @Option(names = "--json", description = "Show the changes as a JSON array, for other programs.")
+        private boolean json;
+
+        /** @param changes the mount's response: an array of objects with key, before, after and holdsNow */
+        void print(JsonNode changes, CommandSpec spec) {
+            PrintWriter out = spec.commandLine().getOut();
+            if (json) {
+                out.println(changes);
+            } else if (changes.isEmpty()) {
+                out.println("No changes.");
+            } else {
+                changes.forEach(change -> out.println(line(change)));
+            }
+            out.flush();
+        }
+
+        private static String line(JsonNode change) {
+            return change.path("key").asText() + ": " + change.path("before").asText() + " -> "
+                    + change.path("after").asText()
+                    + (change.path("holdsNow").asBoolean() ? "" : ", at the next mount");
+        }
     }
 }

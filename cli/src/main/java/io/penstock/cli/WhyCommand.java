@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.core.Printable;
 import io.penstock.serve.control.FileReport;
 import io.penstock.serve.control.Json;
-import io.penstock.serve.control.WrittenFileReport;
 import io.penstock.settings.ByteSizes;
 import io.penstock.settings.Host;
 import io.penstock.settings.process.RefusedException;
@@ -48,7 +47,7 @@ final class WhyCommand implements Callable<Integer> {
         if (json) {
             out.println(answer);
         } else if (answer.has("state")) {
-            show(Json.read(answer, WrittenFileReport.class), mount, out);
+            show(Json.read(answer, FileReport.Written.class), mount, out);
         } else {
             show(Json.read(answer, FileReport.class), mount, out);
         }
@@ -56,7 +55,7 @@ final class WhyCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    private static void show(WrittenFileReport report, ServingMount mount, PrintWriter out) {
+    private static void show(FileReport.Written report, ServingMount mount, PrintWriter out) {
         add(out, "object", report.key() + " of " + mount.mount().source());
         add(out, "size", ByteSizes.about(report.bytes()));
         add(out, "state", report.state() + ": " + state(report.state()));

@@ -56,4 +56,16 @@ public record FileReport(
 
     /** @param place {@code missing, inflight, memory, disk, memory_and_disk} or {@code sectors} */
     public record Range(long from, long to, String place) {}
+
+    /**
+     * The result for a file that is being written.
+     *
+     * @param state {@code dirty}, {@code staged}, {@code sent} or {@code visible}, as in the attribute user.penstock.object
+     * @param bytes the file's size
+     * @param written bytes that the version in the bucket lacks
+     * @param staged those of them that are on the staging disk
+     * @param uploaded bytes of the next version that the store already has
+     */
+    public record Written(
+            String path, String key, String state, long bytes, long written, long staged, long uploaded) {}
 }

@@ -15,7 +15,6 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.prefetch.LastReads;
 import io.penstock.prefetch.ReadState;
 import io.penstock.serve.control.FileReport;
-import io.penstock.serve.control.WrittenFileReport;
 import io.penstock.settings.process.RefusedException;
 import io.penstock.writeback.Uncommitted;
 import io.penstock.writeback.Writeback;
@@ -52,7 +51,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         record Other(String why) implements Found {}
     }
 
-    /** A {@link FileReport}, or a {@link WrittenFileReport}. */
+    /** A {@link FileReport}, or a {@link FileReport.Written}. */
     Object of(JsonNode arguments) throws RefusedException {
         String path = arguments.path("path").asText();
         return switch (find(path)) {
@@ -107,13 +106,13 @@ record WhyAnswer(Contents contents, Path mountPoint) {
                         + " within " + PATIENCE.toSeconds() + " seconds");
     }
 
-    private WrittenFileReport written(String path, String key) throws RefusedException {
+    private FileReport.Written written(String path, String key) throws RefusedException {
         Writeback writeback = contents.writeback();
         Uncommitted file = writeback == null ? null : writeback.uncommitted(key);
         if (file == null) {
             throw new RefusedException(Printable.text(path) + " has just been written or removed: try again");
         }
-        return new WrittenFileReport(
+        return new FileReport.Written(
                 path,
                 key,
                 lower(file.progress()),
