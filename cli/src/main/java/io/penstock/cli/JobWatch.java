@@ -44,8 +44,8 @@ final class JobWatch {
         return await(job, () -> cancel(job));
     }
 
-    private JsonNode await(int job, Runnable farewell) throws RefusedException, IOException, InterruptedException {
-        try (Farewell _ = new Farewell(farewell);
+    private JsonNode await(int job, Runnable onInterrupt) throws RefusedException, IOException, InterruptedException {
+        try (OnInterrupt _ = new OnInterrupt(onInterrupt);
                 Progress progress = Progress.toUser(err)) {
             Duration pause = FIRST_LOOK;
             while (true) {
@@ -145,11 +145,11 @@ final class JobWatch {
     }
 
     /** Runs an action if Ctrl-C ends this process before this is closed. */
-    private static final class Farewell implements AutoCloseable {
+    private static final class OnInterrupt implements AutoCloseable {
         private final Thread hook;
 
-        Farewell(Runnable say) {
-            hook = new Thread(say);
+        OnInterrupt(Runnable action) {
+            hook = new Thread(action);
             Runtime.getRuntime().addShutdownHook(hook);
         }
 

@@ -265,7 +265,7 @@ final class RecoverCommand implements Callable<Integer> {
         boolean waits = !kept.isEmpty() || !pending.isEmpty() || !unreadable.isEmpty() || !stranded.isEmpty();
         int listed = what.isList() && waits ? ExitCode.FILES_WAIT : ExitCode.DONE;
         if (json) {
-            say(Json.line(WaitingFile.of(kept, pending, unreadable, stranded)));
+            say(Json.line(PendingFileJson.of(kept, pending, unreadable, stranded)));
             spec.commandLine().getOut().flush();
             return listed;
         }

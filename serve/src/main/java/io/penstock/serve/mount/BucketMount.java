@@ -51,32 +51,32 @@ import org.jspecify.annotations.Nullable;
 /** A mounted bucket. Assembles the modules, and closes them in reverse order. */
 public final class BucketMount implements AutoCloseable {
     private final S3ObjectStore store;
-    private final Contents contents;
+    private final MountedModules modules;
     private final Jobs jobs;
     private final Binding.Taken taken;
     private final CallLatencies calls;
     /** Null, like the backlog, if the mount is read-only. */
     private final @Nullable Writeback writeback;
 
-    private final @Nullable Backlog backlog;
+    private final @Nullable UploadsAtExit backlog;
 
     /** Closes each opened module, the last one first. Confined to the thread that opens and closes. */
     private final Deque<Runnable> closers;
 
     private BucketMount(
             S3ObjectStore store,
-            Contents contents,
+            MountedModules modules,
             Jobs jobs,
             Binding.Taken taken,
             CallLatencies calls,
-            @Nullable Backlog backlog,
+            @Nullable UploadsAtExit backlog,
             Deque<Runnable> closers) {
         this.store = store;
-        this.contents = contents;
+        this.modules = modules;
         this.jobs = jobs;
         this.taken = taken;
         this.calls = calls;
-        this.writeback = contents.writeback();
+        this.writeback = modules.writeback();
         this.backlog = backlog;
         this.closers = closers;
     }
@@ -127,14 +127,14 @@ public final class BucketMount implements AutoCloseable {
             ObjectStore marking = kept.areKept() ? new MarkingObjectStore(store, markers) : store;
             kept.expect(tree.root());
             Writeback writeback = null;
-            Backlog backlog = null;
+            UploadsAtExit backlog = null;
             if (!plan.mount().readOnly()) {
                 writeback = openWriteback(plan, marking, cache, fetcher);
                 closers.push(writeback::close);
                 if (!writeback.recovered().isEmpty()) {
                     tree.beginChange();
                 }
-                backlog = new Backlog(writeback);
+                backlog = new UploadsAtExit(writeback);
             }
             Writing writing = writeback == null
                     ? null
@@ -154,7 +154,7 @@ public final class BucketMount implements AutoCloseable {
                     .mount(
                             () -> KernelBinding.mount(files, plan.mount(), observer),
                             () -> LibFuse.binding().mount(files, plan.mount(), observer));
-            Backlog awaited = backlog;
+            UploadsAtExit awaited = backlog;
             closers.push(() -> end(taken.mount(), files, awaited));
             SharePlan share = plan.share();
             Sharing sharing = share == null ? null : new Sharing(plan, share, store, fetcher);
@@ -167,8 +167,9 @@ public final class BucketMount implements AutoCloseable {
             tree.preload();
             SymbolicLinks links =
                     new SymbolicLinks(kept, tree.root(), taken.mount().mountPoint());
-            Contents contents = new Contents(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);
-            return new BucketMount(store, contents, jobs, taken, calls, backlog, closers);
+            MountedModules modules =
+                    new MountedModules(tree, cache, fetcher, files, links, plan.namespace(), writeback, sharing);
+            return new BucketMount(store, modules, jobs, taken, calls, backlog, closers);
         } catch (Throwable e) {
             close(closers);
             throw e;
@@ -176,7 +177,7 @@ public final class BucketMount implements AutoCloseable {
     }
 
     /** Waits for staged files only after a mount: a refused mount leaves them to the next one. */
-    private static void end(Mount mount, FileSystem files, @Nullable Backlog backlog) {
+    private static void end(Mount mount, FileSystem files, @Nullable UploadsAtExit backlog) {
         mount.close();
         files.close(); // it adds to the backlog
         if (backlog != null) {
@@ -203,20 +204,20 @@ public final class BucketMount implements AutoCloseable {
      * @param shareBandwidth the value of share.bandwidth, which the other plan lacks if it does not share
      */
     void adjust(MountPlan next, long shareBandwidth) {
-        contents.cache().adjust(next.cache());
-        contents.fetcher().adjust(next.readahead());
-        contents.tree().adjust(next.metadata());
+        modules.cache().adjust(next.cache());
+        modules.fetcher().adjust(next.readahead());
+        modules.tree().adjust(next.metadata());
         taken.mount().limitCaching(next.mount().attributeTimeout());
         if (writeback != null) {
             writeback.limits().set(next.writeback().limits());
         }
-        if (contents.sharing() != null) {
-            contents.sharing().limit(shareBandwidth);
+        if (modules.sharing() != null) {
+            modules.sharing().limit(shareBandwidth);
         }
     }
 
-    Contents contents() {
-        return contents;
+    MountedModules modules() {
+        return modules;
     }
 
     Jobs jobs() {
@@ -225,7 +226,7 @@ public final class BucketMount implements AutoCloseable {
 
     /** Null if the mount is read-only. */
     @Nullable
-    Backlog backlog() {
+    UploadsAtExit backlog() {
         return backlog;
     }
 
@@ -269,17 +270,17 @@ public final class BucketMount implements AutoCloseable {
 
     /** The progress of the listing of the whole bucket. */
     public PreloadState names() {
-        return contents.tree().preloaded();
+        return modules.tree().preloaded();
     }
 
     /** Directory renames in progress. */
     List<RunningRename> renames() {
-        return contents.files().runningRenames();
+        return modules.files().runningRenames();
     }
 
     /** Why nothing is cached, and the remedy; empty if data is cached. */
     String cacheFault() {
-        return contents.cache().keepsNothing()
+        return modules.cache().keepsNothing()
                 ? "less space is free on the cache disk than cache.min-free; free space, lower"
                         + " cache.min-free, or set cache.dir to a folder on another disk"
                 : "";
@@ -291,16 +292,16 @@ public final class BucketMount implements AutoCloseable {
     }
 
     public CacheStatistics cacheStatistics() {
-        return contents.cache().statistics();
+        return modules.cache().statistics();
     }
 
     /** The bytes of the cache that are never evicted. */
     public long pinnedBytes() {
-        return contents.cache().pins().room().pinned();
+        return modules.cache().pins().room().pinned();
     }
 
     public ReadaheadStatistics readaheadStatistics() {
-        return contents.fetcher().statistics();
+        return modules.fetcher().statistics();
     }
 
     public RequestStatistics requestStatistics() {
@@ -313,7 +314,7 @@ public final class BucketMount implements AutoCloseable {
 
     /** Null if the mount shares nothing. */
     public @Nullable ShareStatus shareStatus() {
-        return contents.sharing() == null ? null : contents.sharing().status();
+        return modules.sharing() == null ? null : modules.sharing().status();
     }
 
     /** Statistics of the kernel's calls, by name. */

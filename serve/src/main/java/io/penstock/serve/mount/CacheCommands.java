@@ -26,13 +26,13 @@ import org.slf4j.LoggerFactory;
 final class CacheCommands {
     private static final Logger log = LoggerFactory.getLogger(CacheCommands.class);
 
-    private final Contents contents;
+    private final MountedModules modules;
     private final Jobs jobs;
     private final Path mountPoint;
     private final DiskCalls disk = new DiskCalls(DiskCalls.PATIENCE);
 
-    CacheCommands(Contents contents, Jobs jobs, Path mountPoint) {
-        this.contents = contents;
+    CacheCommands(MountedModules modules, Jobs jobs, Path mountPoint) {
+        this.modules = modules;
         this.jobs = jobs;
         this.mountPoint = mountPoint;
     }
@@ -40,7 +40,7 @@ final class CacheCommands {
     Map<String, ControlCommand> byName() {
         return Map.of(
                 "why",
-                new WhyAnswer(contents, mountPoint)::of,
+                new WhyAnswer(modules, mountPoint)::of,
                 "warm",
                 disk.bounded(this::warm),
                 "unpin",
@@ -48,7 +48,7 @@ final class CacheCommands {
                 "evict",
                 disk.bounded(this::evict),
                 "residency",
-                disk.bounded(arguments -> started(arguments, new ResidencyJob(contents, selection(arguments)))),
+                disk.bounded(arguments -> started(arguments, new ResidencyJob(modules, selection(arguments)))),
                 "jobs",
                 _ -> jobs.all(),
                 "job",
@@ -61,7 +61,7 @@ final class CacheCommands {
     void warm(List<String> paths, boolean pin) throws RefusedException {
         FileSelection files = new FileSelection(mountPoint, paths, null);
         files.check();
-        int _ = jobs.start(new WarmJob(contents, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
+        int _ = jobs.start(new WarmJob(modules, files, new WarmJob.Options(0, pin ? Pins.UNTIL_UNPINNED : null)));
     }
 
     private Object warm(JsonNode arguments) throws RefusedException {
@@ -72,7 +72,7 @@ final class CacheCommands {
         return started(
                 arguments,
                 new WarmJob(
-                        contents,
+                        modules,
                         selection(arguments),
                         new WarmJob.Options(
                                 arguments.path("bandwidth").asLong(),
@@ -80,7 +80,7 @@ final class CacheCommands {
     }
 
     private Job groupWarm(JsonNode arguments) throws RefusedException {
-        Sharing sharing = contents.sharing();
+        Sharing sharing = modules.sharing();
         if (sharing == null) {
             throw new RefusedException(
                     "this mount does not share its cache; set share.peers (docs/SHARING.md), or warm without --group");
@@ -92,7 +92,7 @@ final class CacheCommands {
                     "this mount has not joined its cache group" + (why == null ? " yet" : ": " + why));
         }
         return new GroupWarmJob(
-                contents,
+                modules,
                 selection(arguments),
                 group,
                 arguments.path("bandwidth").asLong());
@@ -102,7 +102,7 @@ final class CacheCommands {
         return started(
                 arguments,
                 new EvictJob(
-                        contents, selection(arguments), arguments.path("force").asBoolean()));
+                        modules, selection(arguments), arguments.path("force").asBoolean()));
     }
 
     private Object started(JsonNode arguments, Job job) throws RefusedException {
@@ -111,13 +111,12 @@ final class CacheCommands {
 
     /** Selects by key, so it needs neither the store nor the names. */
     private Object unpin(JsonNode arguments) throws RefusedException {
-        Pins pins = contents.cache().pins();
+        Pins pins = modules.cache().pins();
         try {
-            Predicate<String> isMeant =
-                    selection(arguments).keys(contents.tree().root());
+            Predicate<String> isMeant = selection(arguments).keys(modules.tree().root());
             Set<String> keys =
-                    pins.keys(contents.namespace()).stream().filter(isMeant).collect(Collectors.toSet());
-            int files = pins.unpin(contents.namespace(), keys::contains);
+                    pins.keys(modules.namespace()).stream().filter(isMeant).collect(Collectors.toSet());
+            int files = pins.unpin(modules.namespace(), keys::contains);
             deleteTemporaryList(arguments);
             return Map.of("files", files);
         } catch (IOException e) {

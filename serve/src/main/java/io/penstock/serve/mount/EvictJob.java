@@ -9,22 +9,22 @@ final class EvictJob extends FileJob {
     private final boolean force;
 
     /** @param force whether to remove pins */
-    EvictJob(Contents contents, FileSelection files, boolean force) {
-        super("evict", contents, files);
+    EvictJob(MountedModules modules, FileSelection files, boolean force) {
+        super("evict", modules, files);
         this.force = force;
     }
 
     @Override
     public void file(ObjectVersion version) throws IOException, InterruptedException {
         if (force) {
-            boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
-        } else if (contents.cache().pins().isPinned(contents.namespace(), version)) {
+            boolean _ = modules.cache().pins().unpin(modules.namespace(), version.key());
+        } else if (modules.cache().pins().isPinned(modules.namespace(), version)) {
             problem(shown(version.key()), "pinned; unpin it, or add --force");
             return;
         }
-        Residency residency = contents.cache().residency(contents.namespace(), version);
+        Residency residency = modules.cache().residency(modules.namespace(), version);
         bytes.add(residency.diskBytes());
-        contents.cache().invalidate(contents.namespace(), version);
+        modules.cache().invalidate(modules.namespace(), version);
         done(residency.diskBytes() + residency.memoryBytes() > 0 ? "evicted" : "not_cached");
     }
 }

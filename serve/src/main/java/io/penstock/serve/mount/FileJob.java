@@ -20,21 +20,21 @@ abstract class FileJob extends Job implements FileSelection.Visitor {
 
     static final String GONE = "no longer in the bucket";
 
-    final Contents contents;
+    final MountedModules modules;
     final FileSelection files;
 
     /** Bytes done so far. */
     final LongAdder bytes = new LongAdder();
 
-    FileJob(String command, Contents contents, FileSelection files) {
+    FileJob(String command, MountedModules modules, FileSelection files) {
         super(command, files.paths());
-        this.contents = contents;
+        this.modules = modules;
         this.files = files;
     }
 
     @Override
     void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        files.visit(contents, this);
+        files.visit(modules, this);
     }
 
     @Override
@@ -54,18 +54,18 @@ abstract class FileJob extends Job implements FileSelection.Visitor {
 
     /** The path of a key, as the mount shows it. */
     final String shown(String key) {
-        return FileSelection.shown(contents.tree(), key);
+        return FileSelection.shown(modules.tree(), key);
     }
 
     /** Looks the name up again, so that the next job finds its current object. Null if that fails. */
     final @Nullable Answer forget(ObjectVersion version) {
-        Place place = contents.tree().place(version.key());
+        Place place = modules.tree().place(version.key());
         if (place == null) {
             return null;
         }
-        contents.tree().invalidate(place.parent(), place.name(), version);
+        modules.tree().invalidate(place.parent(), place.name(), version);
         try {
-            return contents.tree().lookup(place.parent(), place.name());
+            return modules.tree().lookup(place.parent(), place.name());
         } catch (ObjectStoreException e) {
             log.debug("Cannot look up {} again", version.key(), e);
         } catch (InterruptedException e) {

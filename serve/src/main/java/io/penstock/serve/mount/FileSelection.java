@@ -58,9 +58,9 @@ record FileSelection(
     }
 
     /** Looks up and lists the names that it needs. A path without a file is reported, and the others are visited. */
-    void visit(Contents contents, Visitor visitor)
+    void visit(MountedModules modules, Visitor visitor)
             throws RefusedException, ObjectStoreException, IOException, InterruptedException {
-        visit(contents.tree(), contents.links(), visitor);
+        visit(modules.tree(), modules.links(), visitor);
     }
 
     void visit(Tree tree, SymbolicLinks links, Visitor visitor)

@@ -62,13 +62,13 @@ final class GroupWarmJob extends FileJob {
     }
 
     /** @param bandwidth the maximum in bytes per second; 0 for no limit */
-    GroupWarmJob(Contents contents, FileSelection files, ShareGroup group, long bandwidth) {
-        this(contents, files, owners(group), bandwidth, PAUSE);
+    GroupWarmJob(MountedModules modules, FileSelection files, ShareGroup group, long bandwidth) {
+        this(modules, files, owners(group), bandwidth, PAUSE);
     }
 
     /** @param pause the pause before a request is repeated */
-    GroupWarmJob(Contents contents, FileSelection files, Owners owners, long bandwidth, Duration pause) {
-        super("warm --group", contents, files);
+    GroupWarmJob(MountedModules modules, FileSelection files, Owners owners, long bandwidth, Duration pause) {
+        super("warm --group", modules, files);
         this.owners = owners;
         this.pace = new Pace(bandwidth, System::nanoTime);
         this.pause = pause;
@@ -204,7 +204,7 @@ final class GroupWarmJob extends FileJob {
         private Part bringHere(ByteRange range) throws ObjectStoreException, InterruptedException {
             ByteBuffer page = ByteBuffer.allocate(PAGE_SIZE);
             long at = range.offset();
-            try (PeerReader reader = contents.fetcher().openForPeer(version)) {
+            try (PeerReader reader = modules.fetcher().openForPeer(version)) {
                 reader.prepare(at, range.end(), Urgency.READAHEAD);
                 while (at < range.end()) {
                     page.clear().limit((int) Math.min(PAGE_SIZE, range.end() - at));

@@ -67,7 +67,7 @@ public final class MountControl implements AutoCloseable {
                 Instant.now());
         this.configuration = new LiveConfiguration(configuration, source, this::adjust);
         this.statistics = new LiveStatistics(plan, running, bucket, this.configuration);
-        this.cache = new CacheCommands(bucket.contents(), bucket.jobs(), running.mountPoint());
+        this.cache = new CacheCommands(bucket.modules(), bucket.jobs(), running.mountPoint());
         this.state = new StateFile(running, configuration.host());
         this.server = listen(configuration);
     }
@@ -110,7 +110,7 @@ public final class MountControl implements AutoCloseable {
                 bucket.failed(),
                 running.recovery(),
                 bucket.awaited(),
-                key -> FileSelection.shown(bucket.contents().tree(), key),
+                key -> FileSelection.shown(bucket.modules().tree(), key),
                 timeout.canConvertToLong() ? Duration.ofMillis(timeout.asLong()) : null);
         return Map.of("job", bucket.jobs().start(job));
     }

@@ -14,8 +14,8 @@ final class ResidencyJob extends FileJob {
     /** Of the current path. */
     private Sum sum = new Sum();
 
-    ResidencyJob(Contents contents, FileSelection files) {
-        super("residency", contents, files);
+    ResidencyJob(MountedModules modules, FileSelection files) {
+        super("residency", modules, files);
     }
 
     @Override
@@ -23,7 +23,7 @@ final class ResidencyJob extends FileJob {
         try (ListedPaths all = files.all()) {
             for (String path = all.next(); path != null; path = all.next()) {
                 sum = new Sum();
-                files.visit(contents.tree(), contents.links(), path, this);
+                files.visit(modules.tree(), modules.links(), path, this);
                 if (sum.number > 0 || !sum.hasProblem) {
                     found(new PathResidency(
                             path,
@@ -53,12 +53,12 @@ final class ResidencyJob extends FileJob {
         if (!hasBytes(version)) {
             return;
         }
-        Residency residency = contents.cache().residency(contents.namespace(), version);
+        Residency residency = modules.cache().residency(modules.namespace(), version);
         sum.number++;
         sum.size += version.size();
         sum.nvme += residency.diskBytes();
         sum.memory += residency.memoryBytes();
-        OptionalLong until = contents.cache().pins().until(contents.namespace(), version);
+        OptionalLong until = modules.cache().pins().until(modules.namespace(), version);
         if (until.isPresent()) {
             sum.pinned += version.size();
             sum.firstEnd = Math.min(sum.firstEnd, until.getAsLong());

@@ -116,7 +116,7 @@ public final class Serving {
                 Metrics metrics = Metrics.open(configuration);
                 AccessLog access = openAccessLog();
                 BucketMount bucket = open(access)) {
-            Backlog backlog = bucket.backlog();
+            UploadsAtExit backlog = bucket.backlog();
             if (backlog == null) {
                 stop.unmounts(bucket.mount(), () -> {}, () -> {});
             } else {
@@ -281,7 +281,7 @@ public final class Serving {
             configuration
                     .find(Settings.WARM_PATHS)
                     .ifPresent(paths -> control.warm(paths, configuration.get(Settings.WARM_PIN)));
-            Backlog backlog = bucket.backlog();
+            UploadsAtExit backlog = bucket.backlog();
             if (backlog != null) {
                 backlog.watch((left, failed) -> state.update(
                         now -> now.unmounted() ? now : withNumbers(now, backlog).withBacklog(left, failed, false)));
@@ -310,7 +310,7 @@ public final class Serving {
         }
     }
 
-    private static RunningMount withNumbers(RunningMount now, Backlog backlog) {
+    private static RunningMount withNumbers(RunningMount now, UploadsAtExit backlog) {
         return now.withNumbers(backlog.files(), backlog.bytes());
     }
 

@@ -33,8 +33,8 @@ final class WarmJob extends FileJob {
      */
     record Options(long bandwidth, @Nullable Long pinUntil) {}
 
-    WarmJob(Contents contents, FileSelection files, Options options) {
-        super("warm", contents, files);
+    WarmJob(MountedModules modules, FileSelection files, Options options) {
+        super("warm", modules, files);
         this.options = options;
     }
 
@@ -48,12 +48,12 @@ final class WarmJob extends FileJob {
     void work() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         Thread counting = null;
         try (Warmup bringing =
-                new Warmup(contents.fetcher(), new Pace(options.bandwidth(), System::nanoTime), this::done)) {
+                new Warmup(modules.fetcher(), new Pace(options.bandwidth(), System::nanoTime), this::done)) {
             warmup = bringing;
             if (options.pinUntil() == null) {
                 counting = Thread.ofPlatform().daemon().name("count").start(this::countBeside);
             } else {
-                String objection = objection(count(), contents.cache().pins().room());
+                String objection = objection(count(), modules.cache().pins().room());
                 if (objection != null) {
                     throw new RefusedException("nothing was pinned or fetched: " + objection);
                 }
@@ -82,13 +82,13 @@ final class WarmJob extends FileJob {
 
     /** False if there is no room for it. */
     private boolean pin(ObjectVersion version, long until) throws IOException {
-        boolean isNew = !contents.cache().pins().isPinned(contents.namespace(), version);
-        if (!contents.cache().pins().pin(contents.namespace(), version, until)) {
+        boolean isNew = !modules.cache().pins().isPinned(modules.namespace(), version);
+        if (!modules.cache().pins().pin(modules.namespace(), version, until)) {
             return false;
         }
         if (isNew) {
             // A small file may share a pack with files that are not pinned, and all of them would be retained.
-            contents.cache().storeAgain(contents.namespace(), version);
+            modules.cache().storeAgain(modules.namespace(), version);
         }
         return true;
     }
@@ -99,7 +99,7 @@ final class WarmJob extends FileJob {
             return;
         }
         try {
-            boolean _ = contents.cache().pins().unpin(contents.namespace(), version.key());
+            boolean _ = modules.cache().pins().unpin(modules.namespace(), version.key());
         } catch (IOException e) {
             log.debug("Cannot unpin {}", version.key(), e);
         }
@@ -107,7 +107,7 @@ final class WarmJob extends FileJob {
 
     /** Counts the files and their bytes. */
     private final class Count implements FileSelection.Visitor {
-        private final ToPin toPin = new ToPin(contents.cache().pins().room().versionsLeft());
+        private final ToPin toPin = new ToPin(modules.cache().pins().room().versionsLeft());
         private long number;
         private long bytes;
 
@@ -118,7 +118,7 @@ final class WarmJob extends FileJob {
             }
             number++;
             bytes += version.size();
-            if (options.pinUntil() != null && !contents.cache().pins().isPinned(contents.namespace(), version)) {
+            if (options.pinUntil() != null && !modules.cache().pins().isPinned(modules.namespace(), version)) {
                 toPin.add(version);
             }
         }
@@ -161,7 +161,7 @@ final class WarmJob extends FileJob {
 
     private ToPin count() throws RefusedException, ObjectStoreException, IOException, InterruptedException {
         Count count = new Count();
-        files.visit(contents, count);
+        files.visit(modules, count);
         total(count.number, count.bytes);
         return count.toPin;
     }
@@ -210,7 +210,7 @@ final class WarmJob extends FileJob {
                 problem(shown(version.key()), GONE);
             }
             case NO_ROOM ->
-                problem(shown(version.key()), noRoom(contents.cache().pins().room()));
+                problem(shown(version.key()), noRoom(modules.cache().pins().room()));
             case NOT_STORED -> problem(shown(version.key()), "the cache disk could not store all of it");
             case FAILED ->
                 problem(shown(version.key()), why == null ? "the server failed" : String.valueOf(why.getMessage()));

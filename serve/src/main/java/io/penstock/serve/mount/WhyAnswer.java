@@ -33,7 +33,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Reports where a file's bytes are and how it is read. An unknown name is looked up, with a short timeout. */
-record WhyAnswer(Contents contents, Path mountPoint) {
+record WhyAnswer(MountedModules modules, Path mountPoint) {
     private static final Logger log = LoggerFactory.getLogger(WhyAnswer.class);
 
     /** The timeout for the store's response. */
@@ -56,7 +56,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
         String path = arguments.path("path").asText();
         return switch (find(path)) {
             case Found.File(Directory parent, String name, FileEntry(StoredObject object)) ->
-                report(path, object.version(), contents.files().isPassedThrough(parent, name));
+                report(path, object.version(), modules.files().isPassedThrough(parent, name));
             case Found.File(Directory parent, String name, var _) -> written(path, parent.key(name));
             case Found.Other(String why) -> throw new RefusedException(Printable.text(why));
         };
@@ -65,7 +65,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     private Found find(String path) throws RefusedException {
         List<String> names = new FileSelection(mountPoint, List.of(), null).names(path);
         CompletableFuture<Found> found = new CompletableFuture<>();
-        PathWalk walk = new PathWalk(contents.tree(), contents.links(), new PathWalk.End() {
+        PathWalk walk = new PathWalk(modules.tree(), modules.links(), new PathWalk.End() {
             @Override
             public void file(Directory parent, String name, Answer answer) {
                 found.complete(new Found.File(parent, name, answer));
@@ -107,7 +107,7 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     }
 
     private FileReport.Written written(String path, String key) throws RefusedException {
-        Writeback writeback = contents.writeback();
+        Writeback writeback = modules.writeback();
         Uncommitted file = writeback == null ? null : writeback.uncommitted(key);
         if (file == null) {
             throw new RefusedException(Printable.text(path) + " has just been written or removed: try again");
@@ -123,9 +123,9 @@ record WhyAnswer(Contents contents, Path mountPoint) {
     }
 
     private FileReport report(String path, ObjectVersion version, boolean isPassedThrough) {
-        Residency residency = contents.cache().residency(contents.namespace(), version);
-        OptionalLong pinnedUntil = contents.cache().pins().until(contents.namespace(), version);
-        ReadState reads = contents.fetcher().readState(version);
+        Residency residency = modules.cache().residency(modules.namespace(), version);
+        OptionalLong pinnedUntil = modules.cache().pins().until(modules.namespace(), version);
+        ReadState reads = modules.fetcher().readState(version);
         List<Run> missing = missing(residency);
         return new FileReport(
                 path,

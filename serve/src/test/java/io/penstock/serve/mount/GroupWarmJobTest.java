@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** With a group whose owners the test controls. */
 @Timeout(60)
-class GroupWarmJobTest extends ContentsFixture {
+class GroupWarmJobTest extends MountedModulesFixture {
     /** This node owns nothing. */
     private record Elsewhere(Supplier<@Nullable Fallback> failure) implements GroupWarmJob.Owners {
         @Override
@@ -55,7 +55,7 @@ class GroupWarmJobTest extends ContentsFixture {
 
     private JobStatus run(GroupWarmJob.Owners owners) {
         GroupWarmJob job =
-                new GroupWarmJob(contents, new FileSelection(MOUNT, List.of("file"), null), owners, 0, Duration.ZERO);
+                new GroupWarmJob(modules, new FileSelection(MOUNT, List.of("file"), null), owners, 0, Duration.ZERO);
         job.run(1);
         JobStatus end = job.status(1);
         assertThat(end.state()).isEqualTo(State.DONE);

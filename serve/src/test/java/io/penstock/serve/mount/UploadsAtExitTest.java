@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class BacklogTest {
+class UploadsAtExitTest {
     private static final long MIB = 1 << 20;
 
     private final AtomicReference<WritebackStatistics> statistics = new AtomicReference<>(left(0, 0));
@@ -22,10 +22,10 @@ class BacklogTest {
     private final LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
     private final CountDownLatch staged = new CountDownLatch(1);
     private final AtomicInteger ends = new AtomicInteger();
-    private final Backlog backlog = new Backlog(
+    private final UploadsAtExit backlog = new UploadsAtExit(
             statistics::get,
             drained::await,
-            new Backlog.Leave() {
+            new UploadsAtExit.Leave() {
                 @Override
                 public void stage() {
                     staged.countDown();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Commands about a mount's files, on its parts, without the mount. */
 @Timeout(60)
-class ContentsTest extends ContentsFixture {
+class MountedModulesTest extends MountedModulesFixture {
     private void link(String key, String target) {
         kept.set(
                 store.put(key, ""),
@@ -54,7 +54,7 @@ class ContentsTest extends ContentsFixture {
         store.putTestData("d/file", 3 * MIB);
         store.put("d/empty", "");
         link("d/link", "file");
-        ResidencyJob job = new ResidencyJob(contents, new FileSelection(MOUNT, List.of(".", "d/empty"), null));
+        ResidencyJob job = new ResidencyJob(modules, new FileSelection(MOUNT, List.of(".", "d/empty"), null));
         job.run(1);
         JobStatus end = job.result(1);
         assertThat(end.problems()).isEmpty();
@@ -88,7 +88,7 @@ class ContentsTest extends ContentsFixture {
     }
 
     private JobStatus run(FileSelection selection, @Nullable Long pinUntil) {
-        WarmJob job = new WarmJob(contents, selection, new WarmJob.Options(0, pinUntil));
+        WarmJob job = new WarmJob(modules, selection, new WarmJob.Options(0, pinUntil));
         job.run(1);
         return job.status(1);
     }
@@ -105,7 +105,7 @@ class ContentsTest extends ContentsFixture {
         close(); // writes the sector to disk
         open();
 
-        FileReport report = (FileReport) new WhyAnswer(contents, MOUNT)
+        FileReport report = (FileReport) new WhyAnswer(modules, MOUNT)
                 .of(JsonNodeFactory.instance.objectNode().put("path", "/mnt/data/f"));
 
         assertThat(report.ranges())
@@ -118,7 +118,7 @@ class ContentsTest extends ContentsFixture {
     @Test
     void why_aLinkWhoseTargetForgesALine_isRefusedInOneLine() {
         link("l", "/x\npenstock: all is well");
-        assertThatThrownBy(() -> new WhyAnswer(contents, MOUNT)
+        assertThatThrownBy(() -> new WhyAnswer(modules, MOUNT)
                         .of(JsonNodeFactory.instance.objectNode().put("path", "/mnt/data/l")))
                 .isInstanceOf(RefusedException.class)
                 .hasMessage("l: symbolic link to /x\\u000apenstock: all is well, which is outside the mount");

@@ -18,29 +18,30 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it waits
  * @param where its bytes are, or the bucket of a stranded one; null if unknown
  */
-record WaitingFile(
+record PendingFileJson(
         String state,
         @Nullable String key,
         @Nullable Long bytes,
         @Nullable String modified,
         @Nullable String reason,
         @Nullable String where) {
-    static List<WaitingFile> of(
+    static List<PendingFileJson> of(
             List<KeptFile> kept, List<KeptFile> pending, List<UnreadableFile> unreadable, List<StrandedFile> stranded) {
         return Stream.of(
                         kept.stream().map(file -> of("kept", file)),
                         pending.stream().map(file -> of("pending", file)),
                         unreadable.stream()
-                                .map(file -> new WaitingFile(
+                                .map(file -> new PendingFileJson(
                                         "unreadable", file.key(), null, null, file.reason(), file.data())),
                         stranded.stream()
-                                .map(file -> new WaitingFile(
+                                .map(file -> new PendingFileJson(
                                         "stranded", file.key(), file.size(), null, null, file.namespace())))
                 .flatMap(files -> files)
                 .toList();
     }
 
-    private static WaitingFile of(String state, KeptFile file) {
-        return new WaitingFile(state, file.key(), file.size(), file.modified().toString(), file.reason(), file.where());
+    private static PendingFileJson of(String state, KeptFile file) {
+        return new PendingFileJson(
+                state, file.key(), file.size(), file.modified().toString(), file.reason(), file.where());
     }
 }

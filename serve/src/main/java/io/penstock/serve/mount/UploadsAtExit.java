@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * writes data that is only in memory to the staging disk, waits briefly, and leaves the rest in staging for the next
  * mount. Thread-safe.
  */
-final class Backlog {
-    private static final Logger log = LoggerFactory.getLogger(Backlog.class);
+final class UploadsAtExit {
+    private static final Logger log = LoggerFactory.getLogger(UploadsAtExit.class);
 
     /** How long the staging disk may take for the data in memory. */
     private static final Duration STAGING_PATIENCE = Duration.ofSeconds(20);
@@ -47,7 +47,7 @@ final class Backlog {
     @GuardedBy("this")
     private boolean hasLeft;
 
-    Backlog(Writeback writeback) {
+    UploadsAtExit(Writeback writeback) {
         this(
                 writeback::statistics,
                 writeback::drain,
@@ -66,7 +66,7 @@ final class Backlog {
     }
 
     /** @param patience how long to wait for uploads once the process must exit */
-    Backlog(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
+    UploadsAtExit(Supplier<WritebackStatistics> statistics, Drain drain, Leave leave, Duration patience) {
         this.statistics = statistics;
         this.patience = patience;
         this.drain = drain;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The parts of a mount that commands about its files use, without the mount. */
-abstract class ContentsFixture {
+abstract class MountedModulesFixture {
     static final Path MOUNT = Path.of("/mnt/data");
     static final String NAMESPACE = "memory/bucket";
     static final long MIB = 1 << 20;
@@ -35,7 +35,7 @@ abstract class ContentsFixture {
     PageFetcher fetcher;
     Tree tree;
     KeptAttributes kept;
-    Contents contents;
+    MountedModules modules;
 
     @BeforeEach
     void open() throws IOException {
@@ -52,7 +52,7 @@ abstract class ContentsFixture {
                 Instant.EPOCH,
                 null);
         SymbolicLinks links = new SymbolicLinks(kept, tree.root(), MOUNT);
-        contents = new Contents(tree, cache, fetcher, files, links, NAMESPACE, null, null);
+        modules = new MountedModules(tree, cache, fetcher, files, links, NAMESPACE, null, null);
     }
 
     @AfterEach

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param writeback null if the mount is read-only
  * @param sharing null if the mount shares nothing
  */
-record Contents(
+record MountedModules(
         Tree tree,
         PageCache cache,
         PageFetcher fetcher,
