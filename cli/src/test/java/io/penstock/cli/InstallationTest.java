@@ -101,7 +101,7 @@ class InstallationTest {
     }
 
     @Test
-    void install_anotherUnderARunningMount_keepsTheVersionOfTheMountUntilItEnds() throws Exception {
+    void install_underARunningMount_keepsItsVersionUntilItEnds() throws Exception {
         installation.install(home);
         Path first = current.toRealPath();
         start(first);
@@ -116,7 +116,7 @@ class InstallationTest {
 
     /** Installations made before versions had folders. */
     @Test
-    void install_overFilesInThePrefixItself_removesThemOnceNoMountRunsFromThem() throws Exception {
+    void install_overFilesInThePrefix_removesThemOnceNoMountUsesThem() throws Exception {
         Path jar = Files.createDirectories(prefix.resolve("cli")).resolve("old.jar");
         Files.writeString(jar, "old");
         start(prefix.toRealPath());
@@ -170,7 +170,7 @@ class InstallationTest {
     }
 
     @Test
-    void install_somethingElseUnderTheLinksName_isRefusedAndNothingIsCopied() throws Exception {
+    void install_anotherFileUnderTheLinksName_refusedNothingCopied() throws Exception {
         Path other = Files.createDirectories(folder.resolve("root/sbin")).resolve("mount.penstock");
         Files.writeString(other, "another program");
         assertThatThrownBy(() -> installation.install(home))

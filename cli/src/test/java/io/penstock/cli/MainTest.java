@@ -78,7 +78,7 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mount", "doctor", "bench", "recover", "index export", "config show"})
-    void help_ofCommandsWithSettings_hasThoseThatMatterAndAllOnRequest(String command) {
+    void help_ofCommandsWithSettings_hasTheMainOnesAndAllOnRequest(String command) {
         assertThat(run((command + " --help").split(" ", -1))).isZero();
         assertThat(out.toString())
                 .contains("--endpoint", "--cache-size", "--help-all")
@@ -267,7 +267,7 @@ class MainTest {
     }
 
     @Test
-    void demo_whereNoTemporaryFolderCanBeMade_namesTheVariableAndIsNoMistakeOfPenstock() {
+    void demo_withoutATemporaryFolder_namesTheVariable() {
         String before = System.getProperty("java.io.tmpdir");
         Path none = folder.resolve("none");
         System.setProperty("java.io.tmpdir", none.toString());

@@ -88,7 +88,7 @@ class PathArgumentsTest {
     }
 
     @Test
-    void expected_aPathInAMountComesFirst_isTheCommandWithTheMountPoint() {
+    void expected_aPathInAMountFirst_isTheCommandWithTheMountPoint() {
         Path mount = HERE.resolve("mount");
         Path inner = mount.resolve("inner");
         List<Path> mounts = List.of(mount, inner);
@@ -112,7 +112,7 @@ class PathArgumentsTest {
     /** Without its options, the corrected command would begin a job instead of showing the jobs. */
     @ParameterizedTest
     @ValueSource(strings = {"--status", "--cancel=3", "--force", "--pin", "--group", "--no-wait"})
-    void expected_aPathComesFirstAndThereAreOptions_namesTheMountPointAlone(String option) {
+    void expected_aPathFirstAndOptions_namesTheMountPointAlone(String option) {
         Path mount = HERE.resolve("mount");
         CommandLine command = command(option.equals("--force") ? "evict" : "warm", option, "x");
         assertThat(PathArguments.expected(command, List.of("mount/train", "val"), HERE, List.of(mount)))

@@ -62,7 +62,7 @@ class RecoverCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--list", "--json", "--discard"})
-    void recover_aStagingFolderThatCannotBeUsed_doesNotSayThatNothingWaits(String option) throws Exception {
+    void recover_anUnusableStagingFolder_doesNotSayThatNothingWaits(String option) throws Exception {
         Files.createFile(folder.resolve("staging"));
 
         assertThat(recover(option)).isEqualTo(ExitCode.FAILED);

@@ -58,7 +58,7 @@ class RecoverySearchTest {
     }
 
     @Test
-    void nothing_anotherBucketsFolderBesideHasFiles_namesItWithItsCommand() throws Exception {
+    void nothing_filesInAnotherBucketsFolder_namesItWithItsCommand() throws Exception {
         Files.createFile(Files.createDirectory(folder.resolve("right")).resolve("0123456789abcdef.journal"));
         Files.createFile(Files.createDirectory(folder.resolve("settled")).resolve("lock"));
         Path wrong = folder.resolve("data");
@@ -88,7 +88,7 @@ class RecoverySearchTest {
     }
 
     @Test
-    void others_filesOfAwsAndAnEndpointOfTheEnvironmentOrAProfile_leavesItOut() throws Exception {
+    void others_filesOfAwsAndAnEndpointFromElsewhere_leavesItOut() throws Exception {
         List<StrandedFile> files = List.of(new StrandedFile("aws/data", "a", 1));
         Map<Setting<?>, String> staging = Map.of(WriteSettings.STAGING, "/staging");
         assertThat(search(Map.of("AWS_ENDPOINT_URL", "http://minio:9000"), staging, null)

@@ -77,8 +77,7 @@ class ServingMountTest {
     }
 
     @Test
-    void find_aLinkToTheMountPoint_isTheMount_andOneIntoTheMountIsNotLookedUpThere(@TempDir Path temporary)
-            throws Exception {
+    void find_aLinkToTheMountPoint_isTheMount_notOneIntoTheMount(@TempDir Path temporary) throws Exception {
         Path folder = temporary.toRealPath();
         Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
         Files.createSymbolicLink(mountPoint.resolve("back"), mountPoint);
@@ -136,7 +135,7 @@ class ServingMountTest {
     }
 
     @Test
-    void refuseIfStopped_aLinkIntoAMountWhoseProcessIsStopped_isRefused(@TempDir Path temporary) throws Exception {
+    void refuseIfStopped_aLinkIntoAMountOfAStoppedProcess_isRefused(@TempDir Path temporary) throws Exception {
         Path folder = temporary.toRealPath();
         Path mountPoint = folder.resolve("mnt");
         Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint.resolve("data"));
@@ -193,7 +192,7 @@ class ServingMountTest {
     }
 
     @Test
-    void configuration_ofTheMountHasDefaultsOfOtherSettings_isTheMounts() throws Exception {
+    void configuration_ofAMountWithOtherDefaults_isTheMounts() throws Exception {
         assertThat(told("""
             [{"key": "s3.endpoint", "value": "http://a:1"}, {"key": "s3.path-style", "value": "false"}]
             """)).satisfies(configuration -> {

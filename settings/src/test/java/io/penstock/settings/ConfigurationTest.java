@@ -144,7 +144,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void endpoint_theProfileIgnoresConfiguredOnes_isNotTheEnvironmentsUnlessThatSaysOtherwise() throws Exception {
+    void endpoint_theProfileIgnoresConfiguredOnes_environmentDecides() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """
             [default]
             endpoint_url = http://profile:1
@@ -166,7 +166,7 @@ class ConfigurationTest {
 
     /** Like all other empty variables. */
     @Test
-    void endpoint_theVariableThatIgnoresConfiguredOnesIsEmpty_isAsWithoutIt() throws Exception {
+    void endpoint_theIgnoreVariableIsEmpty_isAsWithoutIt() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """
             [profile ignoring]
             ignore_configured_endpoint_urls = true
@@ -181,7 +181,7 @@ class ConfigurationTest {
 
     /** Must not fall back to AWS: {@code penstock recover --discard} would remove files of a bucket there. */
     @Test
-    void endpoint_whetherToIgnoreConfiguredOnesIsNotKnown_isAProblemUnlessSet() throws Exception {
+    void endpoint_unknownWhetherToIgnoreConfigured_isAProblem() throws Exception {
         Path profiles = Files.writeString(folder.resolve("config"), """
             [default]
             ignore_configured_endpoint_urls = yes
@@ -350,7 +350,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void whereSet_settingsMadeElsewhereThanOnTheCommandLine_namedWithTheirPlace() throws Exception {
+    void whereSet_settingsNotOnTheCommandLine_namedWithTheirPlace() throws Exception {
         ConfigurationFile file = file("defaults: {s3: {endpoint: 'http://a:1', region: here}}\n");
         Configuration configuration = resolve(Map.of(Settings.REGION, "there"), "profile=p", file);
         assertThat(configuration.whereSet(

@@ -17,7 +17,7 @@ final class SavedTest {
     }
 
     @Test
-    void of_bytesThatWereFetchedOnce_pricesTheOtherReadsByTheSizeOfThoseGets() {
+    void of_readsOfFetchedBytes_pricedByTheMeanSizeOfTheGets() {
         Saved saved = of(50 * MIB, 5, 10 * MIB);
 
         assertThat(saved.bytes()).isEqualTo(40 * MIB);

@@ -55,7 +55,7 @@ class LoggingTest {
     }
 
     @Test
-    void removeIfEmpty_aFileWithoutALine_isRemovedAndOneWithALineStays() throws IOException {
+    void removeIfEmpty_removesOnlyAFileWithoutALine() throws IOException {
         Path file = folder.resolve("data.log");
         Logging.toFile(file, LogLevel.INFO);
         Logging.removeIfEmpty();

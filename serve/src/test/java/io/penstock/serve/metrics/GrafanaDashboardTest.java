@@ -33,7 +33,7 @@ class GrafanaDashboardTest {
     }
 
     @Test
-    void expressions_byPrometheusParser_areValidAndUseMetricsThatThereAre() throws Exception {
+    void expressions_byPrometheusParser_areValidAndUseKnownMetrics() throws Exception {
         PromqlCheck.assumePresent();
         Set<String> used = PromqlCheck.metrics(asRules(expressions()));
 

@@ -173,7 +173,7 @@ final class LiveConfigurationTest {
     }
 
     @Test
-    void set_aDefaultOfAFixedSettingDependsOnIt_saysThatItNeedsANewMount() throws Exception {
+    void set_aFixedDefaultDependsOnIt_saysThatItNeedsANewMount() throws Exception {
         List<LiveConfiguration.Change> changes = live.set(List.of("readahead.concurrency=1000"));
 
         assertThat(changes)

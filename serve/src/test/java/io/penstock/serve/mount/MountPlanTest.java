@@ -94,7 +94,7 @@ class MountPlanTest {
     }
 
     @Test
-    void partSizes_byDefault_areEqualWhereTheStoreIsKnownToTakeNoOthers() throws Exception {
+    void partSizes_byDefault_areEqualWhereTheStoreTakesNoOthers() throws Exception {
         assertThat(plan("").writeback().partSizes()).isEqualTo(PartSizes.GROWING);
         assertThat(plan("endpoint=https://r2.example.com").writeback().partSizes())
                 .isEqualTo(PartSizes.GROWING);

@@ -66,7 +66,7 @@ class MountedModulesTest extends MountedModulesFixture {
     }
 
     @Test
-    void objection_moreFilesThanTheHeapHasPinsFor_saysSoAndKeepsNoMore() {
+    void objection_morePinsThanTheHeapHolds_saysSoAndKeepsNoMore() {
         Pins.Room room = new Pins.Room(0, 64 * MIB, false, 2);
         WarmJob.ToPin toPin = new WarmJob.ToPin(room.versionsLeft());
         toPin.add(version(1));

@@ -73,7 +73,7 @@ class RunningMountTest {
     }
 
     @Test
-    void save_folderThatOthersMayWriteTo_isRefusedAndNothingInItIsTouched() throws IOException {
+    void save_folderThatOthersMayWriteTo_isRefusedAndUnchanged() throws IOException {
         RunningMount running = mount("/mnt", ProcessHandle.current().pid(), Instant.now());
         Path precious = Files.writeString(folder.resolve("precious"), "text");
         Path open = Files.createDirectory(host.runtimeFolder());
@@ -190,7 +190,7 @@ class RunningMountTest {
     }
 
     @Test
-    void close_stateFile_staysForPenstockUmountIfFilesCouldNotBeUploaded() throws IOException {
+    void close_afterFailedUploads_leavesTheStateFileForUmount() throws IOException {
         long pid = ProcessHandle.current().pid();
         new StateFile(mount("/mnt/a", pid, Instant.now()).withBacklog("", 0, true), host).close();
         assertThat(ours()).isEmpty();

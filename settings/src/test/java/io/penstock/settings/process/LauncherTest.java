@@ -315,7 +315,7 @@ class LauncherTest {
     }
 
     @Test
-    void install_ofAnUpdatedCheckoutWithoutMaven_doesNotSayThatNothingIsBuilt() throws Exception {
+    void install_ofAnUpdatedCheckoutWithoutMaven_saysItIsOutdated() throws Exception {
         Map<String, String> environment = makeCheckout(MAVEN);
         Files.writeString(launcher, Files.readString(launcher).replace("type -P mvn", "type -P no-such-maven"));
         update("cli/src/main/Main.java");
@@ -477,7 +477,7 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(ints = {130, 143})
-    void aotCache_aSignalEndsItsMaking_endsTheCommandAndTheNextTriesAgain(int status) throws Exception {
+    void aotCache_aSignalEndsItsMaking_theNextCommandTriesAgain(int status) throws Exception {
         Files.delete(stamp());
         java("case \"$*\" in *'Main train '*) exit " + status + ";; *) echo mounting;; esac");
         Outcome outcome = launch("demo");
