@@ -1,0 +1,70 @@
+package io.penstock.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The table of modules in docs/ARCHITECTURE.md has the modules of the build, and what each uses. */
+class ModuleTableTest {
+    private static final Path ROOT = Path.of("..");
+
+    private static final Pattern MODULE = Pattern.compile("<module>(.*)</module>");
+
+    /** A module on which another depends, and the rest of that entry. */
+    private static final Pattern DEPENDENCY =
+            Pattern.compile("</groupId>\\s*<artifactId>penstock-(.*)</artifactId>((?s).*?)</dependency>");
+
+    /** A module, its content, and what it uses. */
+    private static final Pattern ROW = Pattern.compile("\\| `([a-z0-9-]+)` \\| .* \\| ([a-z0-9, -]+|–) \\|");
+
+    @Test
+    void usedModules_ofEachModule_areInItsRow() throws IOException {
+        assertThat(table()).isEqualTo(poms());
+    }
+
+    private static Map<String, Set<String>> table() throws IOException {
+        Map<String, Set<String>> used = new TreeMap<>();
+        for (String line : Files.readAllLines(ROOT.resolve("docs/ARCHITECTURE.md"))) {
+            Matcher row = ROW.matcher(line);
+            if (row.matches()) {
+                String cell = row.group(2);
+                used.put(row.group(1), cell.equals("–") ? Set.of() : Set.of(cell.split(", ")));
+            }
+        }
+        return used;
+    }
+
+    private static Map<String, Set<String>> poms() throws IOException {
+        Map<String, Set<String>> used = new TreeMap<>();
+        Matcher modules = MODULE.matcher(Files.readString(ROOT.resolve("pom.xml")));
+        while (modules.find()) {
+            String module = modules.group(1);
+            used.put(module, used(module));
+        }
+        used.put("bom", Set.of());
+        used.put("integration-tests", Set.of("all"));
+        return used;
+    }
+
+    /** Except for tests. */
+    private static Set<String> used(String module) throws IOException {
+        Set<String> used = new TreeSet<>();
+        String pom = Files.readString(ROOT.resolve(module).resolve("pom.xml"));
+        Matcher dependencies = DEPENDENCY.matcher(pom);
+        while (dependencies.find()) {
+            if (!dependencies.group(2).contains("<scope>test</scope>")) {
+                used.add(dependencies.group(1));
+            }
+        }
+        return used;
+    }
+}
