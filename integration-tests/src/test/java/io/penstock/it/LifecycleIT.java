@@ -245,7 +245,7 @@ final class LifecycleIT {
                 assertThat(penstock("stats", link, "--once").out()).contains("nothing is mounted on " + link);
                 assertThat(penstock("umount", link).out()).contains("nothing is mounted on " + link);
                 assertThat(penstock("doctor", link).out())
-                        .contains("nothing is mounted on " + link + ": it lies in the mount ");
+                        .contains("nothing is mounted on " + link + ": it is inside the mount ");
                 assertThat(penstock("warm", mount.path(), "--manifest", link).out())
                         .contains("is stopped");
                 assertThat(penstock("bench", "--against", link).out()).contains("is stopped");

@@ -984,7 +984,7 @@ final class StagingTest {
                     cache.open(TestMount.NAMESPACE, store.head("a").version())) {
                 ByteBuffer to = ByteBuffer.allocate(content.length);
                 while (to.hasRemaining()) {
-                    assertThat(object.read(to.position(), to))
+                    assertThat(object.read(to.position(), to, null, CachedObject.FromDisk.REQUESTED))
                             .as("at %s", to.position())
                             .isPositive();
                 }
