@@ -34,6 +34,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private final FileCommits file;
     private final MountContext context;
     private final InDoubt inDoubt;
+    private final String key;
     private final FileUpload upload;
     private final long uploadedBefore;
     private final Snapshot content;
@@ -104,11 +105,13 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private record Made(ObjectVersion version, boolean isContent, boolean hasHeaders) {}
 
     /**
+     * @param key of the file, which does not change while a commit runs
      * @param changes number of changes in the content
      * @param deadline of the first attempt
      */
     Commit(
             FileCommits file,
+            String key,
             FileUpload upload,
             Snapshot content,
             long changes,
@@ -119,6 +122,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         this.file = file;
         this.context = file.context();
         this.inDoubt = file.inDoubt();
+        this.key = key;
         this.upload = upload;
         this.uploadedBefore = upload.uploadedBytes();
         this.content = content;
@@ -176,12 +180,12 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 file.succeeded(this, made.version, made.hasHeaders);
             }
         } catch (InterruptedException e) {
-            failure = new IOException("'" + content.key() + "' is not committed: the mount ends", e);
+            failure = new IOException("'" + key + "' is not committed: the mount ends", e);
         } catch (Exception e) {
             failure = e;
         } catch (Error e) { // waiting callers would wait forever
-            log.error("Unforeseen while '{}' was committed", content.key(), e);
-            failure = new IOException("'" + content.key() + "' is not committed: " + e, e);
+            log.error("Unforeseen while '{}' was committed", key, e);
+            failure = new IOException("'" + key + "' is not committed: " + e, e);
         } finally {
             Order _ = finish();
         }
@@ -192,7 +196,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private void record(CommitEvent event, @Nullable Exception failure) {
         event.end();
         if (event.shouldCommit()) {
-            event.key = content.key();
+            event.key = key;
             event.bytes = content.size();
             event.cause = mode.name().toLowerCase(Locale.ROOT);
             event.failure = failure == null ? "" : String.valueOf(failure.getMessage());
@@ -205,7 +209,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             return commit();
         } catch (ObjectStoreException e) {
             if (outlook(e) == Outlook.FINAL) {
-                inDoubt.askWhy(content.key(), condition);
+                inDoubt.askWhy(key, condition);
             }
             throw e;
         }
@@ -221,7 +225,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 }
                 prepare();
                 long seconds = TimeUnit.NANOSECONDS.toSeconds(fail());
-                log.warn("'{}' cannot be committed now: {}. Again in {} s.", content.key(), e.getMessage(), seconds);
+                log.warn("'{}' cannot be committed now: {}. Again in {} s.", key, e.getMessage(), seconds);
                 pause();
                 deadline = context.retries().forWriting();
             }
@@ -288,7 +292,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
      * the file, that version becomes the base version, and this commit ends.
      */
     private @Nullable Made landed() throws ObjectStoreException, InterruptedException {
-        InDoubt.Landed landed = inDoubt.landed(content.key());
+        InDoubt.Landed landed = inDoubt.landed(key);
         boolean same = landed != null && landed.changes() == changes;
         if (landed == null || (landed.more() && !same && content.content().baseEnd() > 0)) {
             return null; // or bytes that were not changed here are lost: a conflict, as with another writer

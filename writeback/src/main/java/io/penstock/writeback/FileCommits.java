@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A failure sticks until one of the file's callers has received it.
  */
-final class FileCommits implements FileBytes.Owner {
+final class FileCommits {
     private final MountContext context;
     private final Listener listener;
     private final FileBytes bytes;
@@ -72,7 +72,7 @@ final class FileCommits implements FileBytes.Owner {
         this.listener = listener;
         this.state = state;
         this.error = new StickyError(state);
-        this.bytes = new FileBytes(context.resources(), this, content, layer);
+        this.bytes = new FileBytes(context.resources(), this::commitToFreeMemory, content, layer);
         this.lock = bytes.lock();
         this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
@@ -102,6 +102,11 @@ final class FileCommits implements FileBytes.Owner {
         if (earlier != null) {
             object.resume(earlier);
         }
+    }
+
+    /** Takes the lock. */
+    String key() {
+        return bytes.locked(state::key);
     }
 
     // ---- state; caller holds the lock
@@ -136,17 +141,12 @@ final class FileCommits implements FileBytes.Owner {
                 && !inDoubt.isAny();
     }
 
-    // ---- calls by the content; caller holds the lock
+    // ---- changes; caller holds the lock
 
-    @Override
-    public String key() {
-        return state.key();
-    }
-
+    /** The bytes in this range change. */
     @SuppressWarnings("GuardedBy") // the caller holds it
-    @Override
-    public void changes(ByteRange range) {
-        state.changed(context.now());
+    void changed(ByteRange range) {
+        changed();
         if (state.running() != null) {
             changedSince.add(range.offset(), range.end());
         } else {
@@ -159,34 +159,25 @@ final class FileCommits implements FileBytes.Owner {
         state.changed(context.now());
     }
 
-    @Override
-    public void whole(Block block) {
-        if (bytes.committing() == null) {
-            context.reclaim().stage(bytes.staging(), block);
-            if (state.running() == null && state.hasName() && !object.isTemporary()) {
-                object.upload().ready(new ByteRange(block.start(), Block.BLOCK_SIZE));
+    /** The block with this index has become whole: parts that it completes may be sent. */
+    void whole(long block) {
+        if (state.running() == null && state.hasName() && !object.isTemporary()) {
+            object.upload().ready(new ByteRange(block * Block.BLOCK_SIZE, Block.BLOCK_SIZE));
+        }
+    }
+
+    /** Begins a commit that frees memory. False if there is nothing to commit or a commit has just failed. */
+    private boolean commitToFreeMemory() {
+        lock.lock();
+        try {
+            boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
+            if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
+                beginInBackground();
             }
+            return state.isCommitUnderWay();
+        } finally {
+            lock.unlock();
         }
-    }
-
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    @Override
-    public boolean commitToFreeMemory() {
-        boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
-        if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
-            beginInBackground();
-        }
-        return state.isCommitUnderWay();
-    }
-
-    @Override
-    public boolean isStuck() {
-        return !state.hasName() || error.isSet();
-    }
-
-    @Override
-    public IOException refusal() {
-        return error.refusal(state.key());
     }
 
     // ---- waiting for commits
@@ -244,7 +235,15 @@ final class FileCommits implements FileBytes.Owner {
     void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
         changedSince = new Ranges();
         Commit commit = new Commit(
-                this, object.upload(), bytes.takeSnapshot(), state.changes(), condition, mode, pace, deadline);
+                this,
+                state.key(),
+                object.upload(),
+                bytes.takeSnapshot(),
+                state.changes(),
+                condition,
+                mode,
+                pace,
+                deadline);
         state.begin(commit);
         try {
             context.background().execute(commit);

@@ -142,9 +142,7 @@ final class FileHandles {
         if (ending == Ending.KEPT && failure != null) {
             sync.keep(failure);
         } else if (ending == Ending.SUPERSEDED) {
-            log.info(
-                    "'{}' was removed or replaced just before the crash",
-                    commits.bytes().key());
+            log.info("'{}' was removed or replaced just before the crash", commits.key());
         }
         free(ending == Ending.KEPT);
         ended.accept(ending);

@@ -27,6 +27,7 @@ final class FileSync {
 
     private final FileCommits file;
     private final FileBytes bytes;
+    private final WholeCopy copies;
     private final StagingTurn turn;
 
     /** One sync at a time, in the order of records. Held during I/O and while waiting; taken before the file's lock. */
@@ -40,8 +41,9 @@ final class FileSync {
     @GuardedBy("bytes.lock()")
     private JournalRecord.@Nullable Opened said;
 
-    FileSync(FileCommits file) {
+    FileSync(FileCommits file, WholeCopy copies) {
         this.file = file;
+        this.copies = copies;
         this.bytes = file.bytes();
         this.turn = new StagingTurn(file);
     }
@@ -102,7 +104,7 @@ final class FileSync {
             bytes.lock().unlock();
         }
         if (older && !staged(reporting)) {
-            log.debug("The staged content of '{}' stays older than the committed one", bytes.key());
+            log.debug("The staged content of '{}' stays older than the committed one", file.key());
         }
     }
 
@@ -173,7 +175,7 @@ final class FileSync {
                 return null;
             }
         } catch (IOException e) {
-            log.debug("'{}' cannot be staged now", bytes.key(), e);
+            log.debug("'{}' cannot be staged now", file.key(), e);
         }
         return isCurrent(layer) ? Boolean.FALSE : null;
     }
@@ -335,20 +337,20 @@ final class FileSync {
                 log.error(
                         "'{}' could not be committed: {}. The written data is kept in {}: penstock mounts"
                                 + " shows the penstock recover command for it.",
-                        bytes.key(),
+                        file.key(),
                         reason,
                         bytes.layer().staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
-            log.debug("Cannot keep '{}'", bytes.key(), e);
+            log.debug("Cannot keep '{}'", file.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         log.error(
                 "'{}' could not be committed: {}. The written data is LOST, because the staging disk cannot store it"
                         + " either.",
-                bytes.key(),
+                file.key(),
                 reason);
     }
 
@@ -359,10 +361,10 @@ final class FileSync {
      */
     boolean leave() {
         try {
-            new WholeCopy(file).materialise();
+            copies.materialise();
             return staged(false);
         } catch (ObjectStoreException | IOException e) {
-            log.debug("'{}' cannot be left in staging", bytes.key(), e);
+            log.debug("'{}' cannot be left in staging", file.key(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -370,7 +372,7 @@ final class FileSync {
     }
 
     private boolean stagedFor(String reason) throws ObjectStoreException, IOException, InterruptedException {
-        new WholeCopy(file).materialise();
+        copies.materialise();
         syncs.lockInterruptibly();
         try {
             if (!staged(false)) {

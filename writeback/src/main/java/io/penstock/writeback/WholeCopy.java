@@ -28,11 +28,13 @@ final class WholeCopy {
     private static final Logger log = LoggerFactory.getLogger(WholeCopy.class);
 
     private final FileCommits commits;
+    private final FileWrites writes;
     private final FileBytes bytes;
     private final ReentrantLock lock;
 
-    WholeCopy(FileCommits commits) {
+    WholeCopy(FileCommits commits, FileWrites writes) {
         this.commits = commits;
+        this.writes = writes;
         this.bytes = commits.bytes();
         this.lock = bytes.lock();
     }
@@ -58,7 +60,7 @@ final class WholeCopy {
             if (!isFor(source, range, more)) {
                 return false;
             }
-            commits.changes(range);
+            commits.changed(range);
             replaced = commits.object().takeOver(source, range.end());
         } finally {
             lock.unlock();
@@ -84,7 +86,7 @@ final class WholeCopy {
         BlockMap content = bytes.content();
         if (!commits.state().hasName()
                 || commits.state().isHeld()
-                || source.key().equals(commits.key())) {
+                || source.key().equals(commits.state().key())) {
             return false;
         }
         boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
@@ -94,7 +96,7 @@ final class WholeCopy {
     /** Cuts the range off the end of the file, unless more was written after it. */
     private void undo(ByteRange range) {
         bytes.locked(() -> {
-            commits.changes(range); // parts that were copied must not be used
+            commits.changed(range); // parts that were copied must not be used
             if (bytes.content().size() == range.end()) {
                 bytes.content().resize(range.offset());
             }
@@ -147,7 +149,7 @@ final class WholeCopy {
         for (ByteRange range = next(isToBeWritten); range != null; range = next(isToBeWritten)) {
             buffer.clear().limit(Math.toIntExact(range.length()));
             bytes.reads().read(null, range.offset(), buffer);
-            bytes.replaceBase(range, buffer.flip());
+            writes.replaceBase(range, buffer.flip());
         }
     }
 

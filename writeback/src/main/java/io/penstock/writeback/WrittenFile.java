@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.SortedMap;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,12 +39,10 @@ public final class WrittenFile {
     private final FileCommits commits;
     private final FileBytes bytes;
     private final CommitWaits waits;
-    private final FileSync sync;
+    private final FileWrites writes;
     private final WholeCopy copies;
+    private final FileSync sync;
     private final FileHandles open;
-
-    /** Lets one append run at a time; held while it waits for memory. Taken before the file's lock. */
-    private final ReentrantLock appends = new ReentrantLock(true);
 
     /** The progress of the written content. */
     public enum Progress {
@@ -81,8 +78,9 @@ public final class WrittenFile {
         this.commits = new FileCommits(context, new CommitListener(), state, content, layer);
         this.bytes = commits.bytes();
         this.waits = new CommitWaits(commits);
-        this.sync = new FileSync(commits);
-        this.copies = new WholeCopy(commits);
+        this.writes = new FileWrites(commits);
+        this.copies = new WholeCopy(commits, writes);
+        this.sync = new FileSync(commits, copies);
         this.open = new FileHandles(commits, sync, handles, ending -> listener.ended(this, ending));
     }
 
@@ -138,7 +136,7 @@ public final class WrittenFile {
     }
 
     public String key() {
-        return bytes.locked(state::key);
+        return commits.key();
     }
 
     /** Bytes, including uncommitted ones. */
@@ -207,7 +205,7 @@ public final class WrittenFile {
      *     of this file's commit, or else by {@link ObjectStoreException.OutOfSpace}
      */
     public int write(long position, ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
-        return bytes.write(position, from);
+        return writes.write(position, from);
     }
 
     /**
@@ -216,29 +214,17 @@ public final class WrittenFile {
      * @return false if it would have to: some bytes may be written, and the caller must write all of them again
      */
     public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
-        return bytes.writeNow(position, from);
+        return writes.writeNow(position, from);
     }
 
     /** {@link #write} at the end, even while other callers append. */
     public int append(ByteBuffer from) throws ObjectStoreException, IOException, InterruptedException {
-        appends.lockInterruptibly();
-        try {
-            return bytes.write(size(), from);
-        } finally {
-            appends.unlock();
-        }
+        return writes.append(from);
     }
 
     /** Cuts the file, or extends it with zeros that take no space. */
     public void truncate(long size) {
-        bytes.locked(() -> {
-            long before = bytes.content().size();
-            if (size != before) {
-                long from = Math.min(size, before);
-                commits.changes(new ByteRange(from, Math.max(size, before) - from));
-                bytes.content().resize(size);
-            }
-        });
+        writes.truncate(size);
     }
 
     /** Extends the file with zeros to this size. Does nothing if it is already as long, even during other writes. */
@@ -248,13 +234,7 @@ public final class WrittenFile {
 
     /** Sets the range to zeros, within the size: nothing changes past the end. */
     public void zero(long offset, long length) {
-        bytes.locked(() -> {
-            long end = Math.min(bytes.content().size(), offset + length);
-            if (offset < end) {
-                commits.changes(new ByteRange(offset, end - offset));
-                bytes.content().zero(offset, end);
-            }
-        });
+        writes.zero(offset, length);
     }
 
     /**

@@ -67,7 +67,7 @@ public final class BlockMemory {
     }
 
     /** The file for which memory is acquired. */
-    interface Writer {
+    public interface Writer {
         /** Whether its blocks keep their memory because they cannot be committed. */
         boolean isStuck();
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,13 +25,13 @@ public final class BlockStaging implements Reclaim.Source {
 
     private final FileBytes live;
     private final FileResources resources;
-    private final FileBytes.Owner owner;
+    private final BooleanSupplier commit;
     private final ReentrantLock lock;
 
-    BlockStaging(FileBytes live, FileResources resources, FileBytes.Owner owner) {
+    BlockStaging(FileBytes live, FileResources resources, BooleanSupplier commit) {
         this.live = live;
         this.resources = resources;
-        this.owner = owner;
+        this.commit = commit;
         this.lock = live.lock();
     }
 
@@ -240,12 +241,13 @@ public final class BlockStaging implements Reclaim.Source {
 
     @Override
     public boolean commitToFreeMemory() {
-        return live.locked(owner::commitToFreeMemory);
+        return commit.getAsBoolean();
     }
 
     @Override
     public boolean commitToFreeStaging() {
         return !resources.staging().isBroken()
-                && live.locked(() -> live.layer().data().isThere() && owner.commitToFreeMemory());
+                && live.locked(() -> live.layer().data().isThere())
+                && commit.getAsBoolean();
     }
 }

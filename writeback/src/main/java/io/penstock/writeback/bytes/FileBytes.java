@@ -1,7 +1,5 @@
 package io.penstock.writeback.bytes;
 
-import static io.penstock.writeback.content.Block.BLOCK_SIZE;
-
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
@@ -17,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,15 +26,14 @@ import org.jspecify.annotations.Nullable;
  * <p>The class is long because everything that replaces content, layer and snapshot together is here. Their readers are
  * separate: {@link ContentReads}, {@link BlockStaging}, {@link PageChecksums}, {@link Snapshot}.
  */
-public final class FileBytes implements BlockMemory.Writer, FileContent {
+public final class FileBytes implements FileContent {
     private final FileResources resources;
-    private final Owner owner;
     private final ContentReads reads;
     private final BlockStaging staging;
     private final PageChecksums sums;
 
     /**
-     * Guards the bytes, the blocks, and the owner's state. Held while bytes are copied to and from memory, never during
+     * Guards the bytes, the blocks, and the file's state. Held while bytes are copied to and from memory, never during
      * I/O or waits other than for {@link #progress}. Callers have their own names for it, so the compiler cannot check
      * those that must hold it.
      */
@@ -61,31 +59,23 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
     @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
-    /** The file that owns the bytes. Called under the lock. */
-    public interface Owner {
-        String key();
-
-        /** The range is about to be changed. */
-        void changes(ByteRange range);
-
-        /** The block has become whole. */
-        void whole(Block block);
-
-        /** Commits the file to free its memory. False if there is nothing to commit or a commit has just failed. */
-        boolean commitToFreeMemory();
-
-        /** Whether it will not be committed any more, or not before a caller has received the last failure. */
-        boolean isStuck();
-
-        /** Why it gets no memory. Reports the failure of a commit only once. */
-        IOException refusal();
+    /** The result of writing within one block. */
+    public enum Written {
+        /** Nothing was written: the block needs memory. */
+        NEEDS_MEMORY,
+        /** Nothing was written: the range no longer belongs to the base version. */
+        NOTHING,
+        /** The range has changed. */
+        CHANGED,
+        /** The range has changed, and the block has become whole. */
+        WHOLE
     }
 
-    public FileBytes(FileResources resources, Owner owner, BlockMap content, BaseLayer layer) {
+    /** @param commit begins a commit that frees memory; called without the lock. False if there is nothing to commit */
+    public FileBytes(FileResources resources, BooleanSupplier commit, BlockMap content, BaseLayer layer) {
         this.resources = resources;
-        this.owner = owner;
         this.reads = new ContentReads(this);
-        this.staging = new BlockStaging(this, resources, owner);
+        this.staging = new BlockStaging(this, resources, commit);
         this.sums = new PageChecksums(this);
         this.content = content;
         this.layer = layer;
@@ -109,10 +99,6 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
 
     PageChecksums sums() {
         return sums;
-    }
-
-    public String key() {
-        return locked(owner::key);
     }
 
     /** The result of reading while holding the lock. */
@@ -161,116 +147,44 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
 
     // ---- writing
 
-    /** Source of a block's memory. */
-    private interface Supply {
-        /** Null if no memory is available. */
-        @Nullable
-        ByteBuffer take() throws InterruptedException;
-    }
-
     /**
-     * Writes the buffer's bytes. Waits its turn for memory. If no memory is left or the thread is interrupted, the
-     * bytes written before stay.
+     * Writes within one block. Caller holds the lock, and passes on what has changed.
      *
-     * @return bytes written: 0 only if there were none to write
-     * @throws IOException if there will be no memory for the first of them
+     * @param spare memory for the block, which owns it afterwards or has given it back; null if there is none yet
+     * @param overBase whether to write only if the whole range still belongs to the base version
      */
-    public int write(long position, ByteBuffer from) throws IOException, InterruptedException {
-        int start = from.position();
-        boolean refused = false;
-        try {
-            refused = !write(position, from, () -> resources.memory().acquire(this));
-        } catch (InterruptedException e) {
-            if (from.position() == start) {
-                throw e;
-            }
-        }
-        if (refused && from.position() == start) {
-            throw locked(owner::refusal);
-        }
-        return from.position() - start;
-    }
-
-    /** {@link #write} without waiting. False if there is not enough memory: some bytes may be written. */
-    public boolean writeNow(long position, ByteBuffer from) throws InterruptedException {
-        return write(position, from, resources.memory()::acquireNow);
-    }
-
-    private boolean write(long position, ByteBuffer from, Supply memory) throws InterruptedException {
-        ByteBuffer spare = null;
-        try {
-            for (long at = position; from.hasRemaining(); ) {
-                int length = Math.min(from.remaining(), (int) (BLOCK_SIZE - at % BLOCK_SIZE));
-                if (!tryWrite(at, from.slice(from.position(), length), spare, false)) {
-                    spare = memory.take();
-                    if (spare == null) {
-                        return false;
-                    }
-                    continue;
-                }
-                spare = null; // owned by the block now, or given back
-                from.position(from.position() + length);
-                at += length;
-            }
-            return true;
-        } finally {
+    @SuppressWarnings("GuardedBy") // the caller holds it
+    public Written tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
+        long end = position + from.remaining();
+        if (overBase && !isBase(position, end)) {
             if (spare != null) {
                 resources.memory().release(spare);
             }
+            return Written.NOTHING;
         }
-    }
-
-    /** Writes the base version's bytes of this range, within one block, unless others were written there. */
-    public void replaceBase(ByteRange range, ByteBuffer bytes) throws IOException, InterruptedException {
-        ByteBuffer spare = null;
-        while (!tryWrite(range.offset(), bytes, spare, true)) {
-            spare = resources.memory().acquire(this);
-            if (spare == null) {
-                throw locked(owner::refusal);
+        Block current = content.block(BlockMap.indexOf(position));
+        boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
+        if (needsMemory && spare == null) {
+            return Written.NEEDS_MEMORY;
+        }
+        Block block = content.blockForWriting(position);
+        if (spare != null) {
+            if (block.needsMemory()) {
+                block.give(resources.reclaim().add(staging, block.index(), spare));
+            } else {
+                resources.memory().release(spare); // another thread has added memory
             }
         }
-    }
-
-    /**
-     * Writes within one block.
-     *
-     * @param overBase whether to write only if the whole range still belongs to the base version
-     * @return false if memory is needed and {@code spare} is null
-     */
-    private boolean tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
-        lock.lock();
-        try {
-            if (overBase && !isBase(position, position + from.remaining())) {
-                if (spare != null) {
-                    resources.memory().release(spare);
-                }
-                return true;
-            }
-            Block current = content.block(BlockMap.indexOf(position));
-            boolean needsMemory = current == null || current.isHeld() || current.needsMemory();
-            if (needsMemory && spare == null) {
-                return false;
-            }
-            ByteRange range = new ByteRange(position, from.remaining());
-            owner.changes(range);
-            Block block = content.blockForWriting(position);
-            if (spare != null) {
-                if (block.needsMemory()) {
-                    block.give(resources.reclaim().add(staging, block.index(), spare));
-                } else {
-                    resources.memory().release(spare); // another thread has added memory
-                }
-            }
-            boolean wasWhole = block.isWhole();
-            block.write(position, from);
-            content.grow(range.end());
-            if (block.isWhole() && (!wasWhole || range.end() == block.end())) {
-                owner.whole(block);
-            }
-            return true;
-        } finally {
-            lock.unlock();
+        boolean wasWhole = block.isWhole();
+        block.write(position, from);
+        content.grow(end);
+        if (!block.isWhole() || (wasWhole && end != block.end())) {
+            return Written.CHANGED;
         }
+        if (committing == null) {
+            resources.reclaim().stage(staging, block);
+        }
+        return Written.WHOLE;
     }
 
     @GuardedBy("lock")
@@ -430,10 +344,5 @@ public final class FileBytes implements BlockMemory.Writer, FileContent {
         }
         whole.forEach(block -> resources.reclaim().stage(staging, block));
         resources.reclaim().wake();
-    }
-
-    @Override
-    public boolean isStuck() {
-        return locked(owner::isStuck);
     }
 }

@@ -3,18 +3,14 @@ package io.penstock.writeback.bytes;
 import static io.penstock.cache.PageCache.PAGE_SIZE;
 
 import io.penstock.core.ByteRange;
-import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Crc32cJoin;
-import io.penstock.writeback.content.Segment;
 import io.penstock.writeback.upload.FileContent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.List;
 import java.util.OptionalInt;
 
 /** An unchanging range of a file, from the start of a page. */
@@ -45,10 +41,6 @@ public final class Snapshot implements FileContent.SnapshotBody {
         return layer;
     }
 
-    public String key() {
-        return file.key();
-    }
-
     /** Bytes of the whole file in this snapshot. */
     public long size() {
         return content.size();
@@ -72,23 +64,6 @@ public final class Snapshot implements FileContent.SnapshotBody {
     /** An IOException, so that it is not taken for the store's response to the upload. */
     private static IOException unreadable(ObjectStoreException cause) {
         return new IOException("the version below the written bytes cannot be read: " + cause.getMessage(), cause);
-    }
-
-    /** The bytes of the whole file that do not belong to an earlier version of this object. */
-    public List<ByteRange> written() {
-        return file.locked(() -> {
-            List<ByteRange> written = new ArrayList<>();
-            ObjectVersion base = layer.version();
-            boolean ofAnother = base != null && !base.key().equals(file.key());
-            for (long from = 0; from < size(); ) {
-                Segment segment = content.at(from, size());
-                if (ofAnother || segment.source() != Segment.Source.BASE) {
-                    written.add(new ByteRange(from, segment.end() - from));
-                }
-                from = segment.end();
-            }
-            return written;
-        });
     }
 
     /** The pages that were written as a whole. */
