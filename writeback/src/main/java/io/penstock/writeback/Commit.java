@@ -120,8 +120,8 @@ final class Commit implements Background.Task, FileUpload.Decision {
             Pace pace,
             Deadline deadline) {
         this.file = file;
-        this.context = file.context();
-        this.inDoubt = file.inDoubt();
+        this.context = file.context;
+        this.inDoubt = file.inDoubt;
         this.key = key;
         this.upload = upload;
         this.uploadedBefore = upload.uploadedBytes();

@@ -12,83 +12,63 @@ import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.BlockMap;
-import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.upload.FileUpload;
 import io.penstock.writeback.upload.JournalledUpload;
 import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one file's content visible: its upload and its commits, one at a time. {@link FileState} has the states; this
- * class waits for transitions and carries out what they require. It is long because it connects the bytes, the commits
- * and the name of a file.
+ * Makes one file's content visible: its commits, one at a time, and the callers that wait for them. {@link FileState}
+ * has the states; this class waits for transitions and carries out what they require. Safe for use by any number of
+ * threads, except methods said to be called with the lock, and {@code state}, {@code error} and {@code object}, which
+ * the lock guards. It is long because it connects the bytes, the commits and the name of a file.
  *
- * <p>A failure sticks until one of the file's callers has received it.
+ * <p>A failure sticks until one of the file's callers has received it. An interrupt ends a caller's wait, not the
+ * commit.
  */
 final class FileCommits {
-    private final MountContext context;
-    private final Listener listener;
-    private final FileBytes bytes;
+    final MountContext context;
 
-    /** The content's lock, which also guards state, object and error. */
-    private final ReentrantLock lock;
+    /** Its lock is the file's. */
+    final FileBytes bytes;
 
-    private final Condition progress;
-    private final FileState state;
-    private final StickyError error;
-    private final InDoubt inDoubt;
-    private final FileObject object;
+    final FileState state;
+    final StickyError error;
+    final FileObject object;
+    final InDoubt inDoubt;
 
-    /** The ranges changed since the running commit began. The upload is notified of them if the commit fails. */
-    @GuardedBy("lock")
-    private Ranges changedSince = new Ranges();
+    private final Consumer<StoredObject> onCommitted;
+    private final Consumer<@Nullable Exception> onIdle;
 
     /** When a shortage of memory may begin a commit again, after a failure not reported yet: by System.nanoTime(). */
-    @GuardedBy("lock")
+    @GuardedBy("bytes.lock()")
     private long commitForMemoryAgain;
 
-    /** The file's reactions to a commit. */
-    public interface Listener {
-        /** This many changes are committed. Caller holds the lock. */
-        void committed(long changes);
-
-        /** The object is now at this version. */
-        void committed(StoredObject object);
-
-        /** No commit runs, and nothing may be left to do. Null if the last one succeeded or yielded. */
-        void idle(@Nullable Exception failure);
-
-        /** Whether no handle is left: then {@link #idle} follows. Caller holds the lock. */
-        boolean isInBackground();
-    }
-
-    FileCommits(MountContext context, Listener listener, FileState state, BlockMap content, BaseLayer layer) {
+    /**
+     * @param onCommitted called when the object has a new version
+     * @param onIdle called when no commit runs and nothing may be left to do; with the failure of the last commit, or
+     *     null if it succeeded or yielded. Neither is called with the lock
+     */
+    FileCommits(
+            MountContext context,
+            FileState state,
+            BlockMap content,
+            BaseLayer layer,
+            Consumer<StoredObject> onCommitted,
+            Consumer<@Nullable Exception> onIdle) {
         this.context = context;
-        this.listener = listener;
         this.state = state;
         this.error = new StickyError(state);
         this.bytes = new FileBytes(context.resources(), this::commitToFreeMemory, content, layer);
-        this.lock = bytes.lock();
-        this.progress = bytes.progress();
         this.object = new FileObject(context, state, bytes);
         this.inDoubt = new InDoubt(context.store(), bytes);
-    }
-
-    MountContext context() {
-        return context;
-    }
-
-    FileBytes bytes() {
-        return bytes;
-    }
-
-    FileObject object() {
-        return object;
+        this.onCommitted = onCommitted;
+        this.onIdle = onIdle;
     }
 
     /** Takes over a file of an earlier run, before other threads can use it. */
@@ -100,58 +80,20 @@ final class FileCommits {
         inDoubt.recovered(found, state.changes());
         JournalledUpload earlier = found.state().upload();
         if (earlier != null) {
-            object.resume(earlier);
+            bytes.locked(() -> object.resume(earlier));
         }
     }
 
-    /** Takes the lock. */
     String key() {
         return bytes.locked(state::key);
-    }
-
-    // ---- state; caller holds the lock
-
-    FileState state() {
-        return state;
-    }
-
-    InDoubt inDoubt() {
-        return inDoubt;
-    }
-
-    StickyError error() {
-        return error;
-    }
-
-    /**
-     * Whether a file of an earlier run was not committed because its name was removed or replaced just before the
-     * crash.
-     */
-    boolean isSuperseded() {
-        boolean asFound = state.changes() == 1;
-        return inDoubt.isSuperseded() && asFound;
-    }
-
-    /** Whether nothing of it has or may have reached the store, and no object has its key. */
-    boolean isUnknownToTheStore() {
-        return state.hasName()
-                && object.isNew()
-                && object.uploadedBytes() == 0
-                && !object.isCopied()
-                && !inDoubt.isAny();
     }
 
     // ---- changes; caller holds the lock
 
     /** The bytes in this range change. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     void changed(ByteRange range) {
         changed();
-        if (state.running() != null) {
-            changedSince.add(range.offset(), range.end());
-        } else {
-            object.changed(range);
-        }
+        object.changed(range);
     }
 
     /** Something other than the content must be committed. */
@@ -166,41 +108,13 @@ final class FileCommits {
         }
     }
 
-    /** Begins a commit that frees memory. False if there is nothing to commit or a commit has just failed. */
-    private boolean commitToFreeMemory() {
-        lock.lock();
-        try {
-            boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
-            if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
-                beginInBackground();
-            }
-            return state.isCommitUnderWay();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    // ---- waiting for commits
-
-    /** A caller waits for the running commit, if any: it fails instead of being retried. Caller holds the lock. */
-    void awaited() {
-        awaited(context.deadline());
-    }
-
-    /** The same, until this deadline. */
-    void awaited(Deadline deadline) {
-        Commit running = state.running();
-        if (running != null) {
-            running.awaited(deadline);
-        }
-    }
-
     // ---- beginning commits; caller holds the lock
 
+    /** Commits may begin again after a hold. */
     void resume() {
         state.resume();
         beginNext();
-        progress.signalAll();
+        bytes.progress().signalAll();
     }
 
     /** Begins the commit that was requested while none could begin. */
@@ -231,13 +145,11 @@ final class FileCommits {
     }
 
     /** Begins a commit; none runs. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
-        changedSince = new Ranges();
+    private void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
         Commit commit = new Commit(
                 this,
                 state.key(),
-                object.upload(),
+                object.beginCommit(),
                 bytes.takeSnapshot(),
                 state.changes(),
                 condition,
@@ -252,16 +164,190 @@ final class FileCommits {
         }
     }
 
-    /** No commit runs, and nothing may be left to do. Called without the lock. */
-    void idle() {
-        listener.idle(null);
+    /** Begins a commit that frees memory. False if there is nothing to commit or a commit has just failed. */
+    private boolean commitToFreeMemory() {
+        bytes.lock().lock();
+        try {
+            boolean inVain = error.isSet() && System.nanoTime() - commitForMemoryAgain < 0;
+            if (state.running() == null && state.isDirty() && !inVain && !context.isClosed()) {
+                beginInBackground();
+            }
+            return state.isCommitUnderWay();
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    // ---- waiting for commits
+
+    /** A caller waits for the running commit, if any: it fails instead of being retried. Caller holds the lock. */
+    void awaited() {
+        awaited(context.deadline());
+    }
+
+    private void awaited(Deadline deadline) {
+        Commit running = state.running();
+        if (running != null) {
+            running.awaited(deadline);
+        }
+    }
+
+    /** Returns once all earlier writes are visible. */
+    void commit() throws ObjectStoreException, IOException, InterruptedException {
+        commit(object::condition, true);
+    }
+
+    /** The same, whatever the object is now. */
+    void commitOver() throws ObjectStoreException, IOException, InterruptedException {
+        commit(() -> WriteCondition.ALWAYS, true);
+    }
+
+    /** {@link #commit} in the background: no program receives an error. */
+    void commitInBackground() throws ObjectStoreException, IOException, InterruptedException {
+        commit(object::condition, false);
+    }
+
+    private void commit(Supplier<WriteCondition> condition, boolean forProgram)
+            throws ObjectStoreException, IOException, InterruptedException {
+        bytes.lock().lockInterruptibly();
+        try {
+            Wait wait = new Wait(condition);
+            while (!wait.isOver(forProgram)) {
+                if (state.isHeld()) {
+                    beginInBackground();
+                    bytes.progress().await();
+                    wait.deadline.restart(); // this wait was not for the store
+                } else if (wait.beginsCommit()) {
+                    bytes.progress().await();
+                }
+            }
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /** Returns once all earlier writes are visible and no commit runs. None begins until {@link #resume}. */
+    void hold() throws ObjectStoreException, IOException, InterruptedException {
+        bytes.lock().lockInterruptibly();
+        try {
+            awaitResumed();
+            state.hold();
+            boolean done = false;
+            try {
+                Wait wait = new Wait(object::condition);
+                while (!wait.isOver(true) || state.running() != null) {
+                    if (wait.beginsCommit()) {
+                        bytes.progress().await();
+                    }
+                }
+                done = true;
+            } finally {
+                if (!done) {
+                    resume();
+                }
+            }
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /**
+     * {@link #hold} without a commit, for a file that the store does not know. Ends a running commit, which begins
+     * again when the file is resumed.
+     *
+     * @return false, and nothing is held, if the store has or may have some of the file, or part of an upload
+     */
+    boolean holdUncommitted() throws InterruptedException {
+        bytes.lock().lockInterruptibly();
+        try {
+            awaitResumed();
+            state.hold();
+            boolean held = false;
+            try {
+                held = isUnknownToTheStore() && endsCommit() && isUnknownToTheStore();
+            } finally {
+                if (!held) {
+                    resume();
+                }
+            }
+            return held;
+        } finally {
+            bytes.lock().unlock();
+        }
+    }
+
+    /** Waits until no other caller holds the file. */
+    private void awaitResumed() throws InterruptedException {
+        while (state.isHeld()) {
+            bytes.progress().await();
+        }
+    }
+
+    /** Whether nothing of it has or may have reached the store, and no object has its key. */
+    private boolean isUnknownToTheStore() {
+        return state.hasName()
+                && object.isNew()
+                && object.uploadedBytes() == 0
+                && !object.isCopied()
+                && !inDoubt.isAny();
+    }
+
+    /** Ends the running commit. False if it is too late for that. */
+    private boolean endsCommit() throws InterruptedException {
+        for (Commit running = state.running(); running != null; running = state.running()) {
+            if (!running.leaveUnlessDeciding()) {
+                return false;
+            }
+            bytes.progress().await();
+        }
+        return true;
+    }
+
+    /** One caller's wait. Caller holds the lock. */
+    private final class Wait {
+        private final Supplier<WriteCondition> condition;
+        private final Deadline deadline = context.deadline();
+        private final long wanted = state.changes();
+        private long announced = state.announced();
+        private int waits;
+
+        /** @param condition of a commit; evaluated when the commit begins */
+        Wait(Supplier<WriteCondition> condition) {
+            this.condition = condition;
+        }
+
+        /** @param forProgram whether a program receives an error */
+        boolean isOver(boolean forProgram) throws ObjectStoreException, IOException {
+            error.report(forProgram);
+            boolean isNameless = !state.hasName() && state.running() == null; // the removal may be interrupted
+            if (isNameless || state.announced() >= wanted) {
+                return true;
+            }
+            if (state.announced() > announced) { // the full time for the next commit
+                announced = state.announced();
+                deadline.restart();
+            } else if (waits > 0 && state.running() == null && deadline.isOver()) { // all yielded to staging
+                throw deadline.overdue("'" + state.key() + "' is not committed");
+            }
+            return false;
+        }
+
+        /** Begins a commit if none runs. @return whether one runs that the caller can wait for */
+        boolean beginsCommit() {
+            awaited(deadline);
+            if (state.running() == null) {
+                begin(Commit.Mode.AWAITED, context.pacing().atOnce(), deadline, condition.get());
+            }
+            waits++;
+            return state.running() != null;
+        }
     }
 
     // ---- calls by the running commit
 
     /** The commit waits for its next attempt. Its callers need not wait for it. */
     void pausing() {
-        bytes.locked(progress::signalAll);
+        bytes.locked(() -> bytes.progress().signalAll());
     }
 
     /**
@@ -287,7 +373,7 @@ final class FileCommits {
     void succeeded(Commit commit, ObjectVersion version, boolean hasHeaders)
             throws ObjectStoreException.PreconditionFailed {
         BaseLayer old;
-        lock.lock();
+        bytes.lock().lock();
         try {
             boolean changed = state.changes() != commit.changes();
             if (changed && version.size() != commit.size()) {
@@ -301,36 +387,31 @@ final class FileCommits {
                 beginInBackground();
             }
         } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
         old.staged().remove(); // no other journal begins while this commit runs
         old.release();
         old.release();
-        listener.committed(object.stored(version));
+        onCommitted.accept(object.stored(version));
     }
 
     /** {@link #succeeded} for a commit that the file did not wait for: the staged data stays in use. */
     void succeededLeft(Commit commit, ObjectVersion version) {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             bytes.overLeft(version);
             succeeded(version, commit.changes());
-        } finally {
-            lock.unlock();
-        }
-        listener.committed(object.stored(version));
+        });
+        onCommitted.accept(object.stored(version));
     }
 
     private void succeeded(ObjectVersion version, long changes) {
         goesOn();
         state.committed(changes, version.lastModified());
-        listener.committed(changes);
     }
 
     /** A request in doubt gave the object this version, an earlier content of the file. */
     void landed(ObjectVersion version) {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             boolean copied = object.isCopied();
             goesOn();
             if (copied) {
@@ -338,10 +419,8 @@ final class FileCommits {
             } else {
                 bytes.layer().moved(version);
             }
-        } finally {
-            lock.unlock();
-        }
-        listener.committed(object.stored(version));
+        });
+        onCommitted.accept(object.stored(version));
     }
 
     private void goesOn() {
@@ -355,30 +434,30 @@ final class FileCommits {
     void ended(Commit commit, @Nullable Exception failure) {
         boolean isInBackground;
         bytes.releaseSnapshot();
-        lock.lock();
+        bytes.lock().lock();
         try {
-            isInBackground = listener.isInBackground(); // first: a handle that receives the failure may be released
+            isInBackground = state.isInBackground(); // first: a handle that receives the failure may be released
             boolean again = commit.isLeft();
             state.announce();
             Pace pace = failure == null ? context.pacing().atOnce() : commit.nextPace();
             state.ended(again ? pace : null);
             if (failure != null) {
-                changedSince.toList().forEach(commit.upload()::changed);
+                object.commitFailed(commit.upload());
                 if (!again) {
                     failed(commit, failure);
                 }
             }
-            progress.signalAll();
+            bytes.progress().signalAll();
             beginNext();
         } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
         if (isInBackground) {
-            listener.idle(failure);
+            onIdle.accept(failure);
         }
     }
 
-    @GuardedBy("lock")
+    @GuardedBy("bytes.lock()")
     private void failed(Commit commit, Exception failure) {
         if (failure instanceof ObjectStoreException.PreconditionFailed) {
             inDoubt.conflict();
@@ -391,35 +470,46 @@ final class FileCommits {
         }
     }
 
-    // ---- the name
+    // ---- the end of a preemption, and of the name
+
+    /** The file is staged: the commit that yielded may begin again. */
+    void endPreemption() {
+        boolean yielded = bytes.locked(() -> {
+            boolean had = state.staged();
+            if (had) {
+                beginNext();
+            }
+            return had;
+        });
+        if (yielded) {
+            onIdle.accept(null);
+        }
+    }
 
     /**
      * Once this has returned, nothing is committed any more. Ends a running commit, but waits for a deciding request in
      * flight: its outcome would stay unknown. An interrupt ends that wait.
      */
     void withdraw() throws InterruptedException {
-        lock.lock();
+        bytes.lock().lock();
         try {
             endCommits();
             while (state.running() != null) {
-                progress.await();
+                bytes.progress().await();
             }
         } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
     }
 
     /** The same without interruption, for a name that is gone. */
     void detach() {
-        lock.lock();
-        try {
+        bytes.locked(() -> {
             endCommits();
             while (state.running() != null) { // begun by a handle that was opened while the name was removed
-                progress.awaitUninterruptibly();
+                bytes.progress().awaitUninterruptibly();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void endCommits() {
@@ -428,11 +518,5 @@ final class FileCommits {
         if (running != null) {
             running.withdraw();
         }
-    }
-
-    /** The content must not become visible, so no caller waits for it. Caller holds the lock. */
-    void detached() {
-        state.detach();
-        error.clear();
     }
 }

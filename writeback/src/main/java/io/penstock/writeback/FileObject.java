@@ -6,6 +6,7 @@ import io.penstock.objectstore.ObjectProperties;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.bytes.FileBytes;
+import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.staging.FileJournal;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
@@ -31,6 +32,12 @@ final class FileObject {
     private final FileState state;
     private final FileBytes bytes;
     private @Nullable FileUpload upload;
+
+    /** The ranges changed since the running commit began. The upload is notified of them if the commit fails. */
+    private Ranges changedSince = new Ranges();
+
+    /** The identity last written to the journal by this run; null if the journal may lack it. */
+    private JournalRecord.@Nullable Opened journalled;
 
     /** The object's properties; null until requested. Requested again after a change of key. */
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
@@ -112,6 +119,19 @@ final class FileObject {
         return bytes.locked(() -> new FileJournal(bytes.layer().staged(), this::identity));
     }
 
+    JournalRecord.@Nullable Opened journalled() {
+        return journalled;
+    }
+
+    void setJournalled(JournalRecord.@Nullable Opened identity) {
+        journalled = identity;
+    }
+
+    /** Whether the file is found under its current name after a crash. */
+    boolean isNameJournalled() {
+        return journalled != null && journalled.key().equals(state.key());
+    }
+
     // ---- its upload
 
     /** Resumes the upload that an earlier run began. */
@@ -152,11 +172,24 @@ final class FileObject {
         kept.set(Collections.unmodifiableSortedMap(new TreeMap<>(headers)));
     }
 
-    /** The bytes are about to change: uploaded parts that contain them must be sent again. */
+    /** The bytes change: uploaded parts that contain them must be sent again, but not by the running commit. */
     void changed(ByteRange range) {
-        if (upload != null) {
+        if (state.running() != null) {
+            changedSince.add(range.offset(), range.end());
+        } else if (upload != null) {
             upload.changed(range);
         }
+    }
+
+    /** A commit begins. @return the upload that it completes */
+    FileUpload beginCommit() {
+        changedSince = new Ranges();
+        return upload();
+    }
+
+    /** The commit has failed: the next one needs the parts that have changed since it began. */
+    void commitFailed(FileUpload continued) {
+        changedSince.toList().forEach(continued::changed);
     }
 
     long uploadedBytes() {

@@ -6,9 +6,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one written file, except its bytes: the state of its name, the state of its commits, and which of its
- * changes are committed. Pure: every method is a transition or a query; none waits or does I/O. It is long because each
- * cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded by the file's lock.
+ * The state of one written file, except its bytes: its handles, the state of its name, the state of its commits, and
+ * which of its changes are durable and committed. Pure: every method is a transition or a query; none waits or does I/O.
+ * It is long because each cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded by the
+ * file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object
@@ -73,8 +74,14 @@ final class FileState {
 
     private Instant modified;
 
+    /** Open handles: 0 for a file of an earlier run that no program has opened. */
+    private int handles;
+
     /** Counts changes. The file is dirty while {@code committed} is less. */
     private long changes;
+
+    /** The changes that would survive a crash of the machine, in staging or committed. */
+    private long durable;
 
     private long committed;
 
@@ -84,9 +91,10 @@ final class FileState {
     /** How many commits yielded although the store had received some of them, since the last one that succeeded. */
     private int madeWay;
 
-    FileState(String key, Instant modified) {
+    FileState(String key, Instant modified, int handles) {
         this.key = key;
         this.modified = modified;
+        this.handles = handles;
     }
 
     String key() {
@@ -106,6 +114,24 @@ final class FileState {
         return modified;
     }
 
+    // ---- handles
+
+    /** Adds a handle. False if the file has ended. */
+    boolean retain() {
+        handles += isEnded() ? 0 : 1;
+        return !isEnded();
+    }
+
+    /** Removes a handle. */
+    void release() {
+        handles--;
+    }
+
+    /** Whether no handle is left, so that the file only waits to be committed. */
+    boolean isInBackground() {
+        return handles == 0;
+    }
+
     // ---- changes
 
     /** A new file, or one of an earlier run: it must be committed even if it is empty. */
@@ -121,6 +147,10 @@ final class FileState {
 
     long changes() {
         return changes;
+    }
+
+    long durable() {
+        return durable;
     }
 
     long committed() {
@@ -146,8 +176,14 @@ final class FileState {
         return isChanged() && !(name instanceof Name.Detached);
     }
 
+    /** This many changes would survive a crash. */
+    void durable(long upTo) {
+        durable = Math.max(durable, upTo);
+    }
+
     /** The object now has the content with this many changes. */
     void committed(long upTo, Instant at) {
+        durable(upTo);
         committed = upTo;
         if (changes == committed) {
             modified = at;
@@ -341,7 +377,10 @@ final class FileState {
 
     /** @throws IllegalStateException if no order of calls may lead to this state */
     void checkInvariants() {
-        check(announced <= committed && committed <= changes, "announced ≤ committed ≤ changes");
+        check(
+                announced <= committed && committed <= durable && durable <= changes,
+                "announced ≤ committed ≤ durable ≤ changes");
+        check(handles >= 0, "a handle is released once");
         check(!isEnded() || running() == null, "an ended file commits nothing");
         check(!(name instanceof Name.Detached) || next() == null, "nothing more is committed of a file without a name");
         check(!(name instanceof Name.Ended(Name before)) || !(before instanceof Name.Ended), "a file ends once");
@@ -355,6 +394,7 @@ final class FileState {
 
     @Override
     public String toString() {
-        return key + ' ' + name + ' ' + commits + ' ' + announced + " ≤ " + committed + " ≤ " + changes;
+        return key + ' ' + name + ' ' + commits + ' ' + announced + " ≤ " + committed + " ≤ " + durable + " ≤ "
+                + changes + ", handles: " + handles;
     }
 }

@@ -1,6 +1,5 @@
 package io.penstock.writeback;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.writeback.bytes.BaseLayer;
@@ -25,66 +24,32 @@ import org.slf4j.LoggerFactory;
 final class FileSync {
     private static final Logger log = LoggerFactory.getLogger(FileSync.class);
 
+    /** How often a commit's undisturbed time doubles: up to eight seconds. */
+    private static final int MOST_DOUBLED = 3;
+
     private final FileCommits file;
     private final FileBytes bytes;
     private final WholeCopy copies;
-    private final StagingTurn turn;
 
     /** One sync at a time, in the order of records. Held during I/O and while waiting; taken before the file's lock. */
     private final ReentrantLock syncs = new ReentrantLock(true);
 
-    /** Changes that are durable in staging or committed. */
-    @GuardedBy("bytes.lock()")
-    private long durableChanges;
-
-    /** The identity last written to the journal by this run; null if the journal may lack it. */
-    @GuardedBy("bytes.lock()")
-    private JournalRecord.@Nullable Opened said;
-
     FileSync(FileCommits file, WholeCopy copies) {
         this.file = file;
+        this.bytes = file.bytes;
         this.copies = copies;
-        this.bytes = file.bytes();
-        this.turn = new StagingTurn(file);
     }
 
-    /** Caller holds the file's lock, also for the next methods. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    void checkInvariants() {
-        if (durableChanges > file.state().changes()) {
-            throw new IllegalStateException(durableChanges + " changes are durable: " + file.state());
-        }
-    }
-
-    /** Whether all written content would survive a crash of the machine, under the file's name. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
+    /** Whether all written content would survive a crash of the machine, under the file's name. Caller holds the lock. */
     boolean isDurable() {
-        return durableChanges >= file.state().changes() && !isNameUnsaid();
-    }
-
-    /** Whether the journal may lack the name under which the durable content must be found after a crash. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    private boolean isNameUnsaid() {
-        return durableChanges > file.state().committed()
-                && (said == null || !said.key().equals(file.state().key()));
-    }
-
-    /** Changes that would survive a crash of the machine or are visible. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    long durableChanges() {
-        return durableChanges;
-    }
-
-    @SuppressWarnings("GuardedBy") // the caller holds it
-    void committed(long changes) {
-        durableChanges = Math.max(durableChanges, changes);
+        boolean isFound = file.state.durable() <= file.state.committed() || file.object.isNameJournalled();
+        return file.state.durable() >= file.state.changes() && isFound;
     }
 
     /** The content is as an earlier run made it durable. Called before other threads have the file. */
-    @SuppressWarnings("GuardedBy") // no other thread has the file
     void found() {
-        durableChanges = file.state().changes();
-        said = file.object().identity();
+        file.state.durable(file.state.changes());
+        file.object.setJournalled(file.object.identity());
     }
 
     /**
@@ -98,8 +63,7 @@ final class FileSync {
         bytes.lock().lock();
         try {
             file.awaited();
-            older = durableChanges > file.state().committed()
-                    && durableChanges < file.state().changes();
+            older = file.state.durable() > file.state.committed() && file.state.durable() < file.state.changes();
         } finally {
             bytes.lock().unlock();
         }
@@ -128,18 +92,18 @@ final class FileSync {
                 bytes.lock().lock();
                 try {
                     if (reporting) {
-                        file.error().report(true);
+                        file.error.report(true);
                     }
-                    wanted = file.state().changes();
+                    wanted = file.state.changes();
                     bytes.content().noteSize();
-                    if (!file.state().hasName() || isDurable()) {
+                    if (!file.state.hasName() || isDurable()) {
                         return true;
                     }
-                    if (file.object().isCopied()) {
+                    if (file.object.isCopied()) {
                         return false; // after a crash it must not depend on the object it is copied from
                     }
-                    if (turn.isToCome()) {
-                        turn.await();
+                    if (isCommitInTheWay()) {
+                        awaitOrPreempt();
                         continue;
                     }
                     layer = bytes.layer().use(); // keeps it open while it is written
@@ -157,14 +121,49 @@ final class FileSync {
                 }
             }
         } finally {
-            turn.end();
+            file.endPreemption();
             syncs.unlock();
         }
     }
 
+    /** Whether the file cannot be staged yet: a commit has a snapshot of it or is about to report its outcome. */
+    private boolean isCommitInTheWay() {
+        Commit running = file.state.running();
+        return bytes.committing() != null || (running != null && !running.isLeft());
+    }
+
+    /**
+     * Waits while the running commit may end soon, longer if earlier ones yielded despite progress, so that one finally
+     * succeeds. Then the commit yields, because the data file belongs to the version being committed (ADR 15); the next
+     * begins once the file is staged. A deciding request in flight continues, and the file is staged over it.
+     */
+    private void awaitOrPreempt() throws InterruptedException {
+        while (isCommitInTheWay()) {
+            Commit commit = file.state.running();
+            long nanos = commit == null ? Long.MAX_VALUE : nanosToWait(commit);
+            if (commit == null || nanos > 0) {
+                long _ = bytes.progress().awaitNanos(nanos);
+                continue;
+            }
+            file.state.makeWay(commit);
+            if (commit.leave()) {
+                bytes.leave();
+            }
+        }
+    }
+
+    private long nanosToWait(Commit commit) {
+        if (!file.inDoubt.isHarmless()) {
+            commit.awaited(file.context.deadline());
+            return Long.MAX_VALUE; // data staged now might be based on a version that is gone
+        }
+        int doubled = Math.min(file.state.madeWayAlthoughGettingOn(), MOST_DOUBLED);
+        return commit.nanosToWait(file.context.pacing().patience() << doubled);
+    }
+
     /** Null to try again; false if the content cannot be made durable here. */
     private @Nullable Boolean attempt(BaseLayer layer, long wanted) throws InterruptedException {
-        if (!file.context().staging().isUsable() || layer.staged().isSuspect()) {
+        if (!file.context.staging().isUsable() || layer.staged().isSuspect()) {
             return false;
         }
         try {
@@ -182,7 +181,7 @@ final class FileSync {
 
     /** Whether the file was neither committed nor removed since. Otherwise the failure says nothing about the disk. */
     private boolean isCurrent(BaseLayer layer) {
-        return bytes.locked(() -> bytes.layer() == layer && file.state().hasName());
+        return bytes.locked(() -> bytes.layer() == layer && file.state.hasName());
     }
 
     /** Waits for a body that prevents a block from being staged. False if there is none: then the cause is the disk. */
@@ -203,7 +202,7 @@ final class FileSync {
 
     /** False if a commit or a change of name intervened. */
     private boolean write(BaseLayer layer, long wanted) throws IOException {
-        FileJournal journal = new FileJournal(layer.staged(), file.object()::identity);
+        FileJournal journal = new FileJournal(layer.staged(), file.object::identity);
         List<JournalRecord> records = new ArrayList<>();
         List<JournalRecord.Sent> sent;
         BlockMap content;
@@ -214,17 +213,17 @@ final class FileSync {
             content = bytes.content();
             if (bytes.layer() != layer
                     || bytes.committing() != null
-                    || !file.state().hasName()
-                    || file.object().isCopied()) {
+                    || !file.state.hasName()
+                    || file.object.isCopied()) {
                 return false;
             }
-            identity = file.object().identity();
-            if (!identity.equals(said)) {
+            identity = file.object.identity();
+            if (!identity.equals(file.object.journalled())) {
                 records.add(identity);
             }
             removed = content.takeSinceJournal();
             records.addAll(layer.staged().speakOf(layer.data()));
-            sent = file.inDoubt().sent();
+            sent = file.inDoubt.sent();
             records.addAll(sent);
             records.add(written(removed));
         } finally {
@@ -265,14 +264,14 @@ final class FileSync {
         bytes.lock().lock();
         try {
             if (bytes.layer().staged() == layer.staged()) {
-                said = identity;
+                file.object.setJournalled(identity);
             }
             if (bytes.layer() != layer
-                    || !file.object().identity().equals(identity)
-                    || !sent.containsAll(file.inDoubt().sent())) {
+                    || !file.object.identity().equals(identity)
+                    || !sent.containsAll(file.inDoubt.sent())) {
                 return false;
             }
-            durableChanges = Math.max(durableChanges, wanted);
+            file.state.durable(wanted);
             return true;
         } finally {
             bytes.lock().unlock();
@@ -296,17 +295,17 @@ final class FileSync {
                 size,
                 content.baseEnd(),
                 removed.cut(),
-                file.state().modified(),
+                file.state.modified(),
                 removed.zeroed().toList(),
                 data,
-                file.object().kept());
+                file.object.kept());
     }
 
     /** From now on, a change of the name just before a crash must not be taken for a conflict. */
     void withdrawn() {
         syncs.lock();
         try {
-            boolean _ = file.object().journal().amend(new JournalRecord.Withdrawn());
+            boolean _ = file.object.journal().amend(new JournalRecord.Withdrawn());
         } finally {
             syncs.unlock();
         }
@@ -316,14 +315,10 @@ final class FileSync {
     void journalName() {
         syncs.lock();
         try {
-            JournalRecord.Opened identity = file.object().identity();
-            boolean isSaid = file.object().journal().amend(identity);
-            bytes.lock().lock();
-            try {
-                said = isSaid ? identity : null; // otherwise the next fsync writes it
-            } finally {
-                bytes.lock().unlock();
-            }
+            JournalRecord.Opened identity = file.object.identity();
+            boolean isWritten = file.object.journal().amend(identity);
+            bytes.locked(
+                    () -> file.object.setJournalled(isWritten ? identity : null)); // if null, the next fsync writes it
         } finally {
             syncs.unlock();
         }
@@ -339,7 +334,7 @@ final class FileSync {
                                 + " shows the penstock recover command for it.",
                         file.key(),
                         reason,
-                        bytes.layer().staged().where());
+                        bytes.locked(bytes::layer).staged().where());
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
@@ -378,7 +373,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            return file.object().journal().amend(new JournalRecord.Kept(reason));
+            return file.object.journal().amend(new JournalRecord.Kept(reason));
         } finally {
             syncs.unlock();
         }

@@ -25,8 +25,8 @@ final class FileWrites implements BlockMemory.Writer {
 
     FileWrites(FileCommits commits) {
         this.commits = commits;
-        this.bytes = commits.bytes();
-        this.memory = commits.context().resources().memory();
+        this.bytes = commits.bytes;
+        this.memory = commits.context.resources().memory();
     }
 
     /** Source of a block's memory. */
@@ -152,11 +152,11 @@ final class FileWrites implements BlockMemory.Writer {
     /** Whether it waits for memory in vain if that takes a commit of this file. */
     @Override
     public boolean isStuck() {
-        return bytes.locked(() -> !commits.state().hasName() || commits.error().isSet());
+        return bytes.locked(() -> !commits.state.hasName() || commits.error.isSet());
     }
 
     /** Why the file gets no memory. Reports the failure of a commit only once. */
     private IOException refusal() {
-        return bytes.locked(() -> commits.error().refusal(commits.state().key()));
+        return bytes.locked(() -> commits.error.refusal(commits.state.key()));
     }
 }

@@ -12,7 +12,6 @@ import io.penstock.writeback.content.Segment;
 import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,13 +29,11 @@ final class WholeCopy {
     private final FileCommits commits;
     private final FileWrites writes;
     private final FileBytes bytes;
-    private final ReentrantLock lock;
 
     WholeCopy(FileCommits commits, FileWrites writes) {
         this.commits = commits;
         this.writes = writes;
-        this.bytes = commits.bytes();
-        this.lock = bytes.lock();
+        this.bytes = commits.bytes;
     }
 
     /**
@@ -51,9 +48,9 @@ final class WholeCopy {
     boolean copy(ObjectVersion source, ByteRange range, boolean more)
             throws ObjectStoreException, IOException, InterruptedException {
         FileUpload replaced;
-        lock.lockInterruptibly();
+        bytes.lock().lockInterruptibly();
         try {
-            while (isFor(source, range, more) && commits.state().running() != null) {
+            while (isFor(source, range, more) && commits.state.running() != null) {
                 commits.awaited(); // it fails at its deadline instead of being retried
                 bytes.progress().await();
             }
@@ -61,9 +58,9 @@ final class WholeCopy {
                 return false;
             }
             commits.changed(range);
-            replaced = commits.object().takeOver(source, range.end());
+            replaced = commits.object.takeOver(source, range.end());
         } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
         if (replaced != null) {
             replaced.abandon();
@@ -84,9 +81,7 @@ final class WholeCopy {
 
     private boolean isFor(ObjectVersion source, ByteRange range, boolean more) {
         BlockMap content = bytes.content();
-        if (!commits.state().hasName()
-                || commits.state().isHeld()
-                || source.key().equals(commits.state().key())) {
+        if (!commits.state.hasName() || commits.state.isHeld() || source.key().equals(commits.state.key())) {
             return false;
         }
         boolean begins = content.size() == 0 && range.offset() == 0 && (more || range.length() == source.size());
@@ -105,8 +100,8 @@ final class WholeCopy {
 
     private void commit(ObjectVersion source) throws ObjectStoreException, IOException, InterruptedException {
         try {
-            new CommitWaits(commits).commit();
-            if (bytes.locked(commits.state()::hasName)) { // otherwise it is not committed any more
+            commits.commit();
+            if (bytes.locked(commits.state::hasName)) { // otherwise it is not committed any more
                 return;
             }
         } catch (ObjectStoreException | IOException e) {
@@ -121,7 +116,7 @@ final class WholeCopy {
      * @throws ObjectStoreException.PreconditionFailed if the other object has changed and is not cached
      */
     void materialise() throws ObjectStoreException, IOException, InterruptedException {
-        materialise(commits.object()::isCopied);
+        materialise(commits.object::isCopied);
     }
 
     /**
@@ -134,7 +129,7 @@ final class WholeCopy {
         if (base == null) {
             return;
         }
-        MountContext context = commits.context();
+        MountContext context = commits.context;
         StoredObject now = context.deadline()
                 .<@Nullable StoredObject, ObjectStoreException>call(
                         () -> context.store().find(base.key()));
@@ -158,7 +153,7 @@ final class WholeCopy {
      * base version is no longer used.
      */
     private @Nullable ByteRange next(BooleanSupplier isToBeWritten) {
-        lock.lock();
+        bytes.lock().lock();
         try {
             if (!isToBeWritten.getAsBoolean()) {
                 return null;
@@ -175,7 +170,7 @@ final class WholeCopy {
             content.forgetBase();
             return null;
         } finally {
-            lock.unlock();
+            bytes.lock().unlock();
         }
     }
 }

@@ -15,8 +15,11 @@ import io.penstock.writeback.upload.FileUpload;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The current content of one file: the written bytes over the committed version. All handles of its inode share it,
@@ -33,16 +36,16 @@ import org.jspecify.annotations.Nullable;
  * throws it too, if it would otherwise wait for memory in vain.
  */
 public final class WrittenFile {
+    private static final Logger log = LoggerFactory.getLogger(WrittenFile.class);
+
     private final MountContext context;
     private final Listener listener;
     private final FileState state;
     private final FileCommits commits;
     private final FileBytes bytes;
-    private final CommitWaits waits;
     private final FileWrites writes;
     private final WholeCopy copies;
     private final FileSync sync;
-    private final FileHandles open;
 
     /** The progress of the written content. */
     public enum Progress {
@@ -61,7 +64,18 @@ public final class WrittenFile {
         /** The object is now at this version. */
         void committed(WrittenFile file, StoredObject object);
 
-        void ended(WrittenFile file, FileHandles.Ending ending);
+        /** It is closed and everything is freed. Not called if the mount ends first. */
+        void ended(WrittenFile file, Ending ending);
+    }
+
+    /** How a file ends. */
+    enum Ending {
+        /** Everything is committed, or the name is gone. */
+        DONE,
+        /** An earlier run removed or replaced its name just before the crash. */
+        SUPERSEDED,
+        /** Its commit failed. Its content waits for {@code penstock recover}. */
+        KEPT
     }
 
     private WrittenFile(
@@ -74,14 +88,13 @@ public final class WrittenFile {
             int handles) {
         this.context = context;
         this.listener = listener;
-        this.state = new FileState(key, modified);
-        this.commits = new FileCommits(context, new CommitListener(), state, content, layer);
-        this.bytes = commits.bytes();
-        this.waits = new CommitWaits(commits);
+        this.state = new FileState(key, modified, handles);
+        this.commits = new FileCommits(
+                context, state, content, layer, object -> listener.committed(this, object), this::endIfDone);
+        this.bytes = commits.bytes;
         this.writes = new FileWrites(commits);
         this.copies = new WholeCopy(commits, writes);
         this.sync = new FileSync(commits, copies);
-        this.open = new FileHandles(commits, sync, handles, ending -> listener.ended(this, ending));
     }
 
     static WrittenFile create(MountContext context, Listener listener, String key, @Nullable ObjectVersion replaced) {
@@ -104,31 +117,9 @@ public final class WrittenFile {
         Instant modified = found.written().modified();
         WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), layer, modified, 0);
         file.commits.found(found);
-        file.commits.object().keep(found.written().kept());
+        file.commits.object.keep(found.written().kept());
         file.sync.found();
         return file;
-    }
-
-    private final class CommitListener implements FileCommits.Listener {
-        @Override
-        public void committed(long changes) {
-            sync.committed(changes);
-        }
-
-        @Override
-        public void committed(StoredObject object) {
-            listener.committed(WrittenFile.this, object);
-        }
-
-        @Override
-        public void idle(@Nullable Exception failure) {
-            open.endIfDone(failure);
-        }
-
-        @Override
-        public boolean isInBackground() {
-            return open.isNone();
-        }
     }
 
     FileBytes bytes() {
@@ -151,18 +142,17 @@ public final class WrittenFile {
 
     /** The committed version; null if there is none yet. */
     public @Nullable ObjectVersion committed() {
-        return bytes.<@Nullable ObjectVersion>locked(commits.object()::committed);
+        return bytes.<@Nullable ObjectVersion>locked(commits.object::committed);
     }
 
     /** The version whose properties the next commit keeps; null if there is none. */
     public @Nullable ObjectVersion inherited() {
-        return bytes.<@Nullable ObjectVersion>locked(commits.object()::inherited);
+        return bytes.<@Nullable ObjectVersion>locked(commits.object::inherited);
     }
 
     /** The version with exactly this content; null if there is none. */
     public @Nullable ObjectVersion version() {
-        return bytes.<@Nullable ObjectVersion>locked(
-                () -> state.isChanged() ? null : commits.object().committed());
+        return bytes.<@Nullable ObjectVersion>locked(() -> state.isChanged() ? null : commits.object.committed());
     }
 
     /** Whether a commit would change the object. */
@@ -243,14 +233,14 @@ public final class WrittenFile {
      */
     public void keep(SortedMap<String, String> headers) {
         bytes.locked(() -> {
-            commits.object().keep(headers);
+            commits.object.keep(headers);
             commits.changed();
         });
     }
 
     /** The headers set by {@link #keep}, also in an earlier run; empty if there are none. */
     public SortedMap<String, String> kept() {
-        return bytes.locked(commits.object()::kept);
+        return bytes.locked(commits.object::kept);
     }
 
     /**
@@ -273,7 +263,7 @@ public final class WrittenFile {
     /** Returns once the content would survive a crash of the node or is visible, per {@link WritebackConfig#fsync}. */
     public void fsync() throws ObjectStoreException, IOException, InterruptedException {
         if (context.config().fsync() == WritebackConfig.Fsync.VISIBLE || !sync.staged()) {
-            waits.commit();
+            commits.commit();
         }
     }
 
@@ -285,13 +275,13 @@ public final class WrittenFile {
      */
     public void commit() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(true);
-        waits.commit();
+        commits.commit();
     }
 
     /** {@link #commit} without a waiting program: an error stays {@linkplain #unheard unheard}. */
     public void commitInBackground() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(false);
-        waits.commitInBackground();
+        commits.commitInBackground();
     }
 
     /**
@@ -304,11 +294,11 @@ public final class WrittenFile {
         sync.renew(true);
         boolean held = false;
         try {
-            waits.hold();
+            commits.hold();
             held = true;
         } finally {
             if (!held) {
-                open.endIfDone(null); // no other thread ends a closed file
+                endIfDone(null); // no other thread ends a closed file
             }
         }
         return committed();
@@ -320,7 +310,7 @@ public final class WrittenFile {
      * @return false, and nothing is held, if the store has or may have some of the file
      */
     public boolean holdUncommitted() throws InterruptedException {
-        return waits.holdUncommitted();
+        return commits.holdUncommitted();
     }
 
     /**
@@ -330,8 +320,7 @@ public final class WrittenFile {
      * @param replaced the object that has this key, which the next commit replaces; null if there is none
      */
     public void renamed(String to, @Nullable ObjectVersion replaced) {
-        FileUpload old =
-                bytes.<@Nullable FileUpload>locked(() -> commits.object().renamed(to, replaced));
+        FileUpload old = bytes.<@Nullable FileUpload>locked(() -> commits.object.renamed(to, replaced));
         if (old != null) {
             old.abandon();
         }
@@ -344,13 +333,13 @@ public final class WrittenFile {
     public void resumeCommits() {
         sync.journalName();
         bytes.locked(commits::resume);
-        open.endIfDone(null);
+        endIfDone(null);
     }
 
     /** Returns once the content would survive a crash of the node, and commits it in the background. */
     public void closeStaged() throws ObjectStoreException, IOException, InterruptedException {
         if (!sync.staged()) {
-            waits.commit();
+            commits.commit();
             return;
         }
         bytes.locked(() -> {
@@ -369,7 +358,7 @@ public final class WrittenFile {
     /** {@link #commit}, whatever the object is now. */
     void commitOver() throws ObjectStoreException, IOException, InterruptedException {
         sync.renew(true);
-        waits.commitOver();
+        commits.commitOver();
     }
 
     // ---- name and handles
@@ -380,8 +369,7 @@ public final class WrittenFile {
      * under the old name.
      */
     public void moved(ObjectVersion to) {
-        FileUpload old =
-                bytes.<@Nullable FileUpload>locked(() -> commits.object().moved(to));
+        FileUpload old = bytes.<@Nullable FileUpload>locked(() -> commits.object.moved(to));
         if (old != null) {
             old.abandon();
         }
@@ -404,22 +392,25 @@ public final class WrittenFile {
      * a commit was lost. Valid once the file is {@linkplain #withdraw withdrawn}.
      */
     public boolean isInDoubt() {
-        return commits.inDoubt().isAny();
+        return commits.inDoubt.isAny();
     }
 
     /** Undoes {@link #withdraw}: uncommitted content is committed by its open handles, or else in the background. */
     public void reinstate() {
         sync.journalName();
         bytes.locked(state::reinstate);
-        open.endIfDone(null);
+        endIfDone(null);
     }
 
     /** The name is gone: the file is {@linkplain #withdraw withdrawn}, and is no longer found after a crash. */
     public void unlink() {
         commits.detach();
         bytes.locked(bytes::layer).staged().forgetJournal();
-        bytes.locked(commits::detached);
-        open.endIfDone(null);
+        bytes.locked(() -> {
+            state.detach();
+            commits.error.clear(); // no caller waits for the content any more
+        });
+        endIfDone(null);
     }
 
     /** @throws IllegalStateException if no order of calls may lead to the file's state */
@@ -430,14 +421,15 @@ public final class WrittenFile {
                 throw new IllegalStateException("there is a snapshot and no commit runs: " + state);
             }
             bytes.content().checkInvariants();
-            sync.checkInvariants();
-            open.checkInvariants();
+            if (state.isEnded() && !state.isInBackground() && !context.isClosed()) {
+                throw new IllegalStateException("ended with handles: " + state);
+            }
         });
     }
 
     /** Whether it has no open handle and only waits to be committed. */
     boolean isInBackground() {
-        return bytes.locked(open::isNone);
+        return bytes.locked(state::isInBackground);
     }
 
     /** Null if the file has no name, or has ended. */
@@ -454,12 +446,7 @@ public final class WrittenFile {
                 written += block.data().length();
                 staged += block.isUnstaged() ? 0 : block.data().length();
             }
-            return new Uncommitted(
-                    progress,
-                    bytes.content().size(),
-                    written,
-                    staged,
-                    commits.object().uploadedBytes());
+            return new Uncommitted(progress, bytes.content().size(), written, staged, commits.object.uploadedBytes());
         });
     }
 
@@ -467,26 +454,76 @@ public final class WrittenFile {
     @Nullable
     AwaitedFile awaited() {
         return bytes.<@Nullable AwaitedFile>locked(() -> {
-            long changes = open.isNone() ? state.changes() : sync.durableChanges();
-            return state.hasName() && state.announced() < changes ? new AwaitedChanges(commits, changes) : null;
+            long changes = state.isInBackground() ? state.changes() : state.durable();
+            return state.hasName() && state.announced() < changes ? new AwaitedChanges(changes) : null;
         });
+    }
+
+    /** The changes up to some number, that a caller waits for. */
+    private final class AwaitedChanges implements AwaitedFile {
+        private final long changes;
+
+        AwaitedChanges(long changes) {
+            this.changes = changes;
+        }
+
+        @Override
+        public String key() {
+            return WrittenFile.this.key();
+        }
+
+        @Override
+        public AwaitedFile.Progress progress() {
+            return bytes.locked(() -> {
+                boolean isRemoved = !state.hasName() && !state.isUndecided();
+                if (state.announced() >= changes || isRemoved) {
+                    return new AwaitedFile.Progress.Visible();
+                }
+                Exception failure = commits.error.unreported();
+                boolean isOver = state.isEnded() || !state.isCommitUnderWay();
+                if (isOver && failure != null && Commit.outlook(failure) != Commit.Outlook.PASSES) {
+                    return new AwaitedFile.Progress.Failed(
+                            Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
+                } else if (state.isEnded()) {
+                    return new AwaitedFile.Progress.Visible(); // an earlier run removed or replaced its name
+                } else if (isOver && !context.isClosed()) {
+                    commits.beginInBackground();
+                }
+                return new AwaitedFile.Progress.Waiting(bytesToUpload());
+            });
+        }
     }
 
     /** Bytes still to upload if the file is committed in the background, else -1. */
     long backlogBytes() {
-        return open.backlogBytes();
+        return bytes.locked(() -> {
+            Commit running = state.running();
+            boolean inBackground = state.isInBackground() || (running != null && running.isInBackground());
+            return state.isEnded() || !state.isDirty() || !inBackground ? -1 : bytesToUpload();
+        });
+    }
+
+    /** Caller holds the lock. */
+    private long bytesToUpload() {
+        return Math.max(0, bytes.content().size() - commits.object.uploadedBytes());
     }
 
     /** Adds a handle. False if the last one has been released: then open the file again. */
     public boolean retain() {
-        return open.retain();
+        return bytes.locked(state::retain);
     }
 
     /**
      * Closes one handle. The last close commits uncommitted content and frees the rest, in the background. Never waits.
      */
     public void release() {
-        open.release();
+        boolean last = bytes.locked(() -> {
+            state.release();
+            return state.isInBackground();
+        });
+        if (last) {
+            context.background().run(() -> endIfDone(null));
+        }
     }
 
     /**
@@ -494,14 +531,14 @@ public final class WrittenFile {
      * gone or another object's. Called before others have the file.
      */
     void endIfSuperseded() throws InterruptedException {
-        if (commits.inDoubt().wasSuperseded(key(), bytes.locked(commits.object()::condition))) {
-            open.endIfDone(new ObjectStoreException.PreconditionFailed("its name is gone", null));
+        if (commits.inDoubt.wasSuperseded(key(), bytes.locked(commits.object::condition))) {
+            endIfDone(new ObjectStoreException.PreconditionFailed("its name is gone", null));
         }
     }
 
     /** Why it was {@linkplain Writeback.Listener#abandoned abandoned}; null if a call has reported the reason. */
     public @Nullable Exception unheard() {
-        return bytes.<@Nullable Exception>locked(() -> commits.error().unheard());
+        return bytes.<@Nullable Exception>locked(() -> commits.error.unheard());
     }
 
     boolean isEnded() {
@@ -510,7 +547,7 @@ public final class WrittenFile {
 
     /** Commits the content of an earlier run, unless the file is open by now: then its handles do. */
     void resume() {
-        open.endIfDone(null);
+        endIfDone(null);
     }
 
     /** The process ends. @return whether the uncommitted content is durable in staging */
@@ -518,8 +555,88 @@ public final class WrittenFile {
         return !isDirty() || sync.leave();
     }
 
+    // ---- its end
+
+    /**
+     * If no handle is left and no commit runs, commits the rest; frees everything if none is left or that is futile.
+     *
+     * @param failure of the last commit; null if it succeeded
+     */
+    private void endIfDone(@Nullable Exception failure) {
+        Ending ending;
+        bytes.lock().lock();
+        try {
+            if (!state.isInBackground() || state.isUndecided() || state.isEnded() || context.isClosed()) {
+                return; // the end of the mount stops the remaining files
+            }
+            if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
+                commits.beginInBackground();
+                return;
+            }
+            ending = ending(failure);
+            if (ending == Ending.KEPT && failure != null) {
+                commits.error.setForGood(failure); // callers that waited for the commit may not have read it yet
+            }
+            state.end();
+        } finally {
+            bytes.lock().unlock();
+        }
+        if (ending == Ending.KEPT && failure != null) {
+            sync.keep(failure);
+        } else if (ending == Ending.SUPERSEDED) {
+            log.info("'{}' was removed or replaced just before the crash", key());
+        }
+        free(ending == Ending.KEPT);
+        listener.ended(this, ending);
+    }
+
+    /** How the file ends now. A file of an earlier run that was changed since is not superseded. */
+    private Ending ending(@Nullable Exception failure) {
+        if (!state.isDirty()) {
+            return Ending.DONE;
+        }
+        boolean isAsFound = state.changes() == 1;
+        boolean isSuperseded = commits.inDoubt.isSuperseded() && isAsFound;
+        return failure == null || isSuperseded ? Ending.SUPERSEDED : Ending.KEPT;
+    }
+
     /** The mount ends: closes everything and leaves the staged files to the next run. */
     void stop() {
-        open.stop();
+        boolean keep;
+        bytes.lock().lock();
+        try {
+            if (state.isEnded()) {
+                return;
+            }
+            keep = state.isFoundAgain();
+            state.end();
+        } finally {
+            bytes.lock().unlock();
+        }
+        free(keep);
+    }
+
+    private void free(boolean keep) {
+        FileUpload left;
+        BaseLayer base;
+        bytes.lock().lock();
+        try {
+            left = commits.object.takeUpload();
+            bytes.content().drop();
+            base = bytes.layer();
+        } finally {
+            bytes.lock().unlock();
+        }
+        if (keep) {
+            base.staged().uncount();
+        } else {
+            base.staged().remove();
+        }
+        base.release();
+        if (left != null && keep) {
+            left.stop();
+        } else if (left != null) {
+            left.abandon();
+        }
     }
 }

@@ -54,12 +54,12 @@ final class WrittenFiles implements WrittenFile.Listener {
 
     /** Notifies the listener before {@link #drain} returns. */
     @Override
-    public void ended(WrittenFile file, FileHandles.Ending ending) {
-        if (ending == FileHandles.Ending.KEPT) {
+    public void ended(WrittenFile file, WrittenFile.Ending ending) {
+        if (ending == WrittenFile.Ending.KEPT) {
             failed.incrementAndGet();
         }
         Listener told = listener;
-        if (ending != FileHandles.Ending.DONE && told != null) {
+        if (ending != WrittenFile.Ending.DONE && told != null) {
             told.abandoned(file);
         }
         synchronized (files) {

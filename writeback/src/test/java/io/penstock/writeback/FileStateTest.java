@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The transitions of a file's state. */
 final class FileStateTest {
-    private final FileState state = new FileState("key", Instant.EPOCH);
+    private final FileState state = new FileState("key", Instant.EPOCH, 1);
 
     {
         state.created(null);

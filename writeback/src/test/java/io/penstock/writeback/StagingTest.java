@@ -432,7 +432,8 @@ final class StagingTest {
             write(file, "first");
             file.fsync();
             JournalRecord filler = new JournalRecord.UploadEnded("x".repeat(60_000));
-            FileJournal journal = new FileJournal(file.bytes().layer().staged(), () -> {
+            StagedFile staged = file.bytes().locked(file.bytes()::layer).staged();
+            FileJournal journal = new FileJournal(staged, () -> {
                 throw new AssertionError("it is there already");
             });
             for (int i = 0; i < 1200; i++) {
@@ -690,7 +691,7 @@ final class StagingTest {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.create("a", null);
             write(file, "text");
-            Block block = requireNonNull(file.bytes().content().block(0));
+            Block block = firstBlock(file);
             BlockBuffer buffer = requireNonNull(block.buffer());
             try (Snapshot body = file.bytes().hold(new ByteRange(0, 4))) {
                 assertThat(body.length()).isEqualTo(4);
@@ -930,8 +931,7 @@ final class StagingTest {
             write(file, "two");
             ByteBuffer to = ByteBuffer.allocate(3);
             try (Snapshot body = file.bytes().hold(new ByteRange(0, 3))) {
-                assertThat(stages(file, requireNonNull(file.bytes().content().block(0))))
-                        .isTrue();
+                assertThat(stages(file, firstBlock(file))).isTrue();
                 assertThat(file.bytes().staging().evict(0, false)).isEqualTo(Reclaim.Eviction.FREED);
                 body.readAt(0, to);
             }
@@ -948,6 +948,10 @@ final class StagingTest {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
+    }
+
+    private static Block firstBlock(WrittenFile file) {
+        return file.bytes().locked(() -> requireNonNull(file.bytes().content().block(0)));
     }
 
     private static boolean stages(WrittenFile file, Block block) {

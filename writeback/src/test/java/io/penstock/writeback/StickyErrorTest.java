@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 final class StickyErrorTest {
-    private final FileState state = new FileState("key", Instant.EPOCH);
+    private final FileState state = new FileState("key", Instant.EPOCH, 1);
     private final StickyError error = new StickyError(state);
 
     @Test

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,13 +25,11 @@ public final class BlockStaging implements Reclaim.Source {
     private final FileBytes live;
     private final FileResources resources;
     private final BooleanSupplier commit;
-    private final ReentrantLock lock;
 
     BlockStaging(FileBytes live, FileResources resources, BooleanSupplier commit) {
         this.live = live;
         this.resources = resources;
         this.commit = commit;
-        this.lock = live.lock();
     }
 
     /**
@@ -60,7 +57,7 @@ public final class BlockStaging implements Reclaim.Source {
         BlockBuffer source;
         long bytes;
         List<ByteRange> runs;
-        lock.lock();
+        live.lock().lock();
         try {
             while (block.isPlaceWritten()) {
                 live.progress().awaitUninterruptibly();
@@ -77,19 +74,19 @@ public final class BlockStaging implements Reclaim.Source {
             bytes = block.data().length();
             runs = block.staging().toList();
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
         boolean staged = false;
         try {
             staged = to.data().take(block.index(), bytes) && write(block, source, runs, to.data());
             return staged;
         } finally {
-            lock.lock();
+            live.lock().lock();
             try {
                 block.endStaging(source, staged);
                 live.progress().signalAll();
             } finally {
-                lock.unlock();
+                live.lock().unlock();
             }
             to.release();
         }

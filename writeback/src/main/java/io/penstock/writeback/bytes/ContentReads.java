@@ -8,8 +8,6 @@ import io.penstock.writeback.content.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +21,9 @@ public final class ContentReads {
     private static final byte[] ZEROS = new byte[64 << 10];
 
     private final FileBytes live;
-    private final ReentrantLock lock;
-    private final Condition progress;
 
     ContentReads(FileBytes live) {
         this.live = live;
-        this.lock = live.lock();
-        this.progress = live.progress();
     }
 
     /** @return bytes read, until the buffer is full or the file ends */
@@ -46,11 +40,11 @@ public final class ContentReads {
     }
 
     private long size() {
-        lock.lock();
+        live.lock().lock();
         try {
             return live.content().size();
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
     }
 
@@ -74,10 +68,10 @@ public final class ContentReads {
         int length;
         BaseLayer under;
         ObjectVersion below;
-        lock.lock();
+        live.lock().lock();
         try {
             while (snapshot == null && live.layer().isRetired()) {
-                progress.await(); // for the version that gives its data file to the cache
+                live.progress().await(); // for the version that gives its data file to the cache
             }
             BlockMap view = snapshot == null ? live.content() : snapshot.content();
             segment = view.at(position, position + to.remaining());
@@ -90,7 +84,7 @@ public final class ContentReads {
             under = (snapshot == null ? live.layer() : snapshot.layer()).use();
             below = under.version();
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
         boolean fetched = false;
         boolean valid = false;
@@ -107,11 +101,11 @@ public final class ContentReads {
                 throw e;
             }
         } finally {
-            lock.lock();
+            live.lock().lock();
             try {
                 valid = snapshot != null || (under == live.layer() && !under.isRetired());
             } finally {
-                lock.unlock();
+                live.lock().unlock();
             }
             under.release();
         }
@@ -124,14 +118,14 @@ public final class ContentReads {
 
     /** Whether the version below is no longer the object because a commit of this file replaced it. */
     private boolean isReplacedHere(BaseLayer under, @Nullable ObjectVersion below) throws InterruptedException {
-        lock.lock();
+        live.lock().lock();
         try {
             while (live.isBeingReplaced() && isAsItWas(under, below)) {
-                progress.await();
+                live.progress().await();
             }
             return !isAsItWas(under, below);
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
     }
 

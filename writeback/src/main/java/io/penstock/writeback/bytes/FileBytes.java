@@ -1,6 +1,5 @@
 package io.penstock.writeback.bytes;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.writeback.content.Block;
@@ -33,30 +32,26 @@ public final class FileBytes implements FileContent {
     private final PageChecksums sums;
 
     /**
-     * Guards the bytes, the blocks, and the file's state. Held while bytes are copied to and from memory, never during
-     * I/O or waits other than for {@link #progress}. Callers have their own names for it, so the compiler cannot check
-     * those that must hold it.
+     * Guards the fields below, the blocks, and the file's state: one lock for all of a file. Callers of many methods hold
+     * it, which tests check by assertions. Held while bytes are copied to and from memory, never during I/O or waits
+     * other than for {@link #progress}.
      */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Signals the end of a commit, of the staging of a block, or of an upload's body. */
     private final Condition progress = lock.newCondition();
 
-    @GuardedBy("lock")
     private BlockMap content;
 
-    @GuardedBy("lock")
     private BaseLayer layer;
 
     /**
      * The content being committed. Until that ends, nothing else may be staged, because the data file belongs to that
      * version.
      */
-    @GuardedBy("lock")
     private @Nullable Snapshot committing;
 
     /** The versions of blocks when their commit was {@linkplain #leave left}; null if no such commit is undecided. */
-    @GuardedBy("lock")
     private @Nullable Map<Block, Integer> left;
 
     /** The result of writing within one block. */
@@ -122,26 +117,25 @@ public final class FileBytes implements FileContent {
     }
 
     /** Caller holds the lock, also for the next three methods. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap content() {
+        assert lock.isHeldByCurrentThread();
         return content;
     }
 
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer layer() {
+        assert lock.isHeldByCurrentThread();
         return layer;
     }
 
     /** Whether a commit may have replaced the version below. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     boolean isBeingReplaced() {
         return committing != null || left != null;
     }
 
     /** The content being committed; null if there is none. */
     @Nullable
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public BlockMap committing() {
+        assert lock.isHeldByCurrentThread();
         return committing == null ? null : committing.content();
     }
 
@@ -153,7 +147,6 @@ public final class FileBytes implements FileContent {
      * @param spare memory for the block, which owns it afterwards or has given it back; null if there is none yet
      * @param overBase whether to write only if the whole range still belongs to the base version
      */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public Written tryWrite(long position, ByteBuffer from, @Nullable ByteBuffer spare, boolean overBase) {
         long end = position + from.remaining();
         if (overBase && !isBase(position, end)) {
@@ -187,7 +180,6 @@ public final class FileBytes implements FileContent {
         return Written.WHOLE;
     }
 
-    @GuardedBy("lock")
     private boolean isBase(long from, long to) {
         Segment there = content.at(from, to);
         return there.end() == to && there.source() == Segment.Source.BASE;
@@ -204,7 +196,6 @@ public final class FileBytes implements FileContent {
     }
 
     /** The content being committed, or else the current content. Caller holds the lock. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     private BlockMap uploaded() {
         return committing == null ? content : committing.content();
     }
@@ -239,7 +230,6 @@ public final class FileBytes implements FileContent {
      * Called before staging or holding. If the content has replaced everything that the journal refers to, gives it
      * another data file, so that one or the other is found after a crash. Caller holds the lock.
      */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public void startOver() {
         if (committing != null || !content.isReplaced() || !layer.staged().speaksOf(layer.data())) {
             return;
@@ -251,7 +241,6 @@ public final class FileBytes implements FileContent {
     }
 
     /** Holds everything: later changes go above it. Caller holds the lock. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public Snapshot takeSnapshot() {
         startOver();
         content.commitBegins();
@@ -267,7 +256,6 @@ public final class FileBytes implements FileContent {
      * @param changed whether anything has changed since; if not, the version is the whole content, whatever its size
      * @return the previous base layer, to be released twice: for the file and for the snapshot
      */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public BaseLayer rebase(ObjectVersion version, boolean changed) {
         Snapshot committed = committing;
         if (committed == null) {
@@ -291,7 +279,6 @@ public final class FileBytes implements FileContent {
      * The deciding request continues on its own and holds the bytes that it reads. The file continues over the same
      * version, staged in the same data file. Caller holds the lock.
      */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public void leave() {
         left = committing == null ? Map.of() : committing.content().versions();
         BaseLayer under = detachSnapshot();
@@ -302,7 +289,6 @@ public final class FileBytes implements FileContent {
     }
 
     /** The snapshot that was {@linkplain #leave left} is now this version. Caller holds the lock. */
-    @SuppressWarnings("GuardedBy") // the caller holds it
     public void overLeft(ObjectVersion version) {
         content.over(version.size(), left == null ? Map.of() : left);
         left = null;
@@ -311,7 +297,6 @@ public final class FileBytes implements FileContent {
     }
 
     /** Caller holds the lock. @return the snapshot's base layer, to be released; null if there was no snapshot */
-    @GuardedBy("lock")
     private @Nullable BaseLayer detachSnapshot() {
         Snapshot snapshot = committing;
         committing = null;

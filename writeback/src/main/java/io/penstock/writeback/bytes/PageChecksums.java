@@ -11,7 +11,6 @@ import io.penstock.writeback.content.BlockMap;
 import io.penstock.writeback.content.Segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,11 +21,9 @@ final class PageChecksums {
     private static final int ZERO_PAGE_CHECKSUM = Crc32c.of(ByteBuffer.allocate(PAGE_SIZE));
 
     private final FileBytes live;
-    private final ReentrantLock lock;
 
     PageChecksums(FileBytes live) {
         this.live = live;
-        this.lock = live.lock();
     }
 
     /** CRC32C of the page, or of its part before the end of the snapshot. */
@@ -35,7 +32,7 @@ final class PageChecksums {
         Block block;
         BlockBuffer memory;
         int page = (int) (start % BLOCK_SIZE / PAGE_SIZE);
-        lock.lock();
+        live.lock().lock();
         try {
             block = snapshot.content().block(BlockMap.indexOf(start));
             Segment segment = snapshot.content().at(start, start + length);
@@ -44,7 +41,7 @@ final class PageChecksums {
             }
             memory = length < PAGE_SIZE && segment.end() == start + length ? pinned(segment) : null;
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
         if (memory != null) {
             return checksum(memory, page, length);
@@ -56,13 +53,13 @@ final class PageChecksums {
         live.reads().read(snapshot, start, bytes);
         int checksum = Crc32c.of(bytes.flip());
         if (block != null && length == PAGE_SIZE) {
-            lock.lock();
+            live.lock().lock();
             try {
                 if (block.data().covers(start, start + length)) {
                     block.setChecksum(page, checksum);
                 }
             } finally {
-                lock.unlock();
+                live.lock().unlock();
             }
         }
         return checksum;
@@ -92,7 +89,7 @@ final class PageChecksums {
         long start = block.start() + (long) page * PAGE_SIZE;
         BlockBuffer source;
         int version;
-        lock.lock();
+        live.lock().lock();
         try {
             if (block.hasChecksum(page)) {
                 return true;
@@ -105,10 +102,10 @@ final class PageChecksums {
             source.pin();
             version = block.version();
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
         int checksum = Crc32c.of(source.bytes().slice(page * PAGE_SIZE, PAGE_SIZE));
-        lock.lock();
+        live.lock().lock();
         try {
             source.unpin();
             boolean current = version == block.version();
@@ -117,7 +114,7 @@ final class PageChecksums {
             }
             return current;
         } finally {
-            lock.unlock();
+            live.lock().unlock();
         }
     }
 }
