@@ -1,6 +1,6 @@
 package io.penstock.cli;
 
-import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.RecoverableFile;
 import io.penstock.writeback.staging.StrandedFile;
 import io.penstock.writeback.staging.UnreadableFile;
 import java.util.List;
@@ -26,7 +26,7 @@ record PendingFileJson(
         @Nullable String reason,
         @Nullable String where) {
     static List<PendingFileJson> of(
-            List<KeptFile> kept, List<KeptFile> pending, List<UnreadableFile> unreadable, List<StrandedFile> stranded) {
+            List<RecoverableFile> kept, List<RecoverableFile> pending, List<UnreadableFile> unreadable, List<StrandedFile> stranded) {
         return Stream.of(
                         kept.stream().map(file -> of("kept", file)),
                         pending.stream().map(file -> of("pending", file)),
@@ -40,7 +40,7 @@ record PendingFileJson(
                 .toList();
     }
 
-    private static PendingFileJson of(String state, KeptFile file) {
+    private static PendingFileJson of(String state, RecoverableFile file) {
         return new PendingFileJson(
                 state, file.key(), file.size(), file.modified().toString(), file.reason(), file.where());
     }

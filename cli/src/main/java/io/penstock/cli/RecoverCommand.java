@@ -29,7 +29,7 @@ import io.penstock.settings.WriteSettings;
 import io.penstock.settings.process.Folders;
 import io.penstock.settings.process.Reason;
 import io.penstock.settings.process.RefusedException;
-import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.RecoverableFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WrittenFile;
 import io.penstock.writeback.staging.StagingFolder;
@@ -257,9 +257,9 @@ final class RecoverCommand implements Callable<Integer> {
     }
 
     private int settle(RecoverySearch search, Writeback writeback) throws IOException, InterruptedException {
-        List<KeptFile> kept = meant(writeback.kept());
+        List<RecoverableFile> kept = meant(writeback.failed());
         boolean beside = view != null; // then the mount is working on all others
-        List<KeptFile> pending = beside ? List.of() : meant(writeback.pending());
+        List<RecoverableFile> pending = beside ? List.of() : meant(writeback.pending());
         List<UnreadableFile> unreadable = beside ? List.of() : writeback.unreadable();
         List<StrandedFile> stranded = beside ? List.of() : writeback.stranded();
         boolean waits = !kept.isEmpty() || !pending.isEmpty() || !unreadable.isEmpty() || !stranded.isEmpty();
@@ -273,7 +273,7 @@ final class RecoverCommand implements Callable<Integer> {
         stranded.forEach(file -> say("'" + file.key() + "' (" + ByteSizes.print(file.size()) + ") was written to "
                 + file.namespace() + ", and waits for a mount of it"));
         search.others(stranded).forEach(this::say);
-        if (writeback.kept().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
+        if (writeback.failed().isEmpty() && (beside || writeback.pending().isEmpty()) && unreadable.isEmpty()) {
             return Math.max(listed, nothingWaits(search));
         }
         if (what.commit) {
@@ -287,13 +287,13 @@ final class RecoverCommand implements Callable<Integer> {
                 good = false;
             }
         }
-        for (KeptFile file : kept) {
+        for (RecoverableFile file : kept) {
             good &= settle(file);
         }
         if (what.commit && !pending.isEmpty()) {
             good &= upload(writeback, pending);
         } else {
-            for (KeptFile file : pending) {
+            for (RecoverableFile file : pending) {
                 good &= settle(file);
             }
         }
@@ -316,16 +316,16 @@ final class RecoverCommand implements Callable<Integer> {
     }
 
     /** Continues the uploads of an earlier mount, as the next mount would. */
-    private boolean upload(Writeback writeback, List<KeptFile> pending) throws InterruptedException {
+    private boolean upload(Writeback writeback, List<RecoverableFile> pending) throws InterruptedException {
         Set<String> failed = ConcurrentHashMap.newKeySet();
         writeback.upload(pending, new Failures(failed));
-        for (KeptFile file : pending) {
+        for (RecoverableFile file : pending) {
             say(describe(file) + (failed.contains(file.key()) ? ": left unchanged" : ": uploaded"));
         }
         return failed.isEmpty();
     }
 
-    private boolean settle(KeptFile file) throws InterruptedException {
+    private boolean settle(RecoverableFile file) throws InterruptedException {
         String name = describe(file);
         try {
             if (what.commit) {
@@ -360,13 +360,13 @@ final class RecoverCommand implements Callable<Integer> {
         spec.commandLine().getOut().println(Printable.text(shown));
     }
 
-    private List<KeptFile> meant(List<KeptFile> files) {
+    private List<RecoverableFile> meant(List<RecoverableFile> files) {
         return files.stream()
                 .filter(file -> keys.isEmpty() || keys.contains(file.key()))
                 .toList();
     }
 
-    private static String describe(KeptFile file) {
+    private static String describe(RecoverableFile file) {
         return "'" + file.key() + "' (" + ByteSizes.print(file.size()) + ")";
     }
 

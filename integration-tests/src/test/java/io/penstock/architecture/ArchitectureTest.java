@@ -289,7 +289,7 @@ class ArchitectureTest {
                         "Block.journalled",
                         "BlockMemory.saidShort",
                         "CommitPlan.isObjectsEnd",
-                        "KeptFile.older",
+                        "RecoverableFile.older",
                         "PartSender.early",
                         "Parts.large",
                         "Reclaim.closed",

@@ -30,7 +30,7 @@ import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackStatistics;
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;

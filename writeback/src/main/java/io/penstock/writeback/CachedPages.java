@@ -6,6 +6,7 @@ import io.penstock.cache.PageCache;
 import io.penstock.cache.Urgency;
 import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.ObjectStoreException;
+import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.StagedData;
@@ -23,7 +24,7 @@ record CachedPages(PageCache cache, String namespace) implements CommittedPages 
     private static final Logger log = LoggerFactory.getLogger(CachedPages.class);
 
     @Override
-    public void keep(ObjectVersion version, Snapshot content) {
+    public void cache(ObjectVersion version, Snapshot content) {
         try {
             BitSet whole = content.wholePages();
             if (whole.isEmpty()) {

@@ -6,7 +6,7 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.OperationId;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.writeback.Pacing.Pace;
+import io.penstock.writeback.CommitTiming.RetrySchedule;
 import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.JournalRecord;
 import io.penstock.writeback.upload.FileUpload;
@@ -55,7 +55,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private @Nullable Thread thread;
 
     @GuardedBy("this")
-    private Order order = Order.GO_ON;
+    private Order order = Order.CONTINUE;
 
     @GuardedBy("this")
     private Step step = Step.PREPARING;
@@ -64,7 +64,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     private long stepBegan = System.nanoTime();
 
     @GuardedBy("this")
-    private Pace pace;
+    private RetrySchedule schedule;
 
     /** The effect of a failure that may be temporary. */
     enum Mode {
@@ -89,7 +89,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
 
     /** The file's order to the commit. It only becomes stronger. */
     private enum Order {
-        GO_ON,
+        CONTINUE,
         /** End as soon as the outcome is known. */
         END,
         /** Like END, but the file does not wait: it is committed again whatever the outcome is. */
@@ -117,7 +117,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             long changes,
             WriteCondition condition,
             Mode mode,
-            Pace pace,
+            RetrySchedule schedule,
             Deadline deadline) {
         this.file = file;
         this.context = file.context;
@@ -129,7 +129,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         this.changes = changes;
         this.condition = condition;
         this.mode = mode;
-        this.pace = pace;
+        this.schedule = schedule;
         this.deadline = deadline;
     }
 
@@ -151,7 +151,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     /** A caller now waits for it, until this deadline. From now on it fails instead of being retried. */
-    synchronized void awaited(Deadline until) {
+    synchronized void join(Deadline until) {
         if (mode == Mode.BACKGROUND) {
             mode = Mode.AWAITED;
             deadline.extendTo(until);
@@ -175,7 +175,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
                 file.succeededLeft(this, made.version);
             } else { // from now on an interrupt would only close the files that it finds in use
                 if (made.isContent) {
-                    context.pages().keep(made.version, content);
+                    context.pages().cache(made.version, content);
                 }
                 file.succeeded(this, made.version, made.hasHeaders);
             }
@@ -208,7 +208,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         try {
             return commit();
         } catch (ObjectStoreException e) {
-            if (outlook(e) == Outlook.FINAL) {
+            if (outlook(e) == Outlook.PERMANENT) {
                 inDoubt.askWhy(key, condition);
             }
             throw e;
@@ -220,7 +220,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
             try {
                 return deadline.call(this::commitOnce);
             } catch (ObjectStoreException e) {
-                if (mode == Mode.AWAITED || outlook(e) != Outlook.PASSES) {
+                if (mode == Mode.AWAITED || outlook(e) != Outlook.TEMPORARY) {
                     throw e;
                 }
                 prepare();
@@ -262,28 +262,28 @@ final class Commit implements Background.Task, FileUpload.Decision {
     /** Whether another attempt can succeed. */
     enum Outlook {
         /** It may succeed later: the store is unreachable or in trouble. */
-        PASSES,
+        TEMPORARY,
         /** It fails until an administrator fixes something: permissions, space, or the local disk. */
-        NEEDS_MENDING,
+        NEEDS_REPAIR,
         /** It always fails: the object is another version, or the store does not accept such a request. */
-        FINAL
+        PERMANENT
     }
 
     static Outlook outlook(Exception failure) {
         if (!(failure instanceof ObjectStoreException ofStore)) {
-            return Outlook.NEEDS_MENDING;
+            return Outlook.NEEDS_REPAIR;
         }
         return switch (ofStore) {
-            case ObjectStoreException.Away _ -> Outlook.PASSES;
+            case ObjectStoreException.Away _ -> Outlook.TEMPORARY;
             case ObjectStoreException.PreconditionFailed _,
                     ObjectStoreException.OutcomeUnknown _,
                     ObjectStoreException.NotFound _,
-                    ObjectStoreException.Refused _ -> Outlook.FINAL;
+                    ObjectStoreException.Refused _ -> Outlook.PERMANENT;
             case ObjectStoreException.AccessDenied _,
                     ObjectStoreException.InvalidState _,
                     ObjectStoreException.Corrupt _,
                     ObjectStoreException.QuotaExceeded _,
-                    ObjectStoreException.OutOfSpace _ -> Outlook.NEEDS_MENDING;
+                    ObjectStoreException.OutOfSpace _ -> Outlook.NEEDS_REPAIR;
         };
     }
 
@@ -308,7 +308,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     private synchronized void prepare() throws InterruptedException {
-        if (order != Order.GO_ON) {
+        if (order != Order.CONTINUE) {
             throw new InterruptedException();
         }
         thread = Thread.currentThread();
@@ -344,8 +344,8 @@ final class Commit implements Background.Task, FileUpload.Decision {
 
     /** @return nanoseconds until the next attempt */
     private synchronized long fail() {
-        long pause = pace.pause();
-        pace = pace.afterAFailure();
+        long pause = schedule.pause();
+        schedule = schedule.afterFailure();
         return pause;
     }
 
@@ -366,16 +366,16 @@ final class Commit implements Background.Task, FileUpload.Decision {
     }
 
     private synchronized long nanosToPause() {
-        return mode == Mode.BACKGROUND ? pace.notBefore() - System.nanoTime() : 0;
+        return mode == Mode.BACKGROUND ? schedule.notBefore() - System.nanoTime() : 0;
     }
 
-    /** The pace of the commit that follows this one, which has failed or was left. */
-    synchronized Pace nextPace() {
-        return pace.afterAFailure();
+    /** The schedule of the commit that follows this one, which has failed or was left. */
+    synchronized RetrySchedule nextSchedule() {
+        return schedule.afterFailure();
     }
 
     /** Whether the store has received some of it: it may succeed if it is not disturbed. */
-    boolean isGettingOn() {
+    boolean hasProgressed() {
         return !isPausing() && upload.uploadedBytes() != uploadedBefore;
     }
 
@@ -410,7 +410,7 @@ final class Commit implements Background.Task, FileUpload.Decision {
         return switch (step) {
             case PREPARING -> Math.max(0, patience - passed);
             case PAUSING -> 0;
-            case DECIDING -> Math.max(0, context.pacing().patience() - passed);
+            case DECIDING -> Math.max(0, context.timing().patience() - passed);
             case ENDED -> Long.MAX_VALUE; // only cleanup is left
         };
     }

@@ -7,7 +7,7 @@ import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.WriteCondition;
-import io.penstock.writeback.Pacing.Pace;
+import io.penstock.writeback.CommitTiming.RetrySchedule;
 import io.penstock.writeback.bytes.BaseLayer;
 import io.penstock.writeback.bytes.FileBytes;
 import io.penstock.writeback.content.Block;
@@ -119,7 +119,7 @@ final class FileCommits {
 
     /** Begins the commit that was requested while none could begin. */
     void beginNext() {
-        Pace next = state.takeNext();
+        RetrySchedule next = state.takeNext();
         if (next != null && state.isDirty() && !context.isClosed()) {
             beginInBackground(next);
         }
@@ -129,23 +129,23 @@ final class FileCommits {
     void beginAfterClose() {
         beginInBackground(
                 object.isNew()
-                        ? context.pacing().onceSettled()
-                        : context.pacing().atOnce());
+                        ? context.timing().afterDelay()
+                        : context.timing().immediate());
     }
 
     /** Begins a commit that no caller waits for, unless one runs; once possible, if none may begin now. */
     void beginInBackground() {
-        beginInBackground(context.pacing().atOnce());
+        beginInBackground(context.timing().immediate());
     }
 
-    private void beginInBackground(Pace pace) {
-        if (state.want(pace)) {
-            begin(Commit.Mode.BACKGROUND, pace, context.retries().forWriting(), object.condition());
+    private void beginInBackground(RetrySchedule schedule) {
+        if (state.want(schedule)) {
+            begin(Commit.Mode.BACKGROUND, schedule, context.retries().forWriting(), object.condition());
         }
     }
 
     /** Begins a commit; none runs. */
-    private void begin(Commit.Mode mode, Pace pace, Deadline deadline, WriteCondition condition) {
+    private void begin(Commit.Mode mode, RetrySchedule schedule, Deadline deadline, WriteCondition condition) {
         Commit commit = new Commit(
                 this,
                 state.key(),
@@ -154,7 +154,7 @@ final class FileCommits {
                 state.changes(),
                 condition,
                 mode,
-                pace,
+                schedule,
                 deadline);
         state.begin(commit);
         try {
@@ -181,14 +181,14 @@ final class FileCommits {
     // ---- waiting for commits
 
     /** A caller waits for the running commit, if any: it fails instead of being retried. Caller holds the lock. */
-    void awaited() {
-        awaited(context.deadline());
+    void join() {
+        join(context.deadline());
     }
 
-    private void awaited(Deadline deadline) {
+    private void join(Deadline deadline) {
         Commit running = state.running();
         if (running != null) {
-            running.awaited(deadline);
+            running.join(deadline);
         }
     }
 
@@ -264,7 +264,7 @@ final class FileCommits {
             state.hold();
             boolean held = false;
             try {
-                held = isUnknownToTheStore() && endsCommit() && isUnknownToTheStore();
+                held = isUnknownToStore() && endsCommit() && isUnknownToStore();
             } finally {
                 if (!held) {
                     resume();
@@ -284,7 +284,7 @@ final class FileCommits {
     }
 
     /** Whether nothing of it has or may have reached the store, and no object has its key. */
-    private boolean isUnknownToTheStore() {
+    private boolean isUnknownToStore() {
         return state.hasName()
                 && object.isNew()
                 && object.uploadedBytes() == 0
@@ -334,9 +334,9 @@ final class FileCommits {
 
         /** Begins a commit if none runs. @return whether one runs that the caller can wait for */
         boolean beginsCommit() {
-            awaited(deadline);
+            join(deadline);
             if (state.running() == null) {
-                begin(Commit.Mode.AWAITED, context.pacing().atOnce(), deadline, condition.get());
+                begin(Commit.Mode.AWAITED, context.timing().immediate(), deadline, condition.get());
             }
             waits++;
             return state.running() != null;
@@ -382,7 +382,7 @@ final class FileCommits {
             }
             old = bytes.rebase(version, changed);
             succeeded(version, commit.changes());
-            if (!hasHeaders && !object.kept().isEmpty()) {
+            if (!hasHeaders && !object.headers().isEmpty()) {
                 changed();
                 beginInBackground();
             }
@@ -405,7 +405,7 @@ final class FileCommits {
     }
 
     private void succeeded(ObjectVersion version, long changes) {
-        goesOn();
+        endUpload();
         state.committed(changes, version.lastModified());
     }
 
@@ -413,7 +413,7 @@ final class FileCommits {
     void landed(ObjectVersion version) {
         bytes.locked(() -> {
             boolean copied = object.isCopied();
-            goesOn();
+            endUpload();
             if (copied) {
                 state.setReplaced(version); // the base version belongs to the copied object
             } else {
@@ -423,10 +423,10 @@ final class FileCommits {
         onCommitted.accept(object.stored(version));
     }
 
-    private void goesOn() {
+    private void endUpload() {
         FileUpload _ = object.takeUpload(); // it has ended
         state.setReplaced(null);
-        state.gotThrough();
+        state.succeeded();
         inDoubt.committed();
     }
 
@@ -439,8 +439,8 @@ final class FileCommits {
             isInBackground = state.isInBackground(); // first: a handle that receives the failure may be released
             boolean again = commit.isLeft();
             state.announce();
-            Pace pace = failure == null ? context.pacing().atOnce() : commit.nextPace();
-            state.ended(again ? pace : null);
+            RetrySchedule schedule = failure == null ? context.timing().immediate() : commit.nextSchedule();
+            state.ended(again ? schedule : null);
             if (failure != null) {
                 object.commitFailed(commit.upload());
                 if (!again) {
@@ -462,9 +462,9 @@ final class FileCommits {
         if (failure instanceof ObjectStoreException.PreconditionFailed) {
             inDoubt.conflict();
         }
-        boolean isFinal = Commit.outlook(failure) == Commit.Outlook.FINAL;
+        boolean isFinal = Commit.outlook(failure) == Commit.Outlook.PERMANENT;
         commitForMemoryAgain =
-                System.nanoTime() + (isFinal ? Long.MAX_VALUE : context.pacing().longestPause());
+                System.nanoTime() + (isFinal ? Long.MAX_VALUE : context.timing().longestPause());
         if (state.hasName() && !(commit.isInBackground() && context.isClosed())) {
             error.set(failure);
         }

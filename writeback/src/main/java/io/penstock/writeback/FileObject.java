@@ -43,7 +43,8 @@ final class FileObject {
     private final AtomicReference<@Nullable ObjectProperties> properties = new AtomicReference<>();
 
     /** Headers set for the object, whatever it had before. Written while holding the file's lock. */
-    private final AtomicReference<SortedMap<String, String>> kept = new AtomicReference<>(Collections.emptySortedMap());
+    private final AtomicReference<SortedMap<String, String>> headers =
+            new AtomicReference<>(Collections.emptySortedMap());
 
     /** The object over which the file was last renamed. None of its properties are kept. Null if there was none. */
     private @Nullable ObjectVersion renamedOver;
@@ -160,16 +161,16 @@ final class FileObject {
                 : bytes.content().baseEnd() == 0 || isCopied()
                         ? TargetProperties.Over.OTHER_CONTENT
                         : TargetProperties.Over.SAME_CONTENT;
-        return new TargetProperties(state.key(), over, properties, kept);
+        return new TargetProperties(state.key(), over, properties, headers);
     }
 
     /** Headers set for the object in addition to those it has; for the journal. */
-    SortedMap<String, String> kept() {
-        return kept.get();
+    SortedMap<String, String> headers() {
+        return headers.get();
     }
 
-    void keep(SortedMap<String, String> headers) {
-        kept.set(Collections.unmodifiableSortedMap(new TreeMap<>(headers)));
+    void setHeaders(SortedMap<String, String> wanted) {
+        headers.set(Collections.unmodifiableSortedMap(new TreeMap<>(wanted)));
     }
 
     /** The bytes change: uploaded parts that contain them must be sent again, but not by the running commit. */

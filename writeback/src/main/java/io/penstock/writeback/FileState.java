@@ -1,15 +1,15 @@
 package io.penstock.writeback;
 
 import io.penstock.core.ObjectVersion;
-import io.penstock.writeback.Pacing.Pace;
+import io.penstock.writeback.CommitTiming.RetrySchedule;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one written file, except its bytes: its handles, the state of its name, the state of its commits, and
- * which of its changes are durable and committed. Pure: every method is a transition or a query; none waits or does I/O.
- * It is long because each cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded by the
- * file's lock.
+ * which of its changes are durable and committed. Pure: every method is a transition or a query; none waits or does
+ * I/O. It is long because each cell of the table of states and commands in docs/CONCURRENCY.md is a line here. Guarded
+ * by the file's lock.
  *
  * <pre>
  *   name:     NAMED ──hold──▶ HELD ──resume──▶ NAMED        a rename copies the object
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *             any ──the mount ends, and no commit runs──▶ ENDED
  *
  *   commits:  IDLE ──begin──▶ RUNNING ──ended──▶ IDLE
- *                               └─makeWay─▶ YIELDING ──staged──▶ IDLE or RUNNING     fsync does not wait for the store
+ *                               └─preempt─▶ YIELDING ──staged──▶ IDLE or RUNNING     fsync does not wait for the store
  * </pre>
  */
 final class FileState {
@@ -48,18 +48,18 @@ final class FileState {
 
     /** The state of the file's commits. */
     sealed interface Commits {
-        /** @param next the pace of a commit that begins once the name allows it; null if none is requested */
-        record Idle(@Nullable Pace next) implements Commits {}
+        /** @param next the schedule of a commit that begins once the name allows it; null if none is requested */
+        record Idle(@Nullable RetrySchedule next) implements Commits {}
 
-        /** @param next the pace of the following commit; null if none is requested */
-        record Running(Commit commit, @Nullable Pace next) implements Commits {}
+        /** @param next the schedule of the following commit; null if none is requested */
+        record Running(Commit commit, @Nullable RetrySchedule next) implements Commits {}
 
         /**
          * The file is being staged. The next commit begins afterwards.
          *
          * @param leaving the commit that yielded, until it has ended
          */
-        record Yielding(@Nullable Commit leaving, @Nullable Pace next) implements Commits {}
+        record Yielding(@Nullable Commit leaving, @Nullable RetrySchedule next) implements Commits {}
     }
 
     private static final Name NAMED = new Name.Named();
@@ -89,7 +89,7 @@ final class FileState {
     private long announced;
 
     /** How many commits yielded although the store had received some of them, since the last one that succeeded. */
-    private int madeWay;
+    private int preemptions;
 
     FileState(String key, Instant modified, int handles) {
         this.key = key;
@@ -297,11 +297,11 @@ final class FileState {
         return running() != null || next() != null;
     }
 
-    private @Nullable Pace next() {
+    private @Nullable RetrySchedule next() {
         return switch (commits) {
-            case Commits.Idle(Pace next) -> next;
-            case Commits.Running(var _, Pace next) -> next;
-            case Commits.Yielding(var _, Pace next) -> next;
+            case Commits.Idle(RetrySchedule next) -> next;
+            case Commits.Running(var _, RetrySchedule next) -> next;
+            case Commits.Yielding(var _, RetrySchedule next) -> next;
         };
     }
 
@@ -312,25 +312,26 @@ final class FileState {
     /**
      * Requests a commit that no caller waits for.
      *
-     * @return whether it begins now; if not, {@link #takeNext} returns its pace later
+     * @return whether it begins now; if not, {@link #takeNext} returns its schedule later
      */
-    boolean want(Pace pace) {
+    boolean want(RetrySchedule schedule) {
         if (isIdle() && name instanceof Name.Named) {
             return true;
         }
-        Pace next = next() == null ? pace : next();
+        RetrySchedule next = next() == null ? schedule : next();
         commits = switch (commits) {
             case Commits.Idle _ -> new Commits.Idle(next);
-            case Commits.Running(Commit commit, Pace before) -> new Commits.Running(commit, isHeld() ? next : before);
+            case Commits.Running(Commit commit, RetrySchedule before) ->
+                new Commits.Running(commit, isHeld() ? next : before);
             case Commits.Yielding(Commit leaving, var _) -> new Commits.Yielding(leaving, next);
         };
         return false;
     }
 
-    /** The pace of the commit that may begin now; null if none is requested or none may begin. */
+    /** The schedule of the commit that may begin now; null if none is requested or none may begin. */
     @Nullable
-    Pace takeNext() {
-        if (commits instanceof Commits.Idle(Pace next) && name instanceof Name.Named) {
+    RetrySchedule takeNext() {
+        if (commits instanceof Commits.Idle(RetrySchedule next) && name instanceof Name.Named) {
             commits = IDLE;
             return next;
         }
@@ -338,18 +339,18 @@ final class FileState {
     }
 
     /** The running commit yields to staging. The next begins once the file is {@link #staged}. */
-    void makeWay(Commit commit) {
-        madeWay += commit.isGettingOn() ? 1 : 0;
+    void preempt(Commit commit) {
+        preemptions += commit.hasProgressed() ? 1 : 0;
         commits = new Commits.Yielding(commit, next());
     }
 
-    int madeWayAlthoughGettingOn() {
-        return madeWay;
+    int preemptions() {
+        return preemptions;
     }
 
     /** A commit has succeeded. */
-    void gotThrough() {
-        madeWay = 0;
+    void succeeded() {
+        preemptions = 0;
     }
 
     private boolean isYielding() {
@@ -358,7 +359,7 @@ final class FileState {
 
     /** The file is staged. @return whether a commit had yielded for that */
     boolean staged() {
-        if (!(commits instanceof Commits.Yielding(Commit leaving, Pace next))) {
+        if (!(commits instanceof Commits.Yielding(Commit leaving, RetrySchedule next))) {
             return false;
         }
         commits = leaving == null ? new Commits.Idle(next) : new Commits.Running(leaving, next);
@@ -368,10 +369,10 @@ final class FileState {
     /**
      * The commit has ended.
      *
-     * @param again the pace of the following commit; null if there is none
+     * @param again the schedule of the following commit; null if there is none
      */
-    void ended(@Nullable Pace again) {
-        Pace next = name instanceof Name.Detached ? null : next() == null ? again : next();
+    void ended(@Nullable RetrySchedule again) {
+        RetrySchedule next = name instanceof Name.Detached ? null : next() == null ? again : next();
         commits = isYielding() ? new Commits.Yielding(null, next) : new Commits.Idle(next);
     }
 

@@ -40,7 +40,7 @@ final class FileSync {
         this.copies = copies;
     }
 
-    /** Whether all written content would survive a crash of the machine, under the file's name. Caller holds the lock. */
+    /** Whether all written content would survive a crash, under the file's name. Caller holds the lock. */
     boolean isDurable() {
         boolean isFound = file.state.durable() <= file.state.committed() || file.object.isNameJournalled();
         return file.state.durable() >= file.state.changes() && isFound;
@@ -62,7 +62,7 @@ final class FileSync {
         boolean older;
         bytes.lock().lock();
         try {
-            file.awaited();
+            file.join();
             older = file.state.durable() > file.state.committed() && file.state.durable() < file.state.changes();
         } finally {
             bytes.lock().unlock();
@@ -145,7 +145,7 @@ final class FileSync {
                 long _ = bytes.progress().awaitNanos(nanos);
                 continue;
             }
-            file.state.makeWay(commit);
+            file.state.preempt(commit);
             if (commit.leave()) {
                 bytes.leave();
             }
@@ -154,11 +154,11 @@ final class FileSync {
 
     private long nanosToWait(Commit commit) {
         if (!file.inDoubt.isHarmless()) {
-            commit.awaited(file.context.deadline());
+            commit.join(file.context.deadline());
             return Long.MAX_VALUE; // data staged now might be based on a version that is gone
         }
-        int doubled = Math.min(file.state.madeWayAlthoughGettingOn(), MOST_DOUBLED);
-        return commit.nanosToWait(file.context.pacing().patience() << doubled);
+        int doubled = Math.min(file.state.preemptions(), MOST_DOUBLED);
+        return commit.nanosToWait(file.context.timing().patience() << doubled);
     }
 
     /** Null to try again; false if the content cannot be made durable here. */
@@ -298,7 +298,7 @@ final class FileSync {
                 file.state.modified(),
                 removed.zeroed().toList(),
                 data,
-                file.object.kept());
+                file.object.headers());
     }
 
     /** From now on, a change of the name just before a crash must not be taken for a conflict. */
@@ -325,7 +325,7 @@ final class FileSync {
     }
 
     /** Keeps content for {@code penstock recover} because its commit failed. */
-    void keep(Exception failure) {
+    void saveForRecovery(Exception failure) {
         String reason = String.valueOf(failure.getMessage());
         try {
             if (stagedFor(reason)) {
@@ -373,7 +373,7 @@ final class FileSync {
             if (!staged(false)) {
                 return false;
             }
-            return file.object.journal().amend(new JournalRecord.Kept(reason));
+            return file.object.journal().amend(new JournalRecord.Failed(reason));
         } finally {
             syncs.unlock();
         }

@@ -1,10 +1,12 @@
 package io.penstock.writeback;
 
+import io.penstock.core.ObjectVersion;
 import io.penstock.objectstore.Deadline;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.RetryPolicy;
 import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
+import io.penstock.writeback.bytes.Snapshot;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.upload.Uploads;
 import java.time.Instant;
@@ -23,8 +25,18 @@ record MountContext(
         Uploads uploads,
         CommittedPages pages,
         Background background,
-        Pacing pacing,
+        CommitTiming timing,
         InstantSource clock) {
+
+    /** Receives the pages of a version that was just committed, so that they need not be fetched from the store. */
+    interface CommittedPages {
+        /**
+         * Caches the pages that it can. The others are fetched when they are read.
+         *
+         * @param content a snapshot of the whole version
+         */
+        void cache(ObjectVersion version, Snapshot content);
+    }
 
     RetryPolicy retries() {
         return store.retries();

@@ -13,7 +13,7 @@ final class StickyError {
     private @Nullable Exception error;
 
     /** The error that remains after {@link #error} was reported. */
-    private @Nullable Exception forGood;
+    private @Nullable Exception permanent;
 
     /** The changes reported by a call as not stored. */
     private long reported;
@@ -30,9 +30,9 @@ final class StickyError {
     }
 
     /** Nothing can fix it any more: every caller receives it. */
-    void setForGood(Exception failure) {
+    void setPermanent(Exception failure) {
         error = failure;
-        forGood = failure;
+        permanent = failure;
     }
 
     boolean isSet() {
@@ -48,18 +48,18 @@ final class StickyError {
     /** The remaining error, if no call has reported one since the last change; null otherwise. */
     @Nullable
     Exception unheard() {
-        return reported < state.changes() ? forGood : null;
+        return reported < state.changes() ? permanent : null;
     }
 
     void clear() {
         error = null;
-        forGood = null;
+        permanent = null;
     }
 
     private @Nullable Exception take(boolean toProgram) {
         Exception taken = error;
         reported = taken == null || !toProgram ? reported : state.changes();
-        error = forGood;
+        error = permanent;
         return taken;
     }
 

@@ -51,7 +51,7 @@ final class WholeCopy {
         bytes.lock().lockInterruptibly();
         try {
             while (isFor(source, range, more) && commits.state.running() != null) {
-                commits.awaited(); // it fails at its deadline instead of being retried
+                commits.join(); // it fails at its deadline instead of being retried
                 bytes.progress().await();
             }
             if (!isFor(source, range, more)) {

@@ -11,6 +11,8 @@ import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.StoredObject;
 import io.penstock.objectstore.UploadListener;
 import io.penstock.objectstore.WriteCondition;
+import io.penstock.writeback.MountContext.CommittedPages;
+import io.penstock.writeback.WrittenFile.Uncommitted;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.FileResources;
 import io.penstock.writeback.bytes.Reclaim;
@@ -58,8 +60,8 @@ public final class Writeback implements AutoCloseable {
     private final WrittenFiles files;
     private final WritebackLimits limits;
     private final List<WrittenFile> recovered;
-    private final List<KeptFile> pending;
-    private final List<KeptFile> kept;
+    private final List<RecoverableFile> pending;
+    private final List<RecoverableFile> failed;
     private final List<Recovery.Orphans> orphans;
     private final List<UnreadableFile> unreadable;
     private final List<StrandedFile> stranded;
@@ -69,20 +71,20 @@ public final class Writeback implements AutoCloseable {
         this.files = files;
         this.limits = limits;
         this.pending = left.found().stream()
-                .map(found -> new KeptFile(files.add(WrittenFile.recovered(context, files, found)), found))
+                .map(found -> new RecoverableFile(files.add(WrittenFile.recovered(context, files, found)), found))
                 .toList();
-        this.kept = left.kept().stream()
-                .map(found -> new KeptFile(WrittenFile.recovered(context, files, found), found))
-                .sorted(Comparator.comparing(KeptFile::key).thenComparing(KeptFile::modified))
+        this.failed = left.failed().stream()
+                .map(found -> new RecoverableFile(WrittenFile.recovered(context, files, found), found))
+                .sorted(Comparator.comparing(RecoverableFile::key).thenComparing(RecoverableFile::modified))
                 .toList();
-        Map<String, KeptFile> last = new HashMap<>();
-        Stream.concat(kept.stream().filter(file -> !file.isOlder()), pending.stream())
+        Map<String, RecoverableFile> last = new HashMap<>();
+        Stream.concat(failed.stream().filter(file -> !file.isOlder()), pending.stream())
                 .forEach(file -> last.put(file.key(), file));
-        kept.stream().filter(file -> last.get(file.key()) != file).forEach(KeptFile::setOlder);
+        failed.stream().filter(file -> last.get(file.key()) != file).forEach(RecoverableFile::setOlder);
         this.orphans = left.orphans();
         this.unreadable = List.copyOf(left.unreadable());
         this.stranded = List.copyOf(left.stranded());
-        this.recovered = pending.stream().map(KeptFile::file).toList();
+        this.recovered = pending.stream().map(RecoverableFile::file).toList();
     }
 
     /** Notified of the end of commits by the committing thread, before waiting callers continue. Must not wait. */
@@ -121,7 +123,7 @@ public final class Writeback implements AutoCloseable {
                 System::nanoTime);
         Recovery left = earlierRuns(staging);
         CommittedPages pages = new CachedPages(cache, namespace);
-        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), Pacing.DEFAULT, left);
+        return of(store, config, limits, base, staging, uploads, pages, Clock.systemUTC(), CommitTiming.DEFAULT, left);
     }
 
     /**
@@ -137,7 +139,7 @@ public final class Writeback implements AutoCloseable {
             Uploads uploads,
             CommittedPages pages,
             InstantSource clock,
-            Pacing pacing,
+            CommitTiming timing,
             Recovery left) {
         WrittenFiles files = new WrittenFiles();
         Reclaim reclaim = new Reclaim(limits, files::stagings);
@@ -148,7 +150,7 @@ public final class Writeback implements AutoCloseable {
                 uploads,
                 pages,
                 new Background(),
-                pacing,
+                timing,
                 clock);
         return new Writeback(context, files, limits, left);
     }
@@ -177,7 +179,7 @@ public final class Writeback implements AutoCloseable {
             throw e;
         } catch (IOException e) {
             log.warn(
-                    "The staging folder {} cannot be used: {}. Writing goes on in memory; fsync waits until files are"
+                    "The staging folder {} cannot be used: {}. Writing continues in memory; fsync waits until files are"
                             + " visible.",
                     folder,
                     e.toString());
@@ -218,7 +220,7 @@ public final class Writeback implements AutoCloseable {
     }
 
     /** The same as {@link #recovered}, for {@code penstock recover}. Files must not be started then. */
-    public List<KeptFile> pending() {
+    public List<RecoverableFile> pending() {
         return pending;
     }
 
@@ -226,16 +228,16 @@ public final class Writeback implements AutoCloseable {
      * Files that earlier runs could not commit, for a reason that does not go away without help: for
      * {@code penstock recover}. Sorted by key, and older versions of a key first.
      */
-    public List<KeptFile> kept() {
-        return kept;
+    public List<RecoverableFile> failed() {
+        return failed;
     }
 
     /**
-     * Records durably which of {@link #kept} are older versions. Call before a later one is committed: the next run
+     * Records durably which of {@link #failed} are older versions. Call before a later one is committed: the next run
      * would take the last remaining version for the newest.
      */
     public void recordOlder() throws IOException {
-        for (KeptFile file : kept) {
+        for (RecoverableFile file : failed) {
             file.recordOlder();
         }
     }
@@ -270,9 +272,9 @@ public final class Writeback implements AutoCloseable {
      * Uploads these of {@link #pending}, as {@link #start} would, and waits until each is committed or abandoned. The
      * others stay pending. Call once, instead of {@link #start}.
      */
-    public void upload(Collection<KeptFile> meant, Listener listener) throws InterruptedException {
+    public void upload(Collection<RecoverableFile> meant, Listener listener) throws InterruptedException {
         files.listen(listener);
-        Set<WrittenFile> uploaded = meant.stream().map(KeptFile::file).collect(Collectors.toSet());
+        Set<WrittenFile> uploaded = meant.stream().map(RecoverableFile::file).collect(Collectors.toSet());
         uploaded.forEach(WrittenFile::resume);
         files.drain(uploaded::contains);
     }
@@ -357,7 +359,7 @@ public final class Writeback implements AutoCloseable {
                 backlog.stream().mapToLong(bytes -> bytes).sum(),
                 context.uploads().uploadedBytes(),
                 context.uploads().copiedBytes(),
-                kept.size() + unreadable.size() + files.failed());
+                failed.size() + unreadable.size() + files.failed());
     }
 
     /** The progress of the uncommitted file with this key; null if there is none. */
@@ -409,7 +411,7 @@ public final class Writeback implements AutoCloseable {
         context.background().close();
         context.reclaim().close();
         files.stop();
-        kept.forEach(KeptFile::close);
+        failed.forEach(RecoverableFile::close);
         context.uploads().close();
         context.staging().close();
     }

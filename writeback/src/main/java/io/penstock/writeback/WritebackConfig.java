@@ -1,6 +1,6 @@
 package io.penstock.writeback;
 
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.file.Path;
 

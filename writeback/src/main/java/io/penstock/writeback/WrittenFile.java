@@ -59,8 +59,19 @@ public final class WrittenFile {
         VISIBLE
     }
 
+    /**
+     * The progress of a written file towards the store.
+     *
+     * @param progress of the whole file
+     * @param size of the file in bytes
+     * @param writtenBytes that the base version does not contain
+     * @param stagedBytes of these on the staging disk, in whole blocks
+     * @param uploadedBytes of the next version that the store has
+     */
+    public record Uncommitted(Progress progress, long size, long writtenBytes, long stagedBytes, long uploadedBytes) {}
+
     /** Notified of the file's commits and its end. */
-    public interface Listener {
+    interface Listener {
         /** The object is now at this version. */
         void committed(WrittenFile file, StoredObject object);
 
@@ -75,7 +86,7 @@ public final class WrittenFile {
         /** An earlier run removed or replaced its name just before the crash. */
         SUPERSEDED,
         /** Its commit failed. Its content waits for {@code penstock recover}. */
-        KEPT
+        FAILED
     }
 
     private WrittenFile(
@@ -117,7 +128,7 @@ public final class WrittenFile {
         Instant modified = found.written().modified();
         WrittenFile file = new WrittenFile(context, listener, opened.key(), found.content(), layer, modified, 0);
         file.commits.found(found);
-        file.commits.object.keep(found.written().kept());
+        file.commits.object.setHeaders(found.written().headers());
         file.sync.found();
         return file;
     }
@@ -231,16 +242,16 @@ public final class WrittenFile {
      * From now on each commit gives the object these headers, as {@link ObjectProperties#with} accepts them. Without
      * other changes the next commit is a copy within the store.
      */
-    public void keep(SortedMap<String, String> headers) {
+    public void setHeaders(SortedMap<String, String> headers) {
         bytes.locked(() -> {
-            commits.object.keep(headers);
+            commits.object.setHeaders(headers);
             commits.changed();
         });
     }
 
-    /** The headers set by {@link #keep}, also in an earlier run; empty if there are none. */
-    public SortedMap<String, String> kept() {
-        return bytes.locked(commits.object::kept);
+    /** The headers set by {@link #setHeaders}, also in an earlier run; empty if there are none. */
+    public SortedMap<String, String> headers() {
+        return bytes.locked(commits.object::headers);
     }
 
     /**
@@ -481,7 +492,7 @@ public final class WrittenFile {
                 }
                 Exception failure = commits.error.unreported();
                 boolean isOver = state.isEnded() || !state.isCommitUnderWay();
-                if (isOver && failure != null && Commit.outlook(failure) != Commit.Outlook.PASSES) {
+                if (isOver && failure != null && Commit.outlook(failure) != Commit.Outlook.TEMPORARY) {
                     return new AwaitedFile.Progress.Failed(
                             Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
                 } else if (state.isEnded()) {
@@ -569,24 +580,24 @@ public final class WrittenFile {
             if (!state.isInBackground() || state.isUndecided() || state.isEnded() || context.isClosed()) {
                 return; // the end of the mount stops the remaining files
             }
-            if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.PASSES)) {
+            if (state.isDirty() && (failure == null || Commit.outlook(failure) == Commit.Outlook.TEMPORARY)) {
                 commits.beginInBackground();
                 return;
             }
             ending = ending(failure);
-            if (ending == Ending.KEPT && failure != null) {
-                commits.error.setForGood(failure); // callers that waited for the commit may not have read it yet
+            if (ending == Ending.FAILED && failure != null) {
+                commits.error.setPermanent(failure); // callers that waited for the commit may not have read it yet
             }
             state.end();
         } finally {
             bytes.lock().unlock();
         }
-        if (ending == Ending.KEPT && failure != null) {
-            sync.keep(failure);
+        if (ending == Ending.FAILED && failure != null) {
+            sync.saveForRecovery(failure);
         } else if (ending == Ending.SUPERSEDED) {
             log.info("'{}' was removed or replaced just before the crash", key());
         }
-        free(ending == Ending.KEPT);
+        free(ending == Ending.FAILED);
         listener.ended(this, ending);
     }
 
@@ -597,7 +608,7 @@ public final class WrittenFile {
         }
         boolean isAsFound = state.changes() == 1;
         boolean isSuperseded = commits.inDoubt.isSuperseded() && isAsFound;
-        return failure == null || isSuperseded ? Ending.SUPERSEDED : Ending.KEPT;
+        return failure == null || isSuperseded ? Ending.SUPERSEDED : Ending.FAILED;
     }
 
     /** The mount ends: closes everything and leaves the staged files to the next run. */

@@ -40,27 +40,27 @@ final class WrittenFiles implements WrittenFile.Listener {
         return failed.get();
     }
 
-    void listen(Listener told) {
-        listener = told;
+    void listen(Listener receiver) {
+        listener = receiver;
     }
 
     @Override
     public void committed(WrittenFile file, StoredObject object) {
-        Listener told = listener;
-        if (told != null) {
-            told.committed(file, object);
+        Listener receiver = listener;
+        if (receiver != null) {
+            receiver.committed(file, object);
         }
     }
 
     /** Notifies the listener before {@link #drain} returns. */
     @Override
     public void ended(WrittenFile file, WrittenFile.Ending ending) {
-        if (ending == WrittenFile.Ending.KEPT) {
+        if (ending == WrittenFile.Ending.FAILED) {
             failed.incrementAndGet();
         }
-        Listener told = listener;
-        if (ending != WrittenFile.Ending.DONE && told != null) {
-            told.abandoned(file);
+        Listener receiver = listener;
+        if (ending != WrittenFile.Ending.DONE && receiver != null) {
+            receiver.abandoned(file);
         }
         synchronized (files) {
             files.remove(file);

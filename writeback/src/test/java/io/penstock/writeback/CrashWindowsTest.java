@@ -195,7 +195,7 @@ final class CrashWindowsTest {
     @Test
     void holdUncommitted_rightAfterAStagedClose_hasTheCommitGoOnUnderTheNewName() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
-        try (FileScenario late = new FileScenario(new Pacing(hour, hour, hour, hour))) {
+        try (FileScenario late = new FileScenario(new CommitTiming(hour, hour, hour, hour))) {
             late.create("a").write(0, "1").then(WrittenFile::closeStaged, file -> {
                 assertThat(file.holdUncommitted()).isTrue();
                 file.renamed("b", null);
@@ -679,7 +679,7 @@ final class CrashWindowsTest {
         s.create("a").write(0, "a").then(WrittenFile::fsync);
         s.create("b").write(0, "b").then(WrittenFile::fsync).crash(8);
         Writeback second = s.remount().mount().writeback;
-        List<KeptFile> meant =
+        List<RecoverableFile> meant =
                 second.pending().stream().filter(file -> file.key().equals("a")).toList();
         second.upload(meant, s.mount().listener());
         s.expectTold("committed a 1");
@@ -687,7 +687,7 @@ final class CrashWindowsTest {
                 .extracting(object -> object.version().key())
                 .containsExactly("a");
         assertThat(s.remount().mount().writeback.pending())
-                .extracting(KeptFile::key)
+                .extracting(RecoverableFile::key)
                 .containsExactly("b");
     }
 

@@ -20,6 +20,7 @@ import io.penstock.testing.Gate;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
+import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.FileBytes;
@@ -45,7 +46,7 @@ final class FileScenario implements AutoCloseable {
     final DelayingObjectStore delays = new DelayingObjectStore(faults);
     final RecordingObjectStore store = new RecordingObjectStore(delays);
 
-    private final Pacing pacing;
+    private final CommitTiming timing;
     private RetryPolicy retries = store.retries();
     private final List<FutureTask<Boolean>> behind = new ArrayList<>();
     private DataFolder disk = new CrashingFiles();
@@ -59,11 +60,15 @@ final class FileScenario implements AutoCloseable {
     private @Nullable WrittenFile file;
 
     FileScenario() {
-        this(new Pacing(Pacing.DEFAULT.firstPause(), Pacing.DEFAULT.longestPause(), Pacing.DEFAULT.patience(), 0));
+        this(new CommitTiming(
+                CommitTiming.DEFAULT.firstPause(),
+                CommitTiming.DEFAULT.longestPause(),
+                CommitTiming.DEFAULT.patience(),
+                0));
     }
 
-    FileScenario(Pacing pacing) {
-        this.pacing = pacing;
+    FileScenario(CommitTiming timing) {
+        this.timing = timing;
     }
 
     /** A step of the file. */
@@ -140,9 +145,9 @@ final class FileScenario implements AutoCloseable {
                 repeating,
                 watched,
                 TestConfig.withMemory(8),
-                (version, content) -> pages.keep(version, content),
+                (version, content) -> pages.cache(version, content),
                 Clock.systemUTC(),
-                pacing);
+                timing);
         return this;
     }
 
@@ -419,7 +424,7 @@ final class FileScenario implements AutoCloseable {
 
     /** The files kept for {@code penstock recover}. */
     FileScenario expectKept(String... keys) {
-        assertThat(mount().writeback.kept()).extracting(KeptFile::key).containsExactly(keys);
+        assertThat(mount().writeback.failed()).extracting(RecoverableFile::key).containsExactly(keys);
         return this;
     }
 

@@ -87,7 +87,7 @@ final class FileStateTest {
     @Test
     void want_whileHeld_isDueOnceItIsNot() {
         state.hold();
-        assertThat(state.want(Pacing.DEFAULT.atOnce())).isFalse();
+        assertThat(state.want(CommitTiming.DEFAULT.immediate())).isFalse();
         assertThat(state.takeNext()).isNull();
         state.resume();
         assertThat(state.takeNext()).isNotNull();
@@ -98,7 +98,7 @@ final class FileStateTest {
     @Test
     void detach_whileACommitIsWanted_wantsNone() {
         state.hold();
-        assertThat(state.want(Pacing.DEFAULT.atOnce())).isFalse();
+        assertThat(state.want(CommitTiming.DEFAULT.immediate())).isFalse();
         assertThat(state.isCommitUnderWay()).isTrue();
         state.withdraw();
         state.detach();

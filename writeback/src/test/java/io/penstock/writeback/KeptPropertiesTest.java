@@ -199,7 +199,7 @@ final class KeptPropertiesTest {
             while (other.uploads.uploadedBytes() == 0) {
                 Thread.onSpinWait();
             }
-            file.keep(new TreeMap<>(Map.of("x-amz-meta-mode", "33188")));
+            file.setHeaders(new TreeMap<>(Map.of("x-amz-meta-mode", "33188")));
             assertThat(catchThrowable(file::commit)).isInstanceOf(ObjectStoreException.Unavailable.class);
             file.release();
             other.assertNothingLeaks();

@@ -9,6 +9,7 @@ import io.penstock.objectstore.ObjectStoreException.Unavailable;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
+import io.penstock.writeback.MountContext.CommittedPages;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
@@ -70,7 +71,7 @@ final class LeavingTest {
                         TestConfig.withMemory(4),
                         (version, content) -> {},
                         Clock.systemUTC(),
-                        new Pacing(hour, hour, hour, 0))
+                        new CommitTiming(hour, hour, hour, 0))
                 .start()) {
             write(mount, "behind").release();
             while (away.injected() == 0) {

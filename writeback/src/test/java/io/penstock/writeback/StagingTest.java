@@ -31,6 +31,7 @@ import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.CrashingFiles.Fault;
+import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.WatchedFiles.Operation;
 import io.penstock.writeback.bytes.BaseContent;
 import io.penstock.writeback.bytes.BlockStaging;
@@ -176,7 +177,7 @@ final class StagingTest {
             }
             try (TestMount second = mount(after)) {
                 assertThat(second.writeback.recovered()).isEmpty();
-                assertThat(second.writeback.kept()).isEmpty();
+                assertThat(second.writeback.failed()).isEmpty();
             }
         }
     }
@@ -196,7 +197,7 @@ final class StagingTest {
         }
         try (TestMount third = mount(files)) {
             assertThat(third.writeback.recovered()).isEmpty();
-            KeptFile kept = third.writeback.kept().getFirst();
+            RecoverableFile kept = third.writeback.failed().getFirst();
             assertThat(kept.key()).isEqualTo("a/x");
             assertThat(kept.size()).isEqualTo(4);
             assertThat(kept.reason()).contains("a/x");
@@ -217,7 +218,7 @@ final class StagingTest {
                     .isInstanceOf(java.nio.file.FileAlreadyExistsException.class);
         }
         try (TestMount fourth = mount(files)) {
-            fourth.writeback.kept().getFirst().commit();
+            fourth.writeback.failed().getFirst().commit();
             assertThat(stored("a/x")).asString().isEqualTo("mine");
         }
         assertThat(files.names()).isEmpty();
@@ -246,7 +247,7 @@ final class StagingTest {
             first.writeback.drain();
         }
         try (TestMount second = new TestMount(cached, files, TestConfig.withMemory(4))) {
-            second.writeback.kept().getFirst().commit();
+            second.writeback.failed().getFirst().commit();
         }
 
         System.arraycopy(new byte[] {1, 2, 3}, 0, content, 0, 3);
@@ -266,7 +267,7 @@ final class StagingTest {
             first.writeback.drain();
         }
         try (TestMount second = mount(files)) {
-            KeptFile kept = second.writeback.kept().getFirst();
+            RecoverableFile kept = second.writeback.failed().getFirst();
             Path out = directory.resolve("out");
             for (boolean isGone : List.of(false, true)) {
                 for (ThrowingCallable settle : List.<ThrowingCallable>of(kept::commit, () -> kept.export(out))) {
@@ -292,8 +293,8 @@ final class StagingTest {
         }
         Path out = directory.resolve("out");
         try (TestMount mount = mount(files)) {
-            List<KeptFile> kept = mount.writeback.kept();
-            for (KeptFile file : kept) {
+            List<RecoverableFile> kept = mount.writeback.failed();
+            for (RecoverableFile file : kept) {
                 file.export(out);
             }
             for (int version = 0; version < 4; version++) {
@@ -307,18 +308,19 @@ final class StagingTest {
             kept.getLast().commit();
         }
         try (TestMount next = mount(files)) {
-            assertThat(next.writeback.kept())
+            assertThat(next.writeback.failed())
                     .hasSize(4)
                     .allSatisfy(older -> assertThatThrownBy(older::commit).hasMessage(older.reason()));
         }
         assertThat(stored("a")).asString().isEqualTo("version 4");
         Clock behind = Clock.offset(Clock.systemUTC(), Duration.ofHours(-1));
         leaveConflict(
-                new TestMount(store, files, TestConfig.withMemory(4), (_, _) -> {}, behind, Pacing.DEFAULT).start(),
+                new TestMount(store, files, TestConfig.withMemory(4), (_, _) -> {}, behind, CommitTiming.DEFAULT)
+                        .start(),
                 "a",
                 "since".getBytes(UTF_8));
         try (TestMount last = mount(files)) {
-            last.writeback.kept().getFirst().commit();
+            last.writeback.failed().getFirst().commit();
         }
         assertThat(stored("a")).asString().isEqualTo("since");
     }
@@ -334,7 +336,7 @@ final class StagingTest {
         }
         try (TestMount next = new TestMount(store, files, TestConfig.withMemory(4))) {
             assertThat(next.writeback.pending()).hasSize(1);
-            assertThatThrownBy(next.writeback.kept().getFirst()::commit).hasMessageContaining("a later version");
+            assertThatThrownBy(next.writeback.failed().getFirst()::commit).hasMessageContaining("a later version");
         }
     }
 
@@ -353,7 +355,7 @@ final class StagingTest {
     void discard_ofAKeptFile_removesIt() throws Exception {
         leaveConflict(mount(files), "a", bytes(10));
         try (TestMount second = mount(files)) {
-            second.writeback.kept().getFirst().discard();
+            second.writeback.failed().getFirst().discard();
         }
         assertThat(files.names()).isEmpty();
         assertThat(files.opened()).isZero();
@@ -746,12 +748,15 @@ final class StagingTest {
     @Test
     void write_whereACommitHasFailedForAReasonThatIsGone_succeedsAfterAWhile() throws Exception {
         files.set(Fault.FULL);
-        Pacing pacing =
-                new Pacing(Pacing.DEFAULT.firstPause(), Duration.ofSeconds(10).toNanos(), Pacing.DEFAULT.patience(), 0);
+        CommitTiming timing = new CommitTiming(
+                CommitTiming.DEFAULT.firstPause(),
+                Duration.ofSeconds(10).toNanos(),
+                CommitTiming.DEFAULT.patience(),
+                0);
         FaultyObjectStore faults = new FaultyObjectStore(store);
         faults.next(Call.Put.class::isInstance, io.penstock.testing.Fault.fail(AccessDenied::new));
         try (TestMount mount = new TestMount(
-                        faults, files, TestConfig.withMemory(2), (_, _) -> {}, Clock.systemUTC(), pacing)
+                        faults, files, TestConfig.withMemory(2), (_, _) -> {}, Clock.systemUTC(), timing)
                 .start()) {
             WrittenFile idle = mount.writeback.create("idle", null);
             write(idle, "idle");

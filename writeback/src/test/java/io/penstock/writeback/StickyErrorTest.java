@@ -22,7 +22,7 @@ final class StickyErrorTest {
 
     @Test
     void report_ofWhatWasSetForGood_throwsItUntilItIsCleared() throws Exception {
-        error.setForGood(new IOException("last"));
+        error.setPermanent(new IOException("last"));
         assertThatThrownBy(() -> error.report(true)).hasMessage("last");
         assertThatThrownBy(() -> error.report(true)).hasMessage("last");
         error.clear();
@@ -37,7 +37,7 @@ final class StickyErrorTest {
         error.set(new IOException("of a commit that is tried again"));
         assertThat(error.unheard()).isNull();
         error.clear();
-        error.setForGood(new IOException("last"));
+        error.setPermanent(new IOException("last"));
         assertThatThrownBy(() -> error.report(false)).hasMessage("last");
         assertThat(error.unheard()).hasMessage("last");
         assertThatThrownBy(() -> error.report(true)).hasMessage("last");

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Staging continues while the store is silent or refuses, and late effects of its requests are not lost. */
 @Timeout(60)
 final class StoreAwayTest {
-    private static final Pacing QUICK = new Pacing(
+    private static final CommitTiming QUICK = new CommitTiming(
             Duration.ofMillis(20).toNanos(),
             Duration.ofMillis(200).toNanos(),
             Duration.ofMillis(20).toNanos(),
@@ -54,7 +54,7 @@ final class StoreAwayTest {
 
     @Test
     void commitBehind_eachAttempt_hasADeadlineOfItsOwn() throws Exception {
-        try (FileScenario quick = new FileScenario(new Pacing(1_000_000, 1_000_000, 1_000_000, 0))) {
+        try (FileScenario quick = new FileScenario(new CommitTiming(1_000_000, 1_000_000, 1_000_000, 0))) {
             quick.faults.next(2, Call.Put.class::isInstance, Fault.fail(Unavailable::new));
             quick.create("f").append("a").then(WrittenFile::closeStaged).releases();
             assertThat(quick.store.only(Call.Put.class)).hasSize(3);
@@ -268,7 +268,7 @@ final class StoreAwayTest {
     @Test
     void closeStaged_whileCommitsPause_waitsForNone() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
-        try (FileScenario patient = new FileScenario(new Pacing(hour, hour, hour, 0))) {
+        try (FileScenario patient = new FileScenario(new CommitTiming(hour, hour, hour, 0))) {
             patient.faults.always(Call.Put.class::isInstance, Fault.fail(Unavailable::new));
             String all = appendLines(patient.create("f"), 200);
             assertThat(patient.faults.injected()).isOne();

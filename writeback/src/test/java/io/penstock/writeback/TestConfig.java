@@ -3,7 +3,7 @@ package io.penstock.writeback;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Fsync;
 import io.penstock.writeback.content.Block;
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.nio.file.Path;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.disk.DataFolder;
 import io.penstock.objectstore.ObjectStore;
 import io.penstock.objectstore.StoredObject;
+import io.penstock.writeback.MountContext.CommittedPages;
 import io.penstock.writeback.staging.Recovery;
 import io.penstock.writeback.staging.Staging;
 import io.penstock.writeback.upload.Uploads;
@@ -36,7 +37,7 @@ final class TestMount implements AutoCloseable {
 
     TestMount(ObjectStore store, @Nullable DataFolder files, WritebackConfig config, CommittedPages pages)
             throws IOException {
-        this(store, files, config, pages, Clock.systemUTC(), Pacing.DEFAULT);
+        this(store, files, config, pages, Clock.systemUTC(), CommitTiming.DEFAULT);
     }
 
     TestMount(
@@ -45,7 +46,7 @@ final class TestMount implements AutoCloseable {
             WritebackConfig config,
             CommittedPages pages,
             InstantSource clock,
-            Pacing pacing)
+            CommitTiming timing)
             throws IOException {
         base = new StoredBase(store);
         limits = new WritebackLimits(config.limits());
@@ -53,7 +54,7 @@ final class TestMount implements AutoCloseable {
                 store, config.partSizes(), config.largestObjectBytes(), limits, () -> false, System::nanoTime);
         staging = new Staging(files, NAMESPACE, () -> limits.get().stagingBytes(), System::nanoTime);
         writeback =
-                Writeback.of(store, config, limits, base, staging, uploads, pages, clock, pacing, Recovery.of(staging));
+                Writeback.of(store, config, limits, base, staging, uploads, pages, clock, timing, Recovery.of(staging));
         context = writeback.context();
     }
 

@@ -239,7 +239,7 @@ final class WrittenFileModelTest {
             byte @Nullable [] committed = head() == null ? null : stored();
             mount = new TestMount(store, files, TestConfig.withMemory(2));
             List<WrittenFile> found = mount.writeback.recovered();
-            assertThat(mount.writeback.kept()).isEmpty();
+            assertThat(mount.writeback.failed()).isEmpty();
             byte[] actual;
             if (found.isEmpty()) {
                 actual = committed == null ? new byte[0] : committed;

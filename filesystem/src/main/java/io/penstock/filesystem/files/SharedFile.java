@@ -121,8 +121,8 @@ public final class SharedFile implements KernelContent.Holder {
         this.own = own;
         WrittenFile written = content.written();
         this.rewritten = written != null;
-        if (written != null && !written.kept().isEmpty()) { // by an earlier run
-            this.attributes = AttributeHeaders.read(written.kept());
+        if (written != null && !written.headers().isEmpty()) { // by an earlier run
+            this.attributes = AttributeHeaders.read(written.headers());
         }
     }
 
@@ -212,7 +212,7 @@ public final class SharedFile implements KernelContent.Holder {
         attributes = changedTo;
         WrittenFile written = content.written();
         if (written != null) {
-            written.keep(AttributeHeaders.of(changedTo));
+            written.setHeaders(AttributeHeaders.of(changedTo));
         }
     }
 

@@ -35,7 +35,7 @@ import io.penstock.serve.control.ShareStatus;
 import io.penstock.serve.log.AccessLog;
 import io.penstock.settings.process.StartTimes;
 import io.penstock.writeback.AwaitedFile;
-import io.penstock.writeback.KeptFile;
+import io.penstock.writeback.RecoverableFile;
 import io.penstock.writeback.Writeback;
 import io.penstock.writeback.WritebackStatistics;
 import io.penstock.writeback.WrittenFile;
@@ -241,7 +241,7 @@ public final class BucketMount implements AutoCloseable {
     long keptBytes() {
         return writeback == null
                 ? 0
-                : writeback.kept().stream().mapToLong(KeptFile::size).sum();
+                : writeback.failed().stream().mapToLong(RecoverableFile::size).sum();
     }
 
     /** The number of files in the staging folder that belong to other buckets or to servers with other names. */

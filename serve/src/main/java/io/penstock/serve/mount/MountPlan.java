@@ -33,7 +33,7 @@ import io.penstock.settings.process.Version;
 import io.penstock.writeback.WritebackConfig;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Fsync;
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import io.penstock.writeback.upload.WritebackLimits;
 import java.net.URI;
 import java.nio.file.Path;

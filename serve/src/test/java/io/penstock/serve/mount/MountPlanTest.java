@@ -20,7 +20,7 @@ import io.penstock.settings.Host;
 import io.penstock.settings.MountOptionList;
 import io.penstock.settings.SettingSource;
 import io.penstock.settings.process.Version;
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;

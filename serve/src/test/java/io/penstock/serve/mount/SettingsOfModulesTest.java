@@ -21,7 +21,7 @@ import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 import io.penstock.writeback.WritebackConfig.Close;
 import io.penstock.writeback.WritebackConfig.Fsync;
-import io.penstock.writeback.upload.PartSizes;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

@@ -32,9 +32,9 @@ public final class FileBytes implements FileContent {
     private final PageChecksums sums;
 
     /**
-     * Guards the fields below, the blocks, and the file's state: one lock for all of a file. Callers of many methods hold
-     * it, which tests check by assertions. Held while bytes are copied to and from memory, never during I/O or waits
-     * other than for {@link #progress}.
+     * Guards the fields below, the blocks, and the file's state: one lock for all of a file. Callers of many methods
+     * hold it, which tests check by assertions. Held while bytes are copied to and from memory, never during I/O or
+     * waits other than for {@link #progress}.
      */
     private final ReentrantLock lock = new ReentrantLock();
 

@@ -66,7 +66,7 @@ public final class Journal implements AutoCloseable {
         return log.isLarge();
     }
 
-    /** Goes on in a new, shorter file: see {@link RecordLog#compact}. */
+    /** Continues in a new, shorter file: see {@link RecordLog#compact}. */
     synchronized void compact() throws IOException {
         try {
             log.compact(to -> {

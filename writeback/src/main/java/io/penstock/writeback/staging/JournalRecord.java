@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface JournalRecord {
     /**
-     * The file's identity; the last record counts. One that differs from the last begins anew: no {@link Sent} from before
-     * it counts any more.
+     * The file's identity; the last record counts. If it differs from the one before, no earlier {@link Sent} counts any
+     * more.
      *
      * @param namespace of the key: endpoint and bucket
      * @param base the base version
@@ -44,7 +44,7 @@ public sealed interface JournalRecord {
      * have been cut off, {@code zeroed} was made zeros, {@code data} is in the data file.
      *
      * @param baseEnd where the base version ends to count
-     * @param kept headers that the object is to have whatever it had
+     * @param headers that the object is to have whatever it had
      */
     record Written(
             long size,
@@ -53,7 +53,7 @@ public sealed interface JournalRecord {
             Instant modified,
             List<ByteRange> zeroed,
             List<ByteRange> data,
-            SortedMap<String, String> kept)
+            SortedMap<String, String> headers)
             implements JournalRecord {}
 
     /**
@@ -87,7 +87,7 @@ public sealed interface JournalRecord {
     record Sent(OperationId operation, long size) implements JournalRecord {}
 
     /** It cannot be committed automatically. */
-    record Kept(String reason) implements JournalRecord {}
+    record Failed(String reason) implements JournalRecord {}
 
     /** A later version of the file waits too, or was committed: this one is never committed. */
     record Older() implements JournalRecord {}
@@ -109,7 +109,7 @@ public sealed interface JournalRecord {
                     Instant modified,
                     List<ByteRange> zeroed,
                     List<ByteRange> data,
-                    SortedMap<String, String> kept) -> {
+                    SortedMap<String, String> headers) -> {
                 to.writeByte(2);
                 to.writeLong(size);
                 to.writeLong(baseEnd);
@@ -117,7 +117,7 @@ public sealed interface JournalRecord {
                 encode(modified, to);
                 encode(zeroed, to);
                 encode(data, to);
-                encode(kept, to);
+                encode(headers, to);
             }
             case UploadCreated(MultipartUpload upload, PartLayout layout) -> {
                 to.writeByte(4);
@@ -140,7 +140,7 @@ public sealed interface JournalRecord {
                 to.writeByte(6);
                 to.writeUTF(id);
             }
-            case Kept(String reason) -> {
+            case Failed(String reason) -> {
                 to.writeByte(7);
                 to.writeUTF(reason.substring(0, Math.min(reason.length(), 4096)));
             }
@@ -182,7 +182,7 @@ public sealed interface JournalRecord {
             case 5 ->
                 new PartUploaded(new UploadedPart(from.readInt(), from.readUTF(), from.readLong()), from.readInt());
             case 6 -> new UploadEnded(from.readUTF());
-            case 7 -> new Kept(from.readUTF());
+            case 7 -> new Failed(from.readUTF());
             case 8 -> new Dropped();
             case 9 -> new Withdrawn();
             case 10 -> new InData(from.readInt());

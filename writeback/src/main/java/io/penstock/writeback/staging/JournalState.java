@@ -4,8 +4,8 @@ import io.penstock.core.ByteRange;
 import io.penstock.objectstore.MultipartUpload;
 import io.penstock.writeback.content.Ranges;
 import io.penstock.writeback.staging.JournalRecord.Dropped;
+import io.penstock.writeback.staging.JournalRecord.Failed;
 import io.penstock.writeback.staging.JournalRecord.InData;
-import io.penstock.writeback.staging.JournalRecord.Kept;
 import io.penstock.writeback.staging.JournalRecord.Opened;
 import io.penstock.writeback.staging.JournalRecord.PartUploaded;
 import io.penstock.writeback.staging.JournalRecord.UploadCreated;
@@ -51,7 +51,7 @@ public final class JournalState implements Consumer<JournalRecord> {
     /** Null if its name stays, as far as the journal knows. */
     private @Nullable Withdrawn withdrawn;
 
-    private @Nullable Kept kept;
+    private @Nullable Failed failed;
 
     /** Null unless a later version of the file was waiting when a process looked last. */
     private JournalRecord.@Nullable Older older;
@@ -76,7 +76,7 @@ public final class JournalState implements Consumer<JournalRecord> {
             case PartUploaded(var part, int crc32c) ->
                 parts.put(part.number(), new JournalledUpload.Part(part, crc32c));
             case UploadEnded(String id) -> end(id);
-            case Kept entry -> kept = entry;
+            case Failed entry -> failed = entry;
             case JournalRecord.Older entry -> older = entry;
             case Withdrawn entry -> withdrawn = entry;
             case JournalRecord.Sent entry -> sentSince.add(entry);
@@ -104,14 +104,14 @@ public final class JournalState implements Consumer<JournalRecord> {
                     written.modified(),
                     zeros.toList(),
                     data.toList(),
-                    written.kept()));
+                    written.headers()));
         }
         records.addAll(sentSince);
         if (withdrawn != null) {
             records.add(withdrawn);
         }
-        if (kept != null) {
-            records.add(kept);
+        if (failed != null) {
+            records.add(failed);
         }
         if (older != null) {
             records.add(older);
@@ -191,8 +191,8 @@ public final class JournalState implements Consumer<JournalRecord> {
 
     /** Why it cannot be committed automatically; null if that has not been found. */
     @Nullable
-    public String keptFor() {
-        return kept == null ? null : kept.reason();
+    public String failure() {
+        return failed == null ? null : failed.reason();
     }
 
     /** The upload that a commit can go on with; null if there is none. */

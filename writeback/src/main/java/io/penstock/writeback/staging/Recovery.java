@@ -30,7 +30,7 @@ public final class Recovery {
     private final Staging staging;
 
     private final List<Found> found = new ArrayList<>();
-    private final List<Found> kept = new ArrayList<>();
+    private final List<Found> failed = new ArrayList<>();
     private final List<Orphans> orphans = new ArrayList<>();
     private final List<UnreadableFile> unreadable = new ArrayList<>();
     private final List<StrandedFile> stranded = new ArrayList<>();
@@ -74,8 +74,8 @@ public final class Recovery {
     }
 
     /** Files left to {@code penstock recover}. */
-    public List<Found> kept() {
-        return kept;
+    public List<Found> failed() {
+        return failed;
     }
 
     public List<Orphans> orphans() {
@@ -285,11 +285,11 @@ public final class Recovery {
                 BlockMap.found(written.baseEnd(), written.size(), state.zeros(), state.data()),
                 staged,
                 state);
-        if (state.keptFor() == null) {
+        if (state.failure() == null) {
             found.add(file);
         } else {
             staged.uncount();
-            kept.add(file);
+            failed.add(file);
         }
     }
 

@@ -27,6 +27,9 @@ final class CommitPlan {
     private final long leastCopied;
     private final boolean isObjectsEnd;
 
+    /** A part that a commit needs: its number and its runs. */
+    record PlannedPart(int number, Run run) {}
+
     private CommitPlan(long sentBytes, long copiedBytes, long leastCopied, boolean isObjectsEnd) {
         this.sentBytes = sentBytes;
         this.copiedBytes = copiedBytes;

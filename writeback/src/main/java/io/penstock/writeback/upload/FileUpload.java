@@ -15,6 +15,7 @@ import io.penstock.objectstore.UploadedPart;
 import io.penstock.objectstore.WriteCondition;
 import io.penstock.writeback.content.Block;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.upload.CommitPlan.PlannedPart;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -217,7 +218,7 @@ public final class FileUpload {
             return properties.ofCopy(uploads.store().properties(original.key()));
         } catch (ObjectStoreException.NotFound e) {
             throw new ObjectStoreException.PreconditionFailed(
-                    "'" + original.key() + "' is to be copied and was deleted by another client", e);
+                    "'" + original.key() + "' cannot be copied: another client has deleted it", e);
         }
     }
 
@@ -226,10 +227,10 @@ public final class FileUpload {
         try {
             return joinPartsOnce(size, condition, decision);
         } catch (ObjectStoreException.NotFound e) {
-            if (!sender.beginAnew()) {
+            if (!sender.restart()) {
                 throw e; // the bucket is missing
             }
-            LOG.warn("The upload of '{}' is gone from the store: it begins anew", key);
+            LOG.warn("The upload of '{}' is gone from the store: it is sent again", key);
             decision.postpone();
             return joinPartsOnce(size, condition, decision);
         }

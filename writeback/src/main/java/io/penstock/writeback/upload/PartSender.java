@@ -7,6 +7,7 @@ import io.penstock.objectstore.MultipartUpload;
 import io.penstock.objectstore.ObjectStoreException;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.upload.CommitPlan.PlannedPart;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -391,7 +392,7 @@ final class PartSender {
      *
      * @return false if there was none
      */
-    boolean beginAnew() {
+    boolean restart() {
         lock.lock();
         try {
             if (phase == Phase.PLANNED) {

@@ -6,6 +6,7 @@ import static io.penstock.writeback.content.Block.BLOCK_SIZE;
 import io.penstock.core.ByteRange;
 import io.penstock.objectstore.UploadedPart;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.upload.CommitPlan.PlannedPart;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;

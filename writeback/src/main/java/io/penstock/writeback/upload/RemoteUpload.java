@@ -87,7 +87,7 @@ final class RemoteUpload {
                 takeOver(earlier);
                 return earlier.upload();
             } catch (ObjectStoreException.NotFound e) {
-                LOG.info("The upload of '{}' that an earlier run began is gone: it begins anew", key);
+                LOG.info("The upload of '{}' that an earlier run began is gone: it is sent again", key);
                 journal.ended(earlier.upload());
             }
         }
@@ -149,7 +149,7 @@ final class RemoteUpload {
         ObjectProperties given = created;
         if (given == null) {
             boolean isAsBegun =
-                    properties.kept().get().isEmpty() && properties.over() != TargetProperties.Over.OTHER_CONTENT;
+                    properties.headers().get().isEmpty() && properties.over() != TargetProperties.Over.OTHER_CONTENT;
             return isAsBegun || store.properties(key).equals(wanted);
         }
         return given.equals(wanted);

@@ -15,13 +15,13 @@ import org.slf4j.LoggerFactory;
  * commit loses later changes by others. Safe for use by any number of threads.
  *
  * @param known of the file, shared by all its uploads; null until known
- * @param kept headers set for the object, whatever it had before, as {@link ObjectProperties#with} accepts them
+ * @param headers headers set for the object, whatever it had before, as {@link ObjectProperties#with} accepts them
  */
 public record TargetProperties(
         String key,
         Over over,
         AtomicReference<@Nullable ObjectProperties> known,
-        AtomicReference<SortedMap<String, String>> kept) {
+        AtomicReference<SortedMap<String, String>> headers) {
     private static final Logger log = LoggerFactory.getLogger(TargetProperties.class);
 
     /** The object over which an upload writes. */
@@ -41,13 +41,13 @@ public record TargetProperties(
         }
         ObjectProperties now = over == Over.OTHER_CONTENT ? before.withoutEncoding() : before;
         known.set(now);
-        return now.with(kept.get());
+        return now.with(headers.get());
     }
 
     /** {@link #get} for changed content: times that programs have set no longer apply. */
     public ObjectProperties ofNewContent(ObjectStore store) throws ObjectStoreException, InterruptedException {
         ObjectProperties now = get(store).withoutTimes();
-        return now.with(kept.get());
+        return now.with(headers.get());
     }
 
     private ObjectProperties ask(ObjectStore store) throws ObjectStoreException, InterruptedException {
@@ -62,6 +62,6 @@ public record TargetProperties(
     /** The object is a copy of another with these properties. @return the copy's properties */
     public ObjectProperties ofCopy(ObjectProperties of) {
         known.set(of);
-        return of.with(kept.get());
+        return of.with(headers.get());
     }
 }

@@ -53,7 +53,7 @@ final class JournalTest {
             new JournalRecord.Dropped(),
             new JournalRecord.UploadEnded("id"),
             new JournalRecord.Opened("ns", "b", null, BASE, true),
-            new JournalRecord.Kept("because"),
+            new JournalRecord.Failed("because"),
             new JournalRecord.Older());
 
     private static final PartLayout LAYOUT = new PartLayout(0, 0, 8 << 20, 1000);
@@ -120,7 +120,7 @@ final class JournalTest {
             case 3 -> new JournalRecord.Opened("ns", random.nextInt(3) == 0 ? "b" : "a/ü", BASE, null, false);
             case 4 ->
                 switch (random.nextInt(10)) {
-                    case 0 -> new JournalRecord.Kept(id);
+                    case 0 -> new JournalRecord.Failed(id);
                     case 1 -> new JournalRecord.Older();
                     default -> new JournalRecord.Withdrawn();
                 };
@@ -144,7 +144,7 @@ final class JournalTest {
         assertThat(state.uploads()).isEqualTo(expected.uploads());
         assertThat(state.opened()).isEqualTo(expected.opened());
         assertThat(state.withdrawn()).isEqualTo(expected.withdrawn());
-        assertThat(state.keptFor()).isEqualTo(expected.keptFor());
+        assertThat(state.failure()).isEqualTo(expected.failure());
         assertThat(state.isOlder()).isEqualTo(expected.isOlder());
     }
 

@@ -9,6 +9,7 @@ import io.penstock.core.ByteRange;
 import io.penstock.core.ObjectVersion;
 import io.penstock.testing.Seeded;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.upload.CommitPlan.PlannedPart;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -16,6 +16,7 @@ import io.penstock.objectstore.WriteCondition;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.TestData;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;

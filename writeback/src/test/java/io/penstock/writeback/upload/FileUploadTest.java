@@ -20,6 +20,7 @@ import io.penstock.testing.RecordingObjectStore;
 import io.penstock.testing.Seeded;
 import io.penstock.testing.TestData;
 import io.penstock.writeback.content.Run;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

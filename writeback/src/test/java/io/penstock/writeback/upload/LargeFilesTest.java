@@ -13,6 +13,7 @@ import io.penstock.testing.Content;
 import io.penstock.testing.InMemoryObjectStore;
 import io.penstock.testing.RecordingObjectStore;
 import io.penstock.writeback.content.Crc32cJoin;
+import io.penstock.writeback.upload.Uploads.PartSizes;
 import java.util.Collections;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;

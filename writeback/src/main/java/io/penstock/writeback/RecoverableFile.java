@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * another writer changed the object or access to it was withdrawn. It stays in the staging folder until it is committed
  * or discarded. For one thread at a time.
  */
-public final class KeptFile {
+public final class RecoverableFile {
     private static final int CHUNK = 1 << 20;
 
     /** The reason of a version that {@link #commit} refuses. */
@@ -32,7 +32,7 @@ public final class KeptFile {
     private final Recovery.Found found;
     private boolean older;
 
-    KeptFile(WrittenFile file, Recovery.Found found) {
+    RecoverableFile(WrittenFile file, Recovery.Found found) {
         this.file = file;
         this.found = found;
         this.older = found.state().isOlder();
@@ -57,7 +57,7 @@ public final class KeptFile {
 
     /** Why it could not be committed; null if that was not tried yet. */
     public @Nullable String reason() {
-        return older ? OLDER : found.state().keptFor();
+        return older ? OLDER : found.state().failure();
     }
 
     /** The file that holds the written data, at its offsets. */
@@ -159,7 +159,7 @@ public final class KeptFile {
         to.force(true);
     }
 
-    /** Removes it for good. */
+    /** Removes it permanently. */
     public void discard() {
         file.unlink();
         close();
