@@ -118,7 +118,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void renamed_uncommittedAfterAnFsync_keepsNothingOfTheObjectThatItReplaces() throws Exception {
+    void renamed_uncommittedAfterAnFsync_inheritsNothing() throws Exception {
         ObjectProperties others = new ObjectProperties(new TreeMap<>(Map.of("content-type", "text/html")), Map.of());
         ObjectVersion replaced = s.bucket.put("b", Content.of(new byte[3]), others);
         s.create("a").write(0, "new").then(WrittenFile::fsync, file -> {
@@ -132,14 +132,14 @@ final class CrashWindowsTest {
 
     /** They provide its mode and owner until it is committed. */
     @Test
-    void truncated_fsynced_isFoundWithTheVersionWhosePropertiesItKeeps() throws Exception {
+    void truncated_fsynced_isFoundWithItsInheritedVersion() throws Exception {
         s.truncate("a", "old").write(0, "new").then(WrittenFile::fsync).crash(9).find();
         assertThat(s.file().inherited()).isEqualTo(s.bucket.head("a").version());
         assertThat(s.file().committed()).isNull();
     }
 
     @Test
-    void renamed_overAnObject_isFoundWithNoVersionWhosePropertiesItKeeps() throws Exception {
+    void renamed_overAnObject_isFoundWithoutAnInheritedVersion() throws Exception {
         ObjectVersion replaced = s.bucket.put("b", "old");
         s.create("a").write(0, "new").then(WrittenFile::fsync, file -> {
             assertThat(file.holdUncommitted()).isTrue();
@@ -163,7 +163,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void endSuperseded_ofANameThatWasReplacedJustBeforeTheCrash_isShownToNobody() throws Exception {
+    void endSuperseded_nameReplacedJustBeforeTheCrash_showsNoFile() throws Exception {
         s.create("a").write(0, "1").then(WrittenFile::fsync, WrittenFile::withdraw);
         s.bucket.put("a", "the file that took its name");
         s.crash(6).remount();
@@ -193,7 +193,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void holdUncommitted_rightAfterAStagedClose_hasTheCommitGoOnUnderTheNewName() throws Exception {
+    void holdUncommitted_afterAStagedClose_commitsUnderTheNewName() throws Exception {
         long hour = Duration.ofHours(1).toNanos();
         try (FileScenario late = new FileScenario(new CommitTiming(hour, hour, hour, hour))) {
             late.create("a").write(0, "1").then(WrittenFile::closeStaged, file -> {
@@ -217,7 +217,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_ofMoreThanWasSynced_isRecognisedIfItWasTheLastThingBeforeACrash() throws Exception {
+    void commit_ofMoreThanWasSynced_isRecognisedAfterACrash() throws Exception {
         s.onCommitted((_, _) -> s.losePower(2)).open("a", "base");
         s.write(0, "first").then(WrittenFile::fsync);
         s.write(5, " and second").then(WrittenFile::commit, WrittenFile::release);
@@ -237,7 +237,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void fsync_thatACommitOvertakes_leavesNothingOfTheOldContentInTheNewJournal() throws Exception {
+    void fsync_overtakenByACommit_leavesNoOldContentInTheNewJournal() throws Exception {
         s.on(StagingFolder.open(directory));
         try (DiskGate disk = s.heldDisk(Operation.FORCE, StagedFile.DATA, Integer.MAX_VALUE)) {
             s.create("a").write(0, "0123456789").then(file -> file.zero(0, 4)).write(0, "NEW!");
@@ -331,8 +331,7 @@ final class CrashWindowsTest {
 
     @ParameterizedTest
     @CsvSource({"1, 'synced '", "2, 'synced appended'"})
-    void fsync_ofAFileThatGrowsMeanwhile_promisesNoZerosForWhatItHasNotStaged(int syncs, String promised)
-            throws Exception {
+    void fsync_fileGrowsMeanwhile_promisesNoZerosForUnstagedBytes(int syncs, String promised) throws Exception {
         s.create("log").write(0, "synced ");
         s.before(Operation.WRITE, StagedFile.DATA, () -> s.write(7, "appended"));
         for (int i = 0; i < syncs; i++) {
@@ -355,7 +354,7 @@ final class CrashWindowsTest {
     /** By then it is staged in another data file. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6})
-    void fsync_ofAFileThatIsReplacedBeforeItsJournalSpeaksOfIt_promisesNoZeros(int seed) throws Exception {
+    void fsync_replacedBeforeItIsJournalled_promisesNoZeros(int seed) throws Exception {
         AtomicInteger syncs = new AtomicInteger();
         s.create("a").write(0, "AAAA").onDisk((operation, name) -> {
             boolean ofJournal = name.endsWith(StagedFile.JOURNAL);
@@ -427,7 +426,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void fsync_ofABlockThatIsReplacedBeforeItIsStaged_stagesItsSuccessor() throws Exception {
+    void fsync_blockReplacedBeforeItIsStaged_stagesItsSuccessor() throws Exception {
         int blocks = 6;
         long last = (blocks - 1L) * BLOCK_SIZE;
         try (DiskGate disk = s.heldDisk(Operation.WRITE, StagedFile.DATA, Integer.MAX_VALUE)) {
@@ -455,7 +454,7 @@ final class CrashWindowsTest {
     // ---- while a rename holds commits
 
     @Test
-    void commitAndHold_thatFailsAfterTheLastHandleIsGone_leavesTheFileToBeCommitted() throws Exception {
+    void commitAndHold_failsAfterTheLastRelease_fileIsCommittedLater() throws Exception {
         s.create("a").write(0, "text");
         try (Gate _ = s.held(Call.Put.class, WrittenFile::closeStaged)) {
             s.ends().then(WrittenFile::release).fails(Call.Put.class, Fault.fail(Unavailable::new));
@@ -465,7 +464,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commitAndHold_writtenToAndClosedMeanwhile_isCommittedUnderTheNewName() throws Exception {
+    void commitAndHold_writtenMeanwhile_isCommittedUnderTheNewName() throws Exception {
         s.open("a", "one two").write(0, "ONE");
         ObjectVersion held = requireNonNull(s.file().commitAndHold());
         s.expect("a", "ONE two").write(4, "TWO").then(WrittenFile::closeStaged);
@@ -503,7 +502,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void fsync_whileCommitsAreHeld_isFoundUnderTheNewNameOnceTheyAreNot() throws Exception {
+    void fsync_whileCommitsAreHeld_isFoundUnderTheNewNameAfterwards() throws Exception {
         s.open("a", "one two");
         ObjectVersion held = requireNonNull(s.file().commitAndHold());
         s.write(0, "ONE").then(WrittenFile::fsync).renamed(held, "b").crash(11);
@@ -543,7 +542,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void withdraw_thenACrashAndAStoreThatRefusesAlthoughTheObjectIsAsItWas_keepsTheContent() throws Exception {
+    void withdraw_thenACrashAndARefusal_keepsTheContent() throws Exception {
         withdrawn().faults.always(Call.Put.class::isInstance, Fault.fail(ObjectStoreException.NotFound::new));
         s.recover().expectFailed(1).expectOnDisk(true);
     }
@@ -555,7 +554,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void fsync_afterTheJournalHasNotTakenAReinstatement_promisesTheContentAllTheSame() throws Exception {
+    void fsync_reinstatementNotJournalled_isDurableAllTheSame() throws Exception {
         FileScenario.Step broken = _ -> s.before(Operation.WRITE, StagedFile.JOURNAL, () -> {
             throw new IOException("broken");
         });
@@ -578,7 +577,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void withdraw_whileItIsCommittedBehind_isFoundAfterACrashAndCommittedIfTheNameStays() throws Exception {
+    void withdraw_duringABackgroundCommit_isFoundAfterACrash() throws Exception {
         s.create("a").write(0, new byte[5 * BLOCK_SIZE]);
         try (Gate _ = s.held(Call.UploadPart.class, WrittenFile::closeStaged)) {
             s.ends().then(WrittenFile::release, WrittenFile::withdraw);
@@ -602,7 +601,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void unlink_ofAFileThatIsUploaded_leavesWhatTheNextRunAbortsIfThisOneCannot() throws Exception {
+    void unlink_whileUploading_leavesAnUploadThatTheNextRunAborts() throws Exception {
         s.create("a").write(0, new byte[5 * BLOCK_SIZE]).then(WrittenFile::fsync);
         s.awaitUploaded(4L * BLOCK_SIZE).then(WrittenFile::unlink).crash(4);
         assertThat(s.bucket.openUploads()).hasSize(1);
@@ -623,7 +622,7 @@ final class CrashWindowsTest {
     // ---- what an earlier run may have committed
 
     @Test
-    void commit_ofAPartOfAFile_isRecognisedAlthoughTheBaseVersionIsGone() throws Exception {
+    void commit_ofAPartOfAFile_isRecognisedWithoutItsBaseVersion() throws Exception {
         byte[] base = bytes(5, 3 * BLOCK_SIZE);
         s.onCommitted((_, _) -> s.losePower(5)).open("a", base);
         s.write(10, "changed").then(WrittenFile::fsync, WrittenFile::commit, WrittenFile::release);
@@ -641,7 +640,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_overAnotherVersionOfTheSameSize_isAConflictIfThatLacksWhatWasWrittenHere() throws Exception {
+    void commit_overAForeignVersionOfEqualSize_isAConflict() throws Exception {
         byte[] base = new byte[3 * BLOCK_SIZE];
         s.open("a", base).write(10, "mine").then(WrittenFile::fsync).crash(6);
         base[10] = 'm';
@@ -720,7 +719,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_awaitedWhileTheStoreIsAway_isTriedAgainBehindOnceNobodyHasTheFileOpen() throws Exception {
+    void commit_storeAwayThenLastRelease_isRetriedInTheBackground() throws Exception {
         s.create("a").write(0, "mine").fails(Call.Put.class, Fault.fail(Unavailable::new));
         try (Gate _ = s.held(Call.Put.class, WrittenFile::commit)) {
             s.file().release(); // as the kernel does for a killed program
@@ -729,7 +728,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_thatFailsForGoodOnceNobodyHasTheFileOpen_failsForAllWhoWait() throws Exception {
+    void commit_failsForeverAfterTheLastRelease_failsForAllWaiters() throws Exception {
         s.create("a").write(0, "mine");
         try (Gate _ = s.held(Call.Put.class, WrittenFile::commit)) {
             s.behind(WrittenFile::commit);
@@ -759,7 +758,7 @@ final class CrashWindowsTest {
 
     /** None of our requests arrived, and another client writes the same: its object has another operation. */
     @Test
-    void commit_afterOneWithoutAnAnswerAndAnotherClientWroteTheSame_isAConflict() throws Exception {
+    void commit_lostResponseThenForeignEqualContent_isAConflict() throws Exception {
         s.create("a").write(0, "same").fails(Call.Put.class, Fault.fail(Unavailable::new));
         s.failsWith(Unavailable.class, WrittenFile::commit);
         s.bucket.put("a", "same");
@@ -785,7 +784,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_ofAnEditAfterOneOfCopiedPartsWhoseAnswerWasLost_goesOnOverThat() throws Exception {
+    void commit_editAfterALostResponseToCopiedParts_isBasedOnThat() throws Exception {
         s.open("a", new byte[8 * BLOCK_SIZE])
                 .write(5L * BLOCK_SIZE, "mine")
                 .fails(Call.Complete.class, Fault.failAfterwards(Unavailable::new));
@@ -798,7 +797,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void closeStaged_ofWhatIsDurableAndBeingCommitted_doesNotWaitForThat() throws Exception {
+    void closeStaged_durableAndBeingCommitted_doesNotWaitForThat() throws Exception {
         s.create("a").write(0, "mine");
         try (Gate gate = s.held(Call.Put.class, WrittenFile::closeStaged)) {
             s.file().closeStaged();
@@ -808,7 +807,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_overAVersionThatIsGone_failsAndIsNotTakenForAnUploadThatIs() throws Exception {
+    void commit_overAVersionThatIsGone_isNotTakenForAVanishedUpload() throws Exception {
         s.open("a", new byte[8 * BLOCK_SIZE]).write(5L * BLOCK_SIZE, "mine");
         s.faults.always(Call.Get.class::isInstance, Fault.fail(ObjectStoreException.NotFound::new));
         s.failsWith(ObjectStoreException.NotFound.class, WrittenFile::commit);
@@ -818,7 +817,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_behindOverAVersionThatCannotBeReadForAWhile_isTriedAgain() throws Exception {
+    void commit_inTheBackgroundOverAnUnreadableBase_isRetried() throws Exception {
         s.open("a", "one two").write(0, "ONE");
         AtomicInteger gets = new AtomicInteger();
         s.faults.next( // the GET for the checksum succeeds; that of the body fails
@@ -837,7 +836,7 @@ final class CrashWindowsTest {
     }
 
     @Test
-    void commit_ofPartOfAPage_freesItsSpaceOnlyOnceNoJournalSpeaksOfIt() throws Exception {
+    void commit_ofPartOfAPage_freesSpaceOnceNoJournalRefersToIt() throws Exception {
         DataFolder local = StagingFolder.open(directory.resolve("staging"));
         List<List<String>> namesAtPunches = new ArrayList<>();
         s.on(local).onDisk((operation, _) -> {
@@ -872,7 +871,7 @@ final class CrashWindowsTest {
 
     /** As in copy_file_range(2). */
     @Test
-    void copyOfAWholeObject_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
+    void copyWhole_killedBeforeItsFirstPart_isAbortedByTheNextRun() throws Exception {
         ObjectVersion source = s.bucket.putTestData("source", LARGE);
         CrashAtTheFirstPart copies = new CrashAtTheFirstPart(s.store);
         try (TestMount first = new TestMount(copies, s.files(), TestConfig.withMemory(8)).start()) {

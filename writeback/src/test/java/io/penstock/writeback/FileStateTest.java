@@ -120,7 +120,7 @@ final class FileStateTest {
 
     /** As at the end of a mount: a name not yet removed is found again. */
     @Test
-    void withdraw_ofAChangedFile_leavesItToBeFoundAgainUntilItIsDetached() {
+    void withdraw_ofAChangedFile_isFoundAgainUntilItIsDetached() {
         state.withdraw();
         assertThat(state.isDirty()).isFalse();
         assertThat(state.isFoundAgain()).isTrue();

@@ -121,7 +121,7 @@ final class KeptPropertiesTest {
     }
 
     @Test
-    void commit_cutToNothingAfterItsUploadHadBegun_keepsAllButItsEncoding() throws Exception {
+    void commit_cutToNothingDuringItsUpload_keepsAllButItsEncoding() throws Exception {
         WrittenFile file = mount.writeback.open(stored("a", 10));
         file.write(0, ByteBuffer.allocate(BLOCK_SIZE));
         file.truncate(0);
@@ -240,7 +240,7 @@ final class KeptPropertiesTest {
     }
 
     @Test
-    void resume_ofAnUploadThatHadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
+    void resume_uploadBegunBeforeAllWasCutOff_keepsAllButItsEncoding() throws Exception {
         resume(false);
         assertThat(store.only(Call.Copy.class)).hasSize(1);
     }

@@ -161,7 +161,7 @@ final class StagingTest {
     }
 
     @Test
-    void commit_ofAJournalOlderThanTheData_leavesNothingToBeFoundAfterACrash() throws Exception {
+    void commit_ofAJournalOlderThanTheData_leavesNothingAfterACrash() throws Exception {
         for (int seed = 0; seed < 10; seed++) {
             CrashingFiles disk = new CrashingFiles();
             CrashingFiles after;
@@ -459,7 +459,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_ofABlocksEndOverAndOver_leavesThreadsThatStageToOtherFiles() throws Exception {
+    void write_ofABlocksEndRepeatedly_leavesThreadsToOtherFiles() throws Exception {
         try (FileScenario s = new FileScenario()) {
             WrittenFile one;
             try (FileScenario.DiskGate disk = s.heldDisk(Operation.WRITE, StagedFile.DATA, 1)) {
@@ -506,7 +506,7 @@ final class StagingTest {
 
     /** Such a file waits a while before its commit. Otherwise many small ones would take all memory. */
     @Test
-    void closeStaged_whereMuchMemoryIsTaken_freesThatOfBlocksWithFewBytes() throws Exception {
+    void closeStaged_muchMemoryTaken_freesThatOfBlocksWithFewBytes() throws Exception {
         byte[] content = bytes(BLOCK_SIZE + 100);
         try (TestMount mount = mount(StagingFolder.open(directory))) { // of four blocks: more than half a block is much
             WrittenFile file = mount.writeback.create("a", null);
@@ -556,7 +556,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_ofManyFilesWithLittleMemory_commitsNoneBeforeItIsClosed() throws Exception {
+    void write_ofManyFilesWithLittleMemory_commitsNoneBeforeClose() throws Exception {
         int count = 24;
         byte[] content = bytes(10_000_000);
         List<WrittenFile> written = new ArrayList<>();
@@ -638,7 +638,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_ofARemovedFileWhereNothingCanBeStaged_isRefusedAndOthersGoOn() throws Exception {
+    void write_ofARemovedFileWithoutStaging_isRefusedAlone() throws Exception {
         files.set(Fault.FULL);
         try (TestMount mount = mount(files)) {
             WrittenFile removed = mount.writeback.create("removed", null);
@@ -659,7 +659,7 @@ final class StagingTest {
     }
 
     @Test
-    void append_refusedOrInterruptedMidway_tellsWhatItWroteSoThatNothingIsThereTwice() throws Exception {
+    void append_refusedOrInterruptedMidway_returnsTheBytesWritten() throws Exception {
         files.set(Fault.FULL);
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.create("log", null);
@@ -708,7 +708,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_ofAFileThatCannotBeCommitted_failsAsThatDidOnceNoOtherCanBe() throws Exception {
+    void write_whenNoFileCanBeCommitted_failsAsItsCommitDid() throws Exception {
         files.set(Fault.FULL);
         try (TestMount mount = mount(files)) {
             WrittenFile other = mount.writeback.create("other", null);
@@ -727,7 +727,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_ofARemovedFileWhereStagingIsBroken_hasNoOthersCommitted() throws Exception {
+    void write_ofARemovedFileWithStagingBroken_commitsNoOther() throws Exception {
         try (TestMount mount = new TestMount(store, files, TestConfig.withMemory(2)).start()) {
             WrittenFile idle = mount.writeback.create("idle", null);
             write(idle, "idle");
@@ -746,7 +746,7 @@ final class StagingTest {
     }
 
     @Test
-    void write_whereACommitHasFailedForAReasonThatIsGone_succeedsAfterAWhile() throws Exception {
+    void write_afterACommitFailedForAPastReason_succeedsAfterAWhile() throws Exception {
         files.set(Fault.FULL);
         CommitTiming timing = new CommitTiming(
                 CommitTiming.DEFAULT.firstPause(),
@@ -927,7 +927,7 @@ final class StagingTest {
     }
 
     @Test
-    void hold_ofContentThatReplacesWhatTheJournalSpeaksOf_isReadInTheNextFile() throws Exception {
+    void hold_ofContentThatReplacesTheJournalled_isReadInTheNextFile() throws Exception {
         try (TestMount mount = mount(files)) {
             WrittenFile file = mount.writeback.create("a", null);
             write(file, "one");

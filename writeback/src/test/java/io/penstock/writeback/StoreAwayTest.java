@@ -113,7 +113,7 @@ final class StoreAwayTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void crash_afterAnFsyncOverAPutThatHung_isNoConflictWhateverTheStoreMadeOfIt(boolean carriedOut) throws Exception {
+    void crash_afterAnFsyncOverAPutThatHung_isNoConflict(boolean carriedOut) throws Exception {
         s.create("f").append("a");
         try (Gate _ = hangs(carriedOut, WrittenFile::closeStaged)) {
             s.ends().append("b").then(WrittenFile::fsync).crash(1);
@@ -172,7 +172,7 @@ final class StoreAwayTest {
     /** Not all committed content can be staged first: there may be no room for it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void crash_afterACommitThatStagingHadNoRoomFor_isTheNewerOrAConflict(boolean written) throws Exception {
+    void crash_afterACommitWithoutRoomInStaging_isNewerOrAConflict(boolean written) throws Exception {
         openAndCut();
         WritebackLimits limits = s.mount().limits;
         WritebackLimits.Values all = limits.get();
@@ -323,7 +323,7 @@ final class StoreAwayTest {
 
     /** The removal of its name failed or was interrupted. */
     @Test
-    void reinstate_ofWhatWasFsyncedAfterAnAnswerWasLost_doesNotTakeThatForTheNewest() throws Exception {
+    void reinstate_fsyncedAfterALostResponse_keepsTheNewestContent() throws Exception {
         s.create("f").append("a").fails(Call.Put.class, Fault.failAfterwards(Unavailable::new));
         s.failsWith(Unavailable.class, WrittenFile::commit);
         s.append("b").then(WrittenFile::fsync, WrittenFile::withdraw, WrittenFile::reinstate);
@@ -332,7 +332,7 @@ final class StoreAwayTest {
 
     /** The content to compare it with is gone by then. */
     @Test
-    void fsync_whileAnObjectIsComparedWithAnEarlierCommit_doesNotTakeAnotherWritersForIt() throws Exception {
+    void fsync_whileAnEarlierCommitIsLookedFor_isNotTakenForIt() throws Exception {
         s.open("f", "0123").write(0, "A").fails(Call.Put.class, Fault.fail(Unavailable::new));
         s.failsWith(Unavailable.class, WrittenFile::commit);
         s.bucket.put("f", "BBBB");
@@ -361,7 +361,7 @@ final class StoreAwayTest {
     }
 
     @Test
-    void fsync_ofABlockRewrittenWhileItIsStagedAndItsPartOnItsWay_returns() throws Exception {
+    void fsync_ofABlockRewrittenWhileStagedAndSent_returns() throws Exception {
         byte[] content = new byte[3 * BLOCK_SIZE];
         Seeded.random(8).nextBytes(content);
         s.create("f");
@@ -420,7 +420,7 @@ final class StoreAwayTest {
     }
 
     @Test
-    void write_shortOfMemoryWhenTheStoreHasRecovered_goesOnAlthoughTheWallClockWasSetBack() throws Exception {
+    void write_storeHasRecoveredAndWallClockWasSetBack_continues() throws Exception {
         ManualClock clock = new ManualClock();
         FaultyObjectStore faults = s.faults;
         try (TestMount mount = new TestMount(

@@ -289,7 +289,7 @@ final class UnreadableTest {
     }
 
     @Test
-    void fsync_afterASyncOfTheDataFailed_makesNothingVisibleThatIsReadBackFromIt() throws Exception {
+    void fsync_afterASyncOfTheDataFailed_makesNoneOfItVisible() throws Exception {
         WatchedFiles watched = new WatchedFiles(files, (operation, name) -> {
             if (operation == Operation.FORCE && name.endsWith(StagedFile.DATA)) {
                 throw new IOException("Input/output error");

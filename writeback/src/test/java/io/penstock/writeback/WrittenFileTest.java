@@ -182,7 +182,7 @@ final class WrittenFileTest {
     }
 
     @Test
-    void commit_ofAnObjectChangedMeanwhile_failsOnceAndKeepsTheContent() throws Exception {
+    void commit_ofAnObjectChangedMeanwhile_failsOnceAndKeepsContent() throws Exception {
         WrittenFile file = writeback.open(store.put("a", "one"));
         file.write(0, bytes("ONE"));
         store.put("a", "two");

@@ -97,7 +97,7 @@ final class BlockMemoryTest {
     }
 
     @Test
-    void acquire_whileAnotherCallersMemoryIsAllocated_doesNotWaitForThat() throws Exception {
+    void acquire_whileAnotherCallersIsAllocated_doesNotWaitForThat() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
         AtomicBoolean slow = new AtomicBoolean(true);
@@ -199,7 +199,7 @@ final class BlockMemoryTest {
     }
 
     @Test
-    void acquire_theJvmHasNoMore_waitsForWhatIsHandedOutAndLosesNothingOfTheLimit() throws Exception {
+    void acquire_theJvmHasNoMore_waitsAndKeepsTheLimit() throws Exception {
         AtomicInteger failures = new AtomicInteger();
         BlockMemory scarce = new BlockMemory(limit::get, shortages::incrementAndGet, () -> {
             if (failures.getAndDecrement() > 0) {

@@ -88,7 +88,7 @@ final class ReclaimTest {
     }
 
     @Test
-    void acquire_whileBlocksAreWrittenAgain_waitsForOneAndCommitsNoFile() throws Exception {
+    void acquire_whileBlocksAreRewritten_waitsAndCommitsNoFile() throws Exception {
         OneBlock file = new OneBlock(6, Eviction.BUSY);
         OneBlock other = new OneBlock(1000, Eviction.STUCK);
         assertThat(writer().get()).isNotNull();
@@ -98,7 +98,7 @@ final class ReclaimTest {
     }
 
     @Test
-    void acquire_whileAnotherWriterHasMemoryForNoBlockYet_commitsNoFile() throws Exception {
+    void acquire_whileAnotherWritersMemoryHasNoBlock_commitsNoFile() throws Exception {
         ByteBuffer taken = acquire();
         OneBlock stuck = new OneBlock(1000, Eviction.STUCK);
         FutureTask<@Nullable ByteBuffer> waiting = writer();

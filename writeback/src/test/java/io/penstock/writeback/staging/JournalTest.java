@@ -220,7 +220,7 @@ final class JournalTest {
     }
 
     @Test
-    void upload_ofANameThatTheFileHadBefore_isToBeAbortedUnderThatName() {
+    void upload_underAnEarlierName_isAbortedUnderThatName() {
         MultipartUpload upload = new MultipartUpload("a", "1", OperationId.random());
         JournalState moved = state(
                 new JournalRecord.UploadCreated(upload, LAYOUT),

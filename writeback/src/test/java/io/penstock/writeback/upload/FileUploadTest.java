@@ -289,7 +289,7 @@ final class FileUploadTest {
     }
 
     @Test
-    void commit_uploadSaidToBeGone_beginsAnewAndLeavesNothingOfTheFirst() throws Exception {
+    void commit_uploadSaidToBeGone_leavesNothingOfTheFirst() throws Exception {
         file = new FakeFile(null, data(2 * PART));
         FileUpload upload = uploads.begin(null, file, target("key", null), file);
         faults.next(PARTS, Fault.fail(ObjectStoreException.NotFound::new));
