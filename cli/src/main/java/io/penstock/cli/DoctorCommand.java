@@ -17,7 +17,7 @@ import io.penstock.settings.process.RefusedException;
 import io.penstock.tools.doctor.Doctor;
 import io.penstock.tools.doctor.Finding;
 import io.penstock.tools.doctor.Finding.Severity;
-import io.penstock.tools.doctor.MountFacts;
+import io.penstock.tools.doctor.MountHealth;
 import io.penstock.tools.doctor.Report;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -172,10 +172,10 @@ final class DoctorCommand implements Callable<Integer> {
         return configuration(bucket);
     }
 
-    private static MountFacts facts(Path mountPoint, Optional<RunningMount> running) throws IOException {
+    private static MountHealth.Facts facts(Path mountPoint, Optional<RunningMount> running) throws IOException {
         if (running.isEmpty()) {
             boolean isAlive = !Preflight.isDead(mountPoint);
-            return new MountFacts(
+            return new MountHealth.Facts(
                     mountPoint.toString(),
                     isAlive,
                     "",
@@ -185,10 +185,10 @@ final class DoctorCommand implements Callable<Integer> {
         String description = running.get().description();
         try {
             JsonNode statistics = new ServingMount(running.get()).ask("stats", Map.of());
-            return new MountFacts(
+            return new MountHealth.Facts(
                     mountPoint.toString(), true, description, Json.read(statistics, MountStatistics.class), "");
         } catch (RefusedException e) {
-            return new MountFacts(
+            return new MountHealth.Facts(
                     mountPoint.toString(), running.get().isAlive(), description, null, String.valueOf(e.getMessage()));
         }
     }

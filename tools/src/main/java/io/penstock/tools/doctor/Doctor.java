@@ -11,7 +11,9 @@ import io.penstock.settings.Host;
 import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 import io.penstock.settings.process.Folders;
-import io.penstock.tools.doctor.Disks.Depth;
+import io.penstock.tools.doctor.Disk.Depth;
+import io.penstock.tools.doctor.Examiner.Check;
+import io.penstock.tools.doctor.Rights.Right;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +45,7 @@ public final class Doctor {
     private final Examiner examiner;
 
     /** Null if it was not examined. */
-    private Disks.@Nullable Facts cacheDisk;
+    private Disk.@Nullable Facts cacheDisk;
 
     /**
      * How far to go.
@@ -66,23 +68,24 @@ public final class Doctor {
      * @param busy the cache folders of running mounts; nothing is written to their disks
      */
     public void machine(Set<Path> busy) throws InterruptedException {
+        Fuse fuse = new Fuse(configuration);
+        ProcessLimits limits = new ProcessLimits(configuration);
         examiner.examine(
                 AT_ONCE,
                 () -> Machine.read(host, ProcessHandle.current().pid()),
-                new FuseCheck(configuration),
-                new KernelCheck(configuration),
-                new LimitsCheck(configuration),
-                new MemoryCheck(configuration),
-                new StartCheck());
-        examiner.examine(SOON, Doctor::mounts, new MountsCheck());
+                new Check<>("fuse", fuse::device),
+                new Check<>("kernel", fuse::kernel),
+                new Check<>("limits", limits::files),
+                new Check<>("memory", limits::memory),
+                new Check<>("start", Machine::start));
+        examiner.examine(SOON, Doctor::mounts, new Check<>("mounts", MountHealth::all));
         settingsAndDisks(busy.contains(configuration.get(Settings.CACHE_DIR)) ? Depth.LOOK : depth());
         parents(ProcessHandle.current().pid());
     }
 
-    private static MountsCheck.Mounts mounts() throws IOException {
+    private static MountHealth.All mounts() throws IOException {
         List<Path> all = RunningMount.mountPoints(MountTable.read().entries());
-        return new MountsCheck.Mounts(
-                all, all.stream().filter(Preflight::isDead).toList());
+        return new MountHealth.All(all, all.stream().filter(Preflight::isDead).toList());
     }
 
     private Depth depth() {
@@ -90,25 +93,27 @@ public final class Doctor {
     }
 
     private void settingsAndDisks(Depth depth) throws InterruptedException {
-        examiner.examine(AT_ONCE, () -> configuration, new SettingsCheck());
+        examiner.examine(AT_ONCE, () -> configuration, new Check<>("settings", SettingConflicts::check));
         cacheDisk = examiner.examine(
                 LATER,
-                () -> Disks.read(configuration.get(Settings.CACHE_DIR), depth),
-                DiskCheck.ofCache(configuration));
-        Disks.Facts cache = cacheDisk;
+                () -> Disk.read(configuration.get(Settings.CACHE_DIR), depth),
+                new Check<>("cache", Disk.ofCache(configuration)::check));
+        Disk.Facts cache = cacheDisk;
         if (!configuration.get(Settings.READ_ONLY)) {
             Path folder = configuration.get(WriteSettings.STAGING);
-            Disks.Facts staging = examiner.examine(
+            Disk.Facts staging = examiner.examine(
                     LATER,
-                    () -> Disks.read(folder, isMeasured(cache, folder) ? Depth.TRY : depth),
-                    DiskCheck.ofStaging(configuration));
+                    () -> Disk.read(folder, isMeasured(cache, folder) ? Depth.TRY : depth),
+                    new Check<>("staging", Disk.ofStaging(configuration)::check));
             if (cache != null && staging != null) {
                 examiner.examine(
-                        AT_ONCE, () -> new FoldersCheck.Facts(cache, staging), new FoldersCheck(configuration));
+                        AT_ONCE,
+                        () -> new MountFolders.Facts(cache, staging),
+                        new Check<>("folders", new MountFolders(configuration)::both));
             }
         }
         Path log = Objects.requireNonNull(configuration.get(Settings.LOG_FILE).getParent());
-        examiner.examine(AT_ONCE, () -> Disks.read(log, Depth.LOOK), new LogCheck());
+        examiner.examine(AT_ONCE, () -> Disk.read(log, Depth.LOOK), new Check<>("log", MountFolders::log));
     }
 
     /** @param process the one that serves the mount, or this one; the folders should belong to its user */
@@ -117,11 +122,11 @@ public final class Doctor {
                 AT_ONCE,
                 () -> ExposedFolder.above(MountPlan.folders(configuration), (int)
                         Files.getAttribute(Path.of("/proc", Long.toString(process)), "unix:uid")),
-                new ParentsCheck());
+                new Check<>("parents", MountFolders::parents));
     }
 
     /** Whether the folder is on a disk that was already measured. */
-    private static boolean isMeasured(Disks.@Nullable Facts disk, Path folder) throws IOException {
+    private static boolean isMeasured(Disk.@Nullable Facts disk, Path folder) throws IOException {
         return disk != null
                 && disk.trial() != null
                 && disk.trial().speed() != null
@@ -132,23 +137,24 @@ public final class Doctor {
     public void bucket(Target target) throws InterruptedException {
         MountPlan plan = MountPlan.of(target, Path.of("/"), configuration);
         try (Store store = new Store(target, plan.s3())) {
-            if (opens(store, target, Phase.BEFORE)) {
+            if (opens(store, target, Access.Stage.BEFORE)) {
                 opened(store, target);
             }
         }
     }
 
-    private boolean opens(Store store, Target target, Phase phase) throws InterruptedException {
-        ServerCheck.Facts server = examiner.examine(SOON, store::server, new ServerCheck(configuration));
+    private boolean opens(Store store, Target target, Access.Stage stage) throws InterruptedException {
+        Access access = new Access(configuration, target, stage);
+        Access.Server server = examiner.examine(SOON, store::server, new Check<>("server", access::server));
         if (server == null || server.unreachable() != null) {
             return false;
         }
-        CredentialsCheck.Facts credentials =
-                examiner.examine(SOON, store::credentials, new CredentialsCheck(configuration, phase));
-        if (credentials instanceof CredentialsCheck.Facts.Missing) {
+        Access.Key credentials =
+                examiner.examine(SOON, store::credentials, new Check<>("credentials", access::credentials));
+        if (credentials instanceof Access.Key.Missing) {
             return false;
         }
-        BucketCheck.Facts bucket = examiner.examine(SOON, store::open, new BucketCheck(target, phase));
+        Access.Bucket bucket = examiner.examine(SOON, store::open, new Check<>("bucket", access::bucket));
         return bucket != null && bucket.failure() == null;
     }
 
@@ -156,26 +162,24 @@ public final class Doctor {
         return scope.writes() && !configuration.get(Settings.READ_ONLY);
     }
 
-    private RightsCheck.@Nullable Facts rights(Store store, Target target) throws InterruptedException {
-        return examiner.examine(
-                SOON, () -> store.rights(tryWrites()), new RightsCheck(target, configuration.get(Settings.READ_ONLY)));
+    private Rights.@Nullable Facts rights(Store store, Target target) throws InterruptedException {
+        Rights rights = new Rights(target, configuration.get(Settings.READ_ONLY));
+        return examiner.examine(SOON, () -> store.rights(tryWrites()), new Check<>("rights", rights::check));
     }
 
     private void opened(Store store, Target target) throws InterruptedException {
-        RightsCheck.Facts rights = rights(store, target);
+        Rights.Facts rights = rights(store, target);
         boolean mayWrite = tryWrites()
                 && rights != null
                 && !rights.denied().containsKey(Right.WRITE)
                 && !rights.denied().containsKey(Right.DELETE);
-        examiner.examine(
-                LATER,
-                () -> store.quirks(mayWrite),
-                new QuirksCheck(configuration.get(WriteSettings.PARTS).equals("equal")));
+        Quirks quirks = new Quirks(configuration.get(WriteSettings.PARTS).equals("equal"));
+        examiner.examine(LATER, () -> store.quirks(mayWrite), new Check<>("server's ways", quirks::check));
         if (scope.measures()) {
             examiner.examine(
                     LATER,
                     () -> store.network(configuration.get(Settings.RANGE_SIZE)),
-                    new NetworkCheck(configuration, cacheDisk));
+                    new Check<>("network", new Network(configuration, cacheDisk)::check));
         }
     }
 
@@ -186,22 +190,24 @@ public final class Doctor {
      * @param process the one that serves the mount
      * @param facts the mount's state
      */
-    public void mount(long process, Target target, Callable<MountFacts> facts) throws InterruptedException {
-        MountFacts mount = examiner.examine(SOON, facts, new MountCheck(configuration));
+    public void mount(long process, Target target, Callable<MountHealth.Facts> facts) throws InterruptedException {
+        MountHealth.Facts mount =
+                examiner.examine(SOON, facts, new Check<>("mount", new MountHealth(configuration)::one));
         if (mount == null || !mount.alive()) {
             return;
         }
+        ProcessLimits limits = new ProcessLimits(configuration);
         examiner.examine(
                 AT_ONCE,
                 () -> Machine.read(host, process),
-                new KernelCheck(configuration),
-                new LimitsCheck(configuration),
-                new MemoryCheck(configuration));
+                new Check<>("kernel", new Fuse(configuration)::kernel),
+                new Check<>("limits", limits::files),
+                new Check<>("memory", limits::memory));
         settingsAndDisks(Depth.LOOK);
         parents(process);
         try (Store store = new Store(
                 target, MountPlan.of(target, Path.of("/"), configuration).s3())) {
-            if (opens(store, target, Phase.MOUNTED)) {
+            if (opens(store, target, Access.Stage.MOUNTED)) {
                 rights(store, target);
             }
         }

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +22,13 @@ final class Examiner {
     private static final Logger LOG = LoggerFactory.getLogger(Examiner.class);
 
     private final Consumer<Finding> report;
+
+    /**
+     * Judges facts. It reads nothing else, so a test can give it the facts of any machine.
+     *
+     * @param name one or two words for the report
+     */
+    record Check<F>(String name, BiConsumer<F, Findings> rule) {}
 
     /** @param report receives each finding immediately */
     Examiner(Consumer<Finding> report) {
@@ -62,7 +70,7 @@ final class Examiner {
     private <F> void judge(Check<F> check, F facts) {
         Findings findings = new Findings(check.name());
         try {
-            check.examine(facts, findings);
+            check.rule().accept(facts, findings);
             findings.all().forEach(report);
         } catch (RuntimeException e) {
             LOG.debug("The check {} failed", check.name(), e);

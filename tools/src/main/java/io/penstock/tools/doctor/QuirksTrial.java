@@ -16,7 +16,7 @@ import io.penstock.objectstore.WriteCondition;
 import io.penstock.objectstore.ZeroBody;
 import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
-import io.penstock.tools.doctor.QuirksCheck.Upload;
+import io.penstock.tools.doctor.Quirks.Upload;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,10 +73,10 @@ final class QuirksTrial {
         this.objects = objects;
     }
 
-    QuirksCheck.Facts run(boolean write) throws ObjectStoreException, InterruptedException {
+    Quirks.Facts run(boolean write) throws ObjectStoreException, InterruptedException {
         Upload upload = write ? upload() : null;
         boolean mayWrite = upload instanceof Upload.AsSet;
-        return new QuirksCheck.Facts(
+        return new Quirks.Facts(
                 ifMatchOnGet(),
                 startAfter(),
                 mayWrite ? namesKept() : null,
@@ -88,7 +88,7 @@ final class QuirksTrial {
 
     private @Nullable Boolean ifMatchOnGet() throws ObjectStoreException, InterruptedException {
         Optional<ObjectVersion> there = objects.stream()
-                .filter(RightsTrial::isReadable)
+                .filter(Rights.Trial::isReadable)
                 .map(StoredObject::version)
                 .findFirst();
         if (there.isEmpty()) {
@@ -100,7 +100,7 @@ final class QuirksTrial {
                 there.get().size(),
                 there.get().lastModified());
         try {
-            store.get(other, new ByteRange(0, 1), new Drain());
+            store.get(other, new ByteRange(0, 1), new Rights.DiscardingSink());
             return false;
         } catch (ObjectStoreException.PreconditionFailed e) {
             return true;

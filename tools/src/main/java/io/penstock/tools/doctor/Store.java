@@ -53,40 +53,40 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
         this.config = impatient(mounts, mounts.integrity());
     }
 
-    ServerCheck.Facts server() throws InterruptedException {
+    Access.Server server() throws InterruptedException {
         try {
-            return new ServerCheck.Facts(null, S3ObjectStore.clockOffset(config).orElse(null));
+            return new Access.Server(null, S3ObjectStore.clockOffset(config).orElse(null));
         } catch (ObjectStoreException e) {
-            return new ServerCheck.Facts(e.getMessage(), null);
+            return new Access.Server(e.getMessage(), null);
         }
     }
 
-    CredentialsCheck.Facts credentials() {
+    Access.Key credentials() {
         if (config.requester().credentials() instanceof Credentials.Anonymous) {
-            return new CredentialsCheck.Facts.Anonymous();
+            return new Access.Key.Anonymous();
         }
         try {
             FoundCredentials found = S3ObjectStore.credentials(config);
             Duration left = found.expires()
                     .map(expires -> Duration.between(Instant.now(), expires))
                     .orElse(null);
-            return new CredentialsCheck.Facts.Found(found.accessKeyId(), found.source(), left);
+            return new Access.Key.Found(found.accessKeyId(), found.source(), left);
         } catch (ObjectStoreException e) {
-            return new CredentialsCheck.Facts.Missing(String.valueOf(e.getMessage()));
+            return new Access.Key.Missing(String.valueOf(e.getMessage()));
         }
     }
 
     /** Opens the bucket, which the methods below need. */
-    BucketCheck.Facts open() throws InterruptedException {
+    Access.Bucket open() throws InterruptedException {
         try {
             S3ObjectStore store = S3ObjectStore.connect(config, target.prefix());
             opened = store;
             objects = store.list(ListRequest.of(target.prefix(), "")).objects();
-            return new BucketCheck.Facts(null, false);
+            return new Access.Bucket(null, false);
         } catch (ObjectStoreException.AccessDenied e) {
-            return new BucketCheck.Facts(e, isPublic());
+            return new Access.Bucket(e, isPublic());
         } catch (ObjectStoreException e) {
-            return new BucketCheck.Facts(e, false);
+            return new Access.Bucket(e, false);
         }
     }
 
@@ -100,12 +100,12 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
     }
 
     /** @param write whether a temporary object may be written */
-    RightsCheck.Facts rights(boolean write) throws InterruptedException {
-        return new RightsTrial(store(), temporaryKey(), objects).run(write);
+    Rights.Facts rights(boolean write) throws InterruptedException {
+        return new Rights.Trial(store(), temporaryKey(), objects).run(write);
     }
 
     /** @param write whether temporary objects may be written */
-    QuirksCheck.Facts quirks(boolean write) throws InterruptedException, ObjectStoreException {
+    Quirks.Facts quirks(boolean write) throws InterruptedException, ObjectStoreException {
         return new QuirksTrial(store(), this, config.integrity(), target.prefix(), temporaryKey(), objects).run(write);
     }
 
@@ -117,7 +117,7 @@ final class Store implements QuirksTrial.Server, AutoCloseable {
      */
     List<RangeSpeed> network(long rangeBytes) throws ObjectStoreException, InterruptedException {
         Optional<ObjectVersion> largest = objects.stream()
-                .filter(RightsTrial::isReadable)
+                .filter(Rights.Trial::isReadable)
                 .map(StoredObject::version)
                 .max(Comparator.comparingLong(ObjectVersion::size))
                 .filter(object -> object.size() >= SMALLEST);

@@ -3,6 +3,7 @@ package io.penstock.tools.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.penstock.tools.doctor.Examiner.Check;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,26 +19,13 @@ class ExaminerTest {
     private final List<Finding> found = new ArrayList<>();
     private final Examiner examiner = new Examiner(found::add);
 
-    /** Repeats a word. */
-    private record Echo(String name) implements Check<String> {
-        @Override
-        public void examine(String facts, Findings findings) {
-            findings.ok(facts);
-        }
-    }
-
-    /** A check with a bug. */
-    private record Broken(String name) implements Check<String> {
-        @Override
-        public void examine(String facts, Findings findings) {
-            findings.ok(facts);
-            throw new IllegalStateException("a mistake");
-        }
+    private static Check<String> echo(String name) {
+        return new Check<>(name, (facts, findings) -> findings.ok(facts));
     }
 
     @Test
     void examine_facts_areJudgedByEachCheckAndReturned() throws Exception {
-        assertThat(examiner.examine(LONG, () -> "fact", new Echo("one"), new Echo("two")))
+        assertThat(examiner.examine(LONG, () -> "fact", echo("one"), echo("two")))
                 .isEqualTo("fact");
 
         assertThat(found)
@@ -56,7 +44,7 @@ class ExaminerTest {
                     never.await();
                     return "fact";
                 },
-                new Echo("disk"));
+                echo("disk"));
 
         assertThat(facts).isNull();
         assertThat(found).singleElement().satisfies(finding -> {
@@ -73,7 +61,7 @@ class ExaminerTest {
                 () -> {
                     throw new NoSuchFileException("/proc/none");
                 },
-                new Echo("machine"));
+                echo("machine"));
 
         assertThat(found)
                 .singleElement()
@@ -83,7 +71,12 @@ class ExaminerTest {
 
     @Test
     void examine_checkThatFails_isAFindingAndTheNextCheckGoesOn() throws Exception {
-        examiner.examine(LONG, () -> "fact", new Broken("broken"), new Echo("next"));
+        Check<String> broken = new Check<>("broken", (facts, findings) -> {
+            findings.ok(facts);
+            throw new IllegalStateException("a mistake");
+        });
+
+        examiner.examine(LONG, () -> "fact", broken, echo("next"));
 
         assertThat(found)
                 .extracting(Finding::check, Finding::severity)

@@ -27,7 +27,7 @@ final class Machines {
 
     static final Outcome FAST =
             new Outcome(true, true, new DiskTrial.Speed(3_000, 6_000, 400_000, Duration.ofMillis(1)));
-    static final Disks.Facts DISK = disk("ext4", 4096 * GIB, FAST);
+    static final Disk.Facts DISK = disk("ext4", 4096 * GIB, FAST);
 
     private Machines() {}
 
@@ -96,19 +96,19 @@ final class Machines {
     }
 
     /** An empty disk of this size. */
-    static Disks.Facts disk(String type, long bytes, @Nullable Outcome trial) {
+    static Disk.Facts disk(String type, long bytes, @Nullable Outcome trial) {
         Path folder = Path.of("/nvme/penstock");
-        return new Disks.Facts(folder, folder, true, type, 7, bytes, bytes, true, trial);
+        return new Disk.Facts(folder, folder, true, type, 7, bytes, bytes, true, trial);
     }
 
-    static Disks.Facts readOnlyDisk() {
+    static Disk.Facts readOnlyDisk() {
         Path folder = Path.of("/nvme/penstock");
-        return new Disks.Facts(folder, Path.of("/nvme"), false, "ext4", 7, 4096 * GIB, 4096 * GIB, true, null);
+        return new Disk.Facts(folder, Path.of("/nvme"), false, "ext4", 7, 4096 * GIB, 4096 * GIB, true, null);
     }
 
     /** Another disk. */
-    static Disks.Facts otherDisk() {
+    static Disk.Facts otherDisk() {
         Path folder = Path.of("/other/staging");
-        return new Disks.Facts(folder, folder, true, "ext4", 8, 4096 * GIB, 4096 * GIB, true, FAST);
+        return new Disk.Facts(folder, folder, true, "ext4", 8, 4096 * GIB, 4096 * GIB, true, FAST);
     }
 }

@@ -29,7 +29,8 @@ import io.penstock.tools.doctor.Machine.AotCache;
 import io.penstock.tools.doctor.Machine.Device;
 import io.penstock.tools.doctor.Machine.Kernel;
 import io.penstock.tools.doctor.Machine.Limits;
-import io.penstock.tools.doctor.QuirksCheck.Upload;
+import io.penstock.tools.doctor.Quirks.Upload;
+import io.penstock.tools.doctor.Rights.Right;
 import io.penstock.tools.measure.DiskTrial;
 import io.penstock.tools.measure.DiskTrial.Outcome;
 import io.penstock.tools.measure.RangeSpeed;
@@ -39,6 +40,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,8 +49,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Seeds each fault into facts without one. The doctor must name the fault and its remedy. */
 class SeededFaultsTest {
     private static final Target TARGET = new Target("data", "a/");
-    private static final QuirksCheck.Facts LIKE_S3 =
-            new QuirksCheck.Facts(true, true, true, true, new Upload.AsSet(), Set.of(), Map.of("PutObject", true));
+    private static final Quirks.Facts LIKE_S3 =
+            new Quirks.Facts(true, true, true, true, new Upload.AsSet(), Set.of(), Map.of("PutObject", true));
 
     /**
      * A fault.
@@ -66,16 +68,21 @@ class SeededFaultsTest {
     }
 
     private static <F> Fault fault(
-            String name, Check<F> check, F facts, Finding.Severity severity, String named, String mended) {
-        Findings findings = new Findings(check.name());
-        check.examine(facts, findings);
+            String name,
+            BiConsumer<F, Findings> check,
+            F facts,
+            Finding.Severity severity,
+            String named,
+            String mended) {
+        Findings findings = new Findings("check");
+        check.accept(facts, findings);
         return new Fault(name, findings, severity, named, mended);
     }
 
     private static Stream<Fault> faultsOfTheMachine() {
-        FuseCheck fuse = new FuseCheck(settings(""));
-        KernelCheck kernel = new KernelCheck(settings(""));
-        LimitsCheck limits = new LimitsCheck(settings(""));
+        BiConsumer<Machine.Facts, Findings> fuse = new Fuse(settings(""))::device;
+        BiConsumer<Machine.Facts, Findings> kernel = new Fuse(settings(""))::kernel;
+        BiConsumer<Machine.Facts, Findings> limits = new ProcessLimits(settings(""))::files;
         return Stream.of(
                 fault("no device", fuse, with(Device.MISSING), ERROR, "/dev/fuse does not exist", "modprobe fuse"),
                 fault("closed device", fuse, with(Device.DENIED), ERROR, "may not open", "chmod 666 /dev/fuse"),
@@ -84,7 +91,7 @@ class SeededFaultsTest {
                 fault("no fusermount", fuse, ofUser(false, true), ERROR, "fusermount3", "apt-get install fuse3"),
                 fault(
                         "no user_allow_other",
-                        new FuseCheck(settings(1000, "allow_other")),
+                        new Fuse(settings(1000, "allow_other"))::device,
                         ofUser(true, false),
                         ERROR,
                         "/etc/fuse.conf",
@@ -100,7 +107,7 @@ class SeededFaultsTest {
                 fault("old kernel", kernel, with(new Kernel(4, 18)), WARNING, "older than 5.4", "newer kernel"),
                 fault(
                         "old kernel for the binding",
-                        new KernelCheck(settings("binding=kernel")),
+                        new Fuse(settings("binding=kernel"))::kernel,
                         with(new Kernel(5, 3)),
                         ERROR,
                         "fuse.binding=kernel",
@@ -128,57 +135,59 @@ class SeededFaultsTest {
                         "ulimit -f"),
                 fault(
                         "memory of the cgroup",
-                        new MemoryCheck(settings("memory=4GiB,write.memory=4GiB")),
+                        new ProcessLimits(settings("memory=4GiB,write.memory=4GiB"))::memory,
                         withMemory(8 * GIB),
                         ERROR,
                         "memory, write.memory and the process itself take up to 8.3GiB",
                         "Lower memory"),
                 fault(
                         "names of very many objects",
-                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=2GiB")),
+                        new ProcessLimits(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=2GiB"))
+                                ::memory,
                         withMemory(4 * GIB),
                         WARNING,
                         "the names of very many objects take up to 4.3GiB",
                         "Lower metadata.preload-memory"),
                 fault(
                         "names that are listed again",
-                        new MemoryCheck(settings(
-                                "memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,metadata.refresh=1h")),
+                        new ProcessLimits(settings(
+                                "memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,metadata.refresh=1h"))
+                                ::memory,
                         withMemory(4 * GIB),
                         WARNING,
                         "the names of very many objects take up to 4.3GiB",
                         "Lower metadata.preload-memory"),
                 fault(
                         "windows larger than memory",
-                        new MemoryCheck(settings("memory=1GiB,readahead.max-window=1GiB")),
+                        new ProcessLimits(settings("memory=1GiB,readahead.max-window=1GiB"))::memory,
                         SOUND,
                         WARNING,
                         "no window of readahead.max-window",
                         "Raise memory to 8GiB"),
                 fault(
                         "memory for one stream",
-                        new MemoryCheck(settings("memory=256MiB")),
+                        new ProcessLimits(settings("memory=256MiB"))::memory,
                         SOUND,
                         NOTE,
                         "1 window",
                         "lower readahead.max-window"),
                 fault(
                         "no AOT cache",
-                        new StartCheck(),
+                        Machine::start,
                         with(AotCache.NOT_WRITABLE),
                         NOTE,
                         "cannot create it",
                         "penstock train"),
                 fault(
                         "dead mount",
-                        new MountsCheck(),
-                        new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of(Path.of("/mnt/a"))),
+                        MountHealth::all,
+                        new MountHealth.All(List.of(Path.of("/mnt/a")), List.of(Path.of("/mnt/a"))),
                         WARNING,
                         "/mnt/a has ended",
                         "penstock umount /mnt/a"),
                 fault(
                         "failed AOT cache",
-                        new StartCheck(),
+                        Machine::start,
                         with(AotCache.FAILED),
                         WARNING,
                         "could not be created",
@@ -186,8 +195,8 @@ class SeededFaultsTest {
     }
 
     private static Stream<Fault> faultsOfDisks() {
-        DiskCheck cache = DiskCheck.ofCache(settings(""));
-        DiskCheck staging = DiskCheck.ofStaging(settings(""));
+        BiConsumer<Disk.Facts, Findings> cache = Disk.ofCache(settings(""))::check;
+        BiConsumer<Disk.Facts, Findings> staging = Disk.ofStaging(settings(""))::check;
         Outcome slow = new Outcome(true, true, new DiskTrial.Speed(90, 120, 180, Duration.ofMillis(90)));
         Outcome plain = new Outcome(false, true, null);
         Outcome solid = new Outcome(true, false, null);
@@ -225,7 +234,7 @@ class SeededFaultsTest {
                 fault("full staging disk", staging, disk("ext4", 0, null), ERROR, "0B are free", "write.staging"),
                 fault(
                         "cache.size above the disk",
-                        DiskCheck.ofCache(settings("cache_size=2TiB")),
+                        Disk.ofCache(settings("cache_size=2TiB"))::check,
                         disk("ext4", 1024 * GIB, null),
                         WARNING,
                         "cache.size is 2TiB, but the disk has room for 1.0TiB",
@@ -239,21 +248,21 @@ class SeededFaultsTest {
                         "Lower cache.size"),
                 fault(
                         "two file systems",
-                        new FoldersCheck(settings("")),
-                        new FoldersCheck.Facts(DISK, Machines.otherDisk()),
+                        new MountFolders(settings(""))::both,
+                        new MountFolders.Facts(DISK, Machines.otherDisk()),
                         WARNING,
                         "on another file system",
                         "write.staging"),
                 fault(
                         "cache and staging too large together",
-                        new FoldersCheck(settings("cache_size=3TiB,write.staging-size=3TiB")),
-                        new FoldersCheck.Facts(DISK, DISK),
+                        new MountFolders(settings("cache_size=3TiB,write.staging-size=3TiB"))::both,
+                        new MountFolders.Facts(DISK, DISK),
                         NOTE,
                         "exceed the size of their disk",
                         "Lower them"),
                 fault(
                         "scratch of all users",
-                        new ParentsCheck(),
+                        MountFolders::parents,
                         List.of(new ExposedFolder(
                                 Path.of("/scratch"),
                                 "/scratch belongs to user 0 and has mode 777",
@@ -263,14 +272,14 @@ class SeededFaultsTest {
                         "chmod +t /scratch, or set cache.dir and write.staging to folders elsewhere"),
                 fault(
                         "log on a full disk",
-                        new LogCheck(),
+                        MountFolders::log,
                         disk("ext4", 1 << 20, null),
                         WARNING,
                         "1MiB free",
                         "log.file"),
                 fault(
                         "log unwritable",
-                        new LogCheck(),
+                        MountFolders::log,
                         Machines.readOnlyDisk(),
                         WARNING,
                         "is not writable",
@@ -298,53 +307,53 @@ class SeededFaultsTest {
     }
 
     private static Fault defeated(String settings, Finding.Severity severity, String named, String mended) {
-        return fault(settings, new SettingsCheck(), settings(settings), severity, named, mended);
+        return fault(settings, SettingConflicts::check, settings(settings), severity, named, mended);
     }
 
     private static Stream<Fault> faultsOfTheStore() {
-        ServerCheck server = new ServerCheck(settings(""));
-        CredentialsCheck credentials = new CredentialsCheck(settings(""), Phase.BEFORE);
-        BucketCheck bucket = new BucketCheck(TARGET, Phase.BEFORE);
-        RightsCheck rights = new RightsCheck(TARGET, false);
+        BiConsumer<Access.Server, Findings> server = access("")::server;
+        BiConsumer<Access.Key, Findings> credentials = access("")::credentials;
+        BiConsumer<Access.Bucket, Findings> bucket = access("")::bucket;
+        BiConsumer<Rights.Facts, Findings> rights = new Rights(TARGET, false)::check;
         return Stream.of(
                 fault(
                         "unreachable",
                         server,
-                        new ServerCheck.Facts("x cannot be reached", null),
+                        new Access.Server("x cannot be reached", null),
                         ERROR,
                         "cannot be reached",
                         "s3.endpoint"),
                 fault(
                         "skewed clock",
                         server,
-                        new ServerCheck.Facts(null, Duration.ofHours(-3)),
+                        new Access.Server(null, Duration.ofHours(-3)),
                         WARNING,
                         "3 h ahead",
                         "set-ntp"),
                 fault(
                         "clock behind",
                         server,
-                        new ServerCheck.Facts(null, Duration.ofMinutes(4)),
+                        new Access.Server(null, Duration.ofMinutes(4)),
                         WARNING,
                         "4 min behind",
                         "set-ntp"),
                 fault(
                         "no credentials",
                         credentials,
-                        new CredentialsCheck.Facts.Missing("none"),
+                        new Access.Key.Missing("none"),
                         ERROR,
                         "none",
                         "AWS_ACCESS_KEY_ID"),
                 fault(
                         "a mount whose credentials this process has not",
-                        new CredentialsCheck(settings(""), Phase.MOUNTED),
-                        new CredentialsCheck.Facts.Missing("none"),
+                        new Access(settings(""), TARGET, Access.Stage.MOUNTED)::credentials,
+                        new Access.Key.Missing("none"),
                         NOTE,
                         "does not have the mount's credentials: none",
                         "environment"),
                 fault(
                         "a mount whose credentials have expired",
-                        new CredentialsCheck(settings(""), Phase.MOUNTED),
+                        new Access(settings(""), TARGET, Access.Stage.MOUNTED)::credentials,
                         key(Duration.ofHours(-2)),
                         ERROR,
                         "expired 2 h ago",
@@ -353,7 +362,7 @@ class SeededFaultsTest {
                 fault("expiring", credentials, key(Duration.ofMinutes(9)), NOTE, "expires in 9 min", "role"),
                 fault(
                         "private cache of temporary credentials",
-                        new CredentialsCheck(settings("cache.private"), Phase.BEFORE),
+                        access("cache.private")::credentials,
                         key(Duration.ofHours(9)),
                         WARNING,
                         "cache.private",
@@ -384,7 +393,7 @@ class SeededFaultsTest {
                 fault(
                         "public bucket",
                         bucket,
-                        new BucketCheck.Facts(new AccessDenied("denied", null), true),
+                        new Access.Bucket(new AccessDenied("denied", null), true),
                         NOTE,
                         "without credentials",
                         "s3.anonymous"),
@@ -418,25 +427,29 @@ class SeededFaultsTest {
                         "Allow it"));
     }
 
-    private static CredentialsCheck.Facts key(@Nullable Duration left) {
-        return new CredentialsCheck.Facts.Found("AKIA", "profile", left);
+    private static Access access(String settings) {
+        return new Access(settings(settings), TARGET, Access.Stage.BEFORE);
     }
 
-    private static BucketCheck.Facts failed(ObjectStoreException failure) {
-        return new BucketCheck.Facts(failure, false);
+    private static Access.Key key(@Nullable Duration left) {
+        return new Access.Key.Found("AKIA", "profile", left);
     }
 
-    private static BucketCheck.Facts denied(AccessDenied.Reason reason) {
+    private static Access.Bucket failed(ObjectStoreException failure) {
+        return new Access.Bucket(failure, false);
+    }
+
+    private static Access.Bucket denied(AccessDenied.Reason reason) {
         return failed(new AccessDenied("access is denied", reason, null));
     }
 
-    private static RightsCheck.Facts without(Right right) {
-        return new RightsCheck.Facts(Set.of(Right.LIST), Map.of(right, "AccessDenied"), Map.of());
+    private static Rights.Facts without(Right right) {
+        return new Rights.Facts(Set.of(Right.LIST), Map.of(right, "AccessDenied"), Map.of());
     }
 
     private static Stream<Fault> faultsOfServers() {
-        QuirksCheck quirks = new QuirksCheck(false);
-        NetworkCheck network = new NetworkCheck(settings("readahead.concurrency=8"), DISK);
+        BiConsumer<Quirks.Facts, Findings> quirks = new Quirks(false)::check;
+        BiConsumer<List<RangeSpeed>, Findings> network = new Network(settings("readahead.concurrency=8"), DISK)::check;
         return Stream.of(
                 fault(
                         "If-Match ignored",
@@ -483,14 +496,14 @@ class SeededFaultsTest {
                 fault(
                         "conditions ignored",
                         quirks,
-                        new QuirksCheck.Facts(null, null, null, null, null, Set.of(), Map.of("CopyObject", false)),
+                        new Quirks.Facts(null, null, null, null, null, Set.of(), Map.of("CopyObject", false)),
                         WARNING,
                         "CopyObject",
                         "one node"),
                 fault(
                         "requests not implemented",
                         quirks,
-                        new QuirksCheck.Facts(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
+                        new Quirks.Facts(null, null, null, null, null, Set.of("UploadPartCopy"), Map.of()),
                         WARNING,
                         "does not implement UploadPartCopy",
                         "No action is needed"),
@@ -519,12 +532,12 @@ class SeededFaultsTest {
                         "region"));
     }
 
-    private static QuirksCheck.Facts quirks(boolean ifMatch, boolean startAfter, boolean names, boolean parts) {
-        return new QuirksCheck.Facts(ifMatch, startAfter, names, parts, new Upload.AsSet(), Set.of(), Map.of());
+    private static Quirks.Facts quirks(boolean ifMatch, boolean startAfter, boolean names, boolean parts) {
+        return new Quirks.Facts(ifMatch, startAfter, names, parts, new Upload.AsSet(), Set.of(), Map.of());
     }
 
-    private static QuirksCheck.Facts sending(Upload upload) {
-        return new QuirksCheck.Facts(null, null, null, null, upload, Set.of(), Map.of());
+    private static Quirks.Facts sending(Upload upload) {
+        return new Quirks.Facts(null, null, null, null, upload, Set.of(), Map.of());
     }
 
     private static List<RangeSpeed> speeds(double one, double some, double many) {
@@ -536,13 +549,19 @@ class SeededFaultsTest {
     }
 
     private static Stream<Fault> faultsOfAMount() {
-        MountCheck check = new MountCheck(settings("cache_size=1GiB"));
+        BiConsumer<MountHealth.Facts, Findings> check = new MountHealth(settings("cache_size=1GiB"))::one;
         return Stream.of(
-                fault("dead", check, new MountFacts("/mnt/a", false, "", null, ""), ERROR, "has ended", "Mount again"),
+                fault(
+                        "dead",
+                        check,
+                        new MountHealth.Facts("/mnt/a", false, "", null, ""),
+                        ERROR,
+                        "has ended",
+                        "Mount again"),
                 fault(
                         "silent",
                         check,
-                        new MountFacts("/mnt/a", true, "", null, "no response"),
+                        new MountHealth.Facts("/mnt/a", true, "", null, "no response"),
                         ERROR,
                         "no response",
                         "jcmd"),
@@ -597,11 +616,11 @@ class SeededFaultsTest {
 
     private static final ReadaheadStatistics GETS = new ReadaheadStatistics(100, 900, 0, 0, GIB, 0, 0, 0, 0);
 
-    private static MountFacts cached(long evicted, long corrupt, long errors, long unstored) {
+    private static MountHealth.Facts cached(long evicted, long corrupt, long errors, long unstored) {
         return mount(cache(evicted, corrupt, errors, unstored, 0, 0), GETS, 0, "");
     }
 
-    private static MountFacts fetched(long failed, long ahead, long used) {
+    private static MountHealth.Facts fetched(long failed, long ahead, long used) {
         return mount(
                 cache(0, 0, 0, 0, 0, 0), new ReadaheadStatistics(100, 900, 0, failed, GIB, ahead, used, 0, 0), 0, "");
     }
@@ -629,19 +648,19 @@ class SeededFaultsTest {
                 GIB);
     }
 
-    private static MountFacts mount(
+    private static MountHealth.Facts mount(
             CacheStatistics cache, ReadaheadStatistics readahead, int failedFiles, String description) {
         return mount(cache, readahead, new RequestStatistics(1000, 0, 0, 0, 0, 0, 0), failedFiles, description);
     }
 
-    private static MountFacts mount(
+    private static MountHealth.Facts mount(
             CacheStatistics cache,
             ReadaheadStatistics readahead,
             RequestStatistics requests,
             int failedFiles,
             String description) {
         WritebackStatistics writing = new WritebackStatistics(0, 0, 0, 0, 0, 0, failedFiles);
-        return new MountFacts(
+        return new MountHealth.Facts(
                 "/mnt/a",
                 true,
                 description,
@@ -686,47 +705,44 @@ class SeededFaultsTest {
 
     private static Stream<Fault> soundFacts() {
         return Stream.of(
-                sound(new FuseCheck(settings("")), SOUND),
-                sound(new FuseCheck(settings(1000, "")), ofUser(true, false)),
-                sound(new KernelCheck(settings("")), SOUND),
-                sound(new LimitsCheck(settings("")), SOUND),
-                sound(new MemoryCheck(settings("")), SOUND),
+                sound(new Fuse(settings(""))::device, SOUND),
+                sound(new Fuse(settings(1000, ""))::device, ofUser(true, false)),
+                sound(new Fuse(settings(""))::kernel, SOUND),
+                sound(new ProcessLimits(settings(""))::files, SOUND),
+                sound(new ProcessLimits(settings(""))::memory, SOUND),
                 sound(
-                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB")),
+                        new ProcessLimits(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB"))
+                                ::memory,
                         withMemory(4 * GIB)),
                 sound(
-                        new MemoryCheck(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,"
-                                + "metadata.preload=off,metadata.refresh=1h")),
+                        new ProcessLimits(settings("memory=1GiB,write.memory=1GiB,metadata.preload-memory=1GiB,"
+                                + "metadata.preload=off,metadata.refresh=1h"))::memory,
                         withMemory(3 * GIB)),
-                sound(new StartCheck(), SOUND),
-                sound(new MountsCheck(), new MountsCheck.Mounts(List.of(Path.of("/mnt/a")), List.of())),
-                sound(new SettingsCheck(), settings("")),
-                sound(new SettingsCheck(), settings("ro,anonymous")),
-                sound(DiskCheck.ofCache(settings("")), DISK),
-                sound(DiskCheck.ofStaging(settings("")), DISK),
-                sound(new FoldersCheck(settings("")), new FoldersCheck.Facts(DISK, DISK)),
-                sound(new ParentsCheck(), List.of()),
-                sound(new LogCheck(), DISK),
-                sound(new ServerCheck(settings("")), new ServerCheck.Facts(null, Duration.ofSeconds(-1))),
-                sound(new CredentialsCheck(settings("cache.private"), Phase.BEFORE), key(null)),
+                sound(Machine::start, SOUND),
+                sound(MountHealth::all, new MountHealth.All(List.of(Path.of("/mnt/a")), List.of())),
+                sound(SettingConflicts::check, settings("")),
+                sound(SettingConflicts::check, settings("ro,anonymous")),
+                sound(Disk.ofCache(settings(""))::check, DISK),
+                sound(Disk.ofStaging(settings(""))::check, DISK),
+                sound(new MountFolders(settings(""))::both, new MountFolders.Facts(DISK, DISK)),
+                sound(MountFolders::parents, List.of()),
+                sound(MountFolders::log, DISK),
+                sound(access("")::server, new Access.Server(null, Duration.ofSeconds(-1))),
+                sound(access("cache.private")::credentials, key(null)),
+                sound(access("anonymous")::credentials, new Access.Key.Anonymous()),
+                sound(access("")::bucket, new Access.Bucket(null, false)),
+                sound(new Rights(TARGET, false)::check, new Rights.Facts(Set.of(Right.values()), Map.of(), Map.of())),
                 sound(
-                        new CredentialsCheck(settings("anonymous"), Phase.BEFORE),
-                        new CredentialsCheck.Facts.Anonymous()),
-                sound(new BucketCheck(TARGET, Phase.BEFORE), new BucketCheck.Facts(null, false)),
-                sound(
-                        new RightsCheck(TARGET, false),
-                        new RightsCheck.Facts(Set.of(Right.values()), Map.of(), Map.of())),
-                sound(
-                        new RightsCheck(TARGET, true),
-                        new RightsCheck.Facts(Set.of(Right.LIST, Right.READ), Map.of(), Map.of())),
-                sound(new QuirksCheck(false), LIKE_S3),
-                sound(new QuirksCheck(true), quirks(true, true, true, false)),
-                sound(new NetworkCheck(settings(""), DISK), speeds(50, 700, 1500)),
-                sound(new MountCheck(settings("")), cached(0, 0, 0, 0)));
+                        new Rights(TARGET, true)::check,
+                        new Rights.Facts(Set.of(Right.LIST, Right.READ), Map.of(), Map.of())),
+                sound(new Quirks(false)::check, LIKE_S3),
+                sound(new Quirks(true)::check, quirks(true, true, true, false)),
+                sound(new Network(settings(""), DISK)::check, speeds(50, 700, 1500)),
+                sound(new MountHealth(settings(""))::one, cached(0, 0, 0, 0)));
     }
 
-    private static <F> Fault sound(Check<F> check, F facts) {
-        return fault(check.name(), check, facts, OK, "", "");
+    private static <F> Fault sound(BiConsumer<F, Findings> check, F facts) {
+        return fault("of " + facts, check, facts, OK, "", "");
     }
 
     @ParameterizedTest

@@ -77,7 +77,7 @@ class SharingFaultsTest {
                 null,
                 share);
         Findings findings = new Findings("mount");
-        new MountCheck(settings("")).examine(new MountFacts("/mnt/a", true, "", statistics, ""), findings);
+        new MountHealth(settings("")).one(new MountHealth.Facts("/mnt/a", true, "", statistics, ""), findings);
         assertThat(findings.all()).hasSize(1);
         return findings.all().getFirst();
     }

@@ -13,7 +13,8 @@ import io.penstock.objectstore.StoredObject;
 import io.penstock.testing.Fault;
 import io.penstock.testing.FaultyObjectStore;
 import io.penstock.testing.InMemoryObjectStore;
-import io.penstock.tools.doctor.QuirksCheck.Upload;
+import io.penstock.tools.doctor.Quirks.Upload;
+import io.penstock.tools.doctor.Rights.Right;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,8 +36,8 @@ class TrialsTest {
         objects = memory.list(ListRequest.of("", "")).objects();
     }
 
-    private RightsCheck.Facts rights(boolean write) throws InterruptedException {
-        return new RightsTrial(store, KEY, objects).run(write);
+    private Rights.Facts rights(boolean write) throws InterruptedException {
+        return new Rights.Trial(store, KEY, objects).run(write);
     }
 
     /** A server that honours conditions, and accepts uploads with this checksum only. */
@@ -65,11 +66,11 @@ class TrialsTest {
         store.always(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.Refused::new));
     }
 
-    private QuirksCheck.Facts quirks(boolean write) throws Exception {
+    private Quirks.Facts quirks(boolean write) throws Exception {
         return quirks(write, UploadChecksums.CRC32C);
     }
 
-    private QuirksCheck.Facts quirks(boolean write, UploadChecksums taken) throws Exception {
+    private Quirks.Facts quirks(boolean write, UploadChecksums taken) throws Exception {
         return new QuirksTrial(
                         store,
                         new Server(taken),
@@ -95,21 +96,21 @@ class TrialsTest {
 
     @Test
     void rights_withWrites_triesAllAndLeavesNothing() throws Exception {
-        assertThat(rights(true)).isEqualTo(new RightsCheck.Facts(Set.of(Right.values()), Map.of(), Map.of()));
+        assertThat(rights(true)).isEqualTo(new Rights.Facts(Set.of(Right.values()), Map.of(), Map.of()));
         assertLeft("a/first", "a/second");
     }
 
     @Test
     void rights_nothingToRead_readIsUntried() throws Exception {
         objects = List.of();
-        assertThat(rights(false)).isEqualTo(new RightsCheck.Facts(Set.of(Right.LIST), Map.of(), Map.of()));
+        assertThat(rights(false)).isEqualTo(new Rights.Facts(Set.of(Right.LIST), Map.of(), Map.of()));
     }
 
     @Test
     void rights_noWriteAllowed_triesNothingThatDependsOnIt() throws Exception {
         store.always(call -> call instanceof Call.Put, Fault.fail(ObjectStoreException.AccessDenied::new));
 
-        RightsCheck.Facts rights = rights(true);
+        Rights.Facts rights = rights(true);
 
         assertThat(rights.denied()).containsOnlyKeys(Right.WRITE);
         assertThat(rights.granted()).containsExactlyInAnyOrder(Right.LIST, Right.READ);
@@ -127,7 +128,7 @@ class TrialsTest {
     void rights_storeInTrouble_isNotTakenForAMissingRight() throws Exception {
         store.always(call -> call instanceof Call.Get, Fault.fail(ObjectStoreException.Unavailable::new));
 
-        RightsCheck.Facts rights = rights(false);
+        Rights.Facts rights = rights(false);
 
         assertThat(rights.denied()).isEmpty();
         assertThat(rights.failed()).containsOnlyKeys(Right.READ);
@@ -135,14 +136,14 @@ class TrialsTest {
 
     @Test
     void quirks_withoutWrites_onlyReads() throws Exception {
-        assertThat(quirks(false)).isEqualTo(new QuirksCheck.Facts(true, true, null, null, null, Set.of(), Map.of()));
+        assertThat(quirks(false)).isEqualTo(new Quirks.Facts(true, true, null, null, null, Set.of(), Map.of()));
         assertLeft("a/first", "a/second");
     }
 
     @Test
     void quirks_withWrites_areThoseOfS3AndLeaveNothing() throws Exception {
         assertThat(quirks(true))
-                .isEqualTo(new QuirksCheck.Facts(
+                .isEqualTo(new Quirks.Facts(
                         true,
                         true,
                         true,

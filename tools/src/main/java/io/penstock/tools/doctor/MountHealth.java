@@ -12,10 +12,12 @@ import io.penstock.settings.Configuration;
 import io.penstock.settings.Settings;
 import io.penstock.tools.measure.Text;
 import io.penstock.writeback.WritebackStatistics;
+import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Examines a mount's statistics. */
-record MountCheck(Configuration configuration) implements Check<MountFacts> {
+/** The Penstock mounts on this machine, and one that is examined. */
+public final class MountHealth {
     private static final long PAGE = 1L << 20;
 
     /** A fraction of all pages or requests; fewer failures are accidents. */
@@ -24,8 +26,54 @@ record MountCheck(Configuration configuration) implements Check<MountFacts> {
     /** In bytes; less readahead is too little to judge. */
     private static final long MUCH = 1L << 30;
 
-    @Override
-    public void examine(MountFacts mount, Findings findings) {
+    private final Configuration configuration;
+
+    /**
+     * A mount, as its process reports it.
+     *
+     * @param mountPoint as in the mount table
+     * @param alive whether a process serves it
+     * @param description the features that its process negotiated with the kernel
+     * @param statistics null if the process did not answer
+     * @param silence a message that the process did not answer, and why; empty if it did
+     */
+    public record Facts(
+            String mountPoint,
+            boolean alive,
+            String description,
+            @Nullable MountStatistics statistics,
+            String silence) {}
+
+    /**
+     * Mount points.
+     *
+     * @param all those of all mounts
+     * @param dead those of mounts whose process has ended
+     */
+    record All(List<Path> all, List<Path> dead) {}
+
+    MountHealth(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    /** Whether each is served. */
+    static void all(All mounts, Findings findings) {
+        mounts.dead()
+                .forEach(dead -> findings.warning(
+                        "the process that served " + dead + " has ended",
+                        "Programs get \"Transport endpoint is not connected\"",
+                        "Mount again, which continues its uploads, or remove it: penstock umount " + dead));
+        if (findings.isEmpty()) {
+            findings.ok(
+                    mounts.all().isEmpty()
+                            ? "no mounts"
+                            : mounts.all().size()
+                                    + ", each served by its process; penstock doctor MOUNTPOINT examines one");
+        }
+    }
+
+    /** The statistics of a mount. */
+    void one(Facts mount, Findings findings) {
         MountStatistics statistics = mount.statistics();
         if (!mount.alive()) {
             findings.error(

@@ -10,33 +10,98 @@ import io.penstock.settings.process.Folders;
 import io.penstock.tools.measure.DiskTrial;
 import io.penstock.tools.measure.DiskTrial.Outcome;
 import io.penstock.tools.measure.Text;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** The disk of the cache or the staging folder. */
-record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging)
-        implements Check<Disks.Facts> {
+/** The disk of the cache or the staging folder. Leaves nothing on it. */
+record Disk(Configuration configuration, Setting<Path> folder, Setting<Long> size, boolean staging) {
     /** Most networks are faster than a disk below this. */
     private static final double SLOW_READ_MIB = 200;
 
     /** A disk below this is rotating or shared. */
     private static final double SLOW_RANDOM_READS = 5_000;
 
-    static DiskCheck ofCache(Configuration configuration) {
-        return new DiskCheck(configuration, Settings.CACHE_DIR, Settings.CACHE_SIZE, false);
+    /**
+     * A folder of a mount, and its disk.
+     *
+     * @param folder as configured
+     * @param existing the folder, or its nearest ancestor that exists
+     * @param writable whether this process may create files in {@code existing}
+     * @param type the file system's type, such as {@code ext4}
+     * @param device its number; two folders with the same number are on the same file system
+     * @param totalBytes the size of the file system
+     * @param usableBytes the bytes that this user may still write
+     * @param empty whether the folder is empty, or does not exist
+     * @param trial the result of a trial with a temporary file; null if there was none
+     */
+    record Facts(
+            Path folder,
+            Path existing,
+            boolean writable,
+            String type,
+            long device,
+            long totalBytes,
+            long usableBytes,
+            boolean empty,
+            @Nullable Outcome trial) {
+
+        boolean exists() {
+            return folder.equals(existing);
+        }
     }
 
-    static DiskCheck ofStaging(Configuration configuration) {
-        return new DiskCheck(configuration, WriteSettings.STAGING, WriteSettings.STAGING_SIZE, true);
+    /** How thoroughly a disk is examined. */
+    enum Depth {
+        /** Nothing is written. */
+        LOOK,
+        /** A temporary file of a few bytes shows the features of the file system. */
+        TRY,
+        /** A temporary file also shows its speed. */
+        MEASURE
     }
 
-    @Override
-    public String name() {
-        return staging ? "staging" : "cache";
+    static Facts read(Path folder, Depth depth) throws IOException, InterruptedException {
+        Path existing = Folders.existing(folder);
+        FileStore store = Files.getFileStore(existing);
+        boolean isWritable = Files.isWritable(existing);
+        @Nullable Outcome trial = null;
+        if (depth != Depth.LOOK && isWritable && store.getUsableSpace() > 0) {
+            try (DiskTrial file = new DiskTrial(existing)) {
+                trial = file.run(depth == Depth.MEASURE ? store.getUsableSpace() / 4 : 0);
+            }
+        }
+        return new Facts(
+                folder,
+                existing,
+                isWritable,
+                store.type(),
+                Folders.device(folder),
+                store.getTotalSpace(),
+                store.getUsableSpace(),
+                !folder.equals(existing) || isEmpty(folder),
+                trial);
     }
 
-    @Override
-    public void examine(Disks.Facts disk, Findings findings) {
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.findAny().isEmpty();
+        }
+    }
+
+    static Disk ofCache(Configuration configuration) {
+        return new Disk(configuration, Settings.CACHE_DIR, Settings.CACHE_SIZE, false);
+    }
+
+    static Disk ofStaging(Configuration configuration) {
+        return new Disk(configuration, WriteSettings.STAGING, WriteSettings.STAGING_SIZE, true);
+    }
+
+    void check(Facts disk, Findings findings) {
         if (!disk.writable()) {
             findings.error(
                     disk.folder() + (disk.exists() ? "" : " cannot be created: " + disk.existing())
@@ -60,7 +125,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
         }
     }
 
-    private void fileSystem(Disks.Facts disk, Findings findings) {
+    private void fileSystem(Facts disk, Findings findings) {
         String on = disk.folder() + " is on " + disk.type();
         String elsewhere = "Set " + folder + " to a folder on a local NVMe disk";
         String type = disk.type().toLowerCase(Locale.ROOT);
@@ -91,7 +156,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
         }
     }
 
-    private void space(Disks.Facts disk, Findings findings) {
+    private void space(Facts disk, Findings findings) {
         long wanted = configuration.get(size);
         long left = staging ? 0 : configuration.get(Settings.CACHE_MIN_FREE);
         long there = Math.max(0, (disk.empty() ? disk.usableBytes() : disk.totalBytes()) - left);
@@ -119,7 +184,7 @@ record DiskCheck(Configuration configuration, Setting<Path> folder, Setting<Long
         }
     }
 
-    private void features(Disks.Facts disk, Outcome trial, Findings findings) {
+    private void features(Facts disk, Outcome trial, Findings findings) {
         if (!trial.holes() && !staging) {
             findings.warning(
                     "the file system of " + disk.folder() + " (" + disk.type() + ") cannot punch holes",

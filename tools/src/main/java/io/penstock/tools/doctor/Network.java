@@ -14,14 +14,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cache the disk of the cache; null if it is unknown
  */
-record NetworkCheck(Configuration configuration, Disks.@Nullable Facts cache) implements Check<List<RangeSpeed>> {
+record Network(Configuration configuration, Disk.@Nullable Facts cache) {
     /** A store in the same region responds sooner. */
     private static final Duration FAR = Duration.ofMillis(200);
 
     private static final double SLOW_MIB = 50;
 
-    @Override
-    public void examine(List<RangeSpeed> speeds, Findings findings) {
+    void check(List<RangeSpeed> speeds, Findings findings) {
         if (speeds.isEmpty()) {
             findings.note("not measured: no object of 1 MiB or more is among the first 1,000");
             return;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param equalParts whether the settings require parts of equal size
  */
-record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
+record Quirks(boolean equalParts) {
     /**
      * How the server behaves where servers differ. A trial that was not made is null, or not in the map.
      *
@@ -48,13 +48,7 @@ record QuirksCheck(boolean equalParts) implements Check<QuirksCheck.Facts> {
         record Refused(String refusal) implements Upload {}
     }
 
-    @Override
-    public String name() {
-        return "server's ways";
-    }
-
-    @Override
-    public void examine(Facts quirks, Findings findings) {
+    void check(Facts quirks, Findings findings) {
         if (Boolean.FALSE.equals(quirks.ifMatchOnGet())) {
             findings.warning(
                     "the server ignores If-Match on GetObject",

@@ -11,9 +11,10 @@ import java.time.Duration;
 import java.util.List;
 
 /** Settings that are allowed, but defeat each other. */
-final class SettingsCheck implements Check<Configuration> {
-    @Override
-    public void examine(Configuration settings, Findings findings) {
+final class SettingConflicts {
+    private SettingConflicts() {}
+
+    static void check(Configuration settings, Findings findings) {
         connections(settings, findings);
         names(settings, findings);
         reading(settings, findings);

@@ -6,16 +6,56 @@ import io.penstock.settings.Origin;
 import io.penstock.settings.Settings;
 import io.penstock.settings.WriteSettings;
 
-/** The memory of the machine or the cgroup, compared with the settings. */
-record MemoryCheck(Configuration configuration) implements Check<Machine.Facts> {
+/** What the process of a mount may take: open files and memory. */
+record ProcessLimits(Configuration configuration) {
+    /** A mount has up to two descriptors for each object in use, and one for each connection. */
+    private static final long FEW_FILES = 16_384;
+
+    /** The files that every mount has open: its log, indexes, jars and devices. */
+    private static final long OWN_FILES = 256;
+
+    private static final long SMALL_FILE = 4L << 30;
+
     /** What the process needs in addition to memory and write.memory; the setting's help says the same. */
     private static final long OWN_BYTES = 300L << 20;
 
     /** The windows of this many streams should fit into memory. */
     private static final long FEW_STREAMS = 4;
 
-    @Override
-    public void examine(Machine.Facts machine, Findings findings) {
+    /** Open files, and the size of files. */
+    void files(Machine.Facts machine, Findings findings) {
+        Machine.Limits limits = machine.limits();
+        long least = configuration.get(Settings.CONNECTIONS) + OWN_FILES;
+        String openFiles = "a process may have " + limits.openFiles() + " open files (ulimit -Hn)";
+        String remedy = "Raise it: LimitNOFILE=1048576 in the systemd unit, or nofile in /etc/security/limits.conf";
+        if (limits.openFiles() < least) {
+            findings.error(
+                    openFiles + ", fewer than the " + least + " that s3.connections and the mount's own files need",
+                    "Requests fail with \"Too many open files\"",
+                    remedy);
+        } else if (limits.openFiles() < FEW_FILES) {
+            findings.warning(
+                    openFiles, "A mount needs up to two for each file in use, and one for each connection", remedy);
+        }
+        if (limits.fileBytes() < SMALL_FILE) {
+            findings.warning(
+                    "a process may write files of up to " + ByteSizes.about(limits.fileBytes()) + " (ulimit -f)",
+                    "Larger files are neither cached whole nor staged",
+                    "ulimit -f unlimited, or LimitFSIZE=infinity in the systemd unit");
+        }
+        if (findings.isEmpty()) {
+            findings.ok(limits.openFiles() + " open files; files "
+                    + (limits.fileBytes() == Long.MAX_VALUE
+                            ? "of any size"
+                            : "up to " + ByteSizes.about(limits.fileBytes()))
+                    + "; locked memory "
+                    + (limits.lockedBytes() == Long.MAX_VALUE ? "unlimited" : ByteSizes.about(limits.lockedBytes()))
+                    + " (a mount locks none)");
+        }
+    }
+
+    /** The memory of the machine or the cgroup, compared with the settings. */
+    void memory(Machine.Facts machine, Findings findings) {
         long pages = configuration.get(Settings.MEMORY);
         long blocks = configuration.get(Settings.READ_ONLY) ? 0 : configuration.get(WriteSettings.MEMORY);
         long needed = pages + blocks + OWN_BYTES;

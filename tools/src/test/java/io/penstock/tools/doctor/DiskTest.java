@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.settings.process.Folders;
-import io.penstock.tools.doctor.Disks.Depth;
+import io.penstock.tools.doctor.Disk.Depth;
 import io.penstock.tools.measure.DiskTrial.Outcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class DisksTest {
+class DiskTest {
     @TempDir
     private Path folder;
 
@@ -20,7 +20,7 @@ class DisksTest {
     void read_folderThatDoesNotExist_isOfTheOneAboveItAndIsNotMade() throws Exception {
         Path none = folder.resolve("a").resolve("b");
 
-        Disks.Facts facts = Disks.read(none, Depth.TRY);
+        Disk.Facts facts = Disk.read(none, Depth.TRY);
 
         assertThat(facts.folder()).isEqualTo(none);
         assertThat(facts.existing()).isEqualTo(folder);
@@ -35,7 +35,7 @@ class DisksTest {
     @Test
     void read_everyDepth_leavesNothing() throws Exception {
         for (Depth depth : Depth.values()) {
-            Disks.Facts facts = Disks.read(folder, depth);
+            Disk.Facts facts = Disk.read(folder, depth);
             assertThat(facts.trial() == null).isEqualTo(depth == Depth.LOOK);
             assertLeft();
         }
@@ -43,7 +43,7 @@ class DisksTest {
 
     @Test
     void read_measured_hasASpeedWhereThereIsDirectIo() throws Exception {
-        Outcome trial = Disks.read(folder, Depth.MEASURE).trial();
+        Outcome trial = Disk.read(folder, Depth.MEASURE).trial();
         assertThat(trial).isNotNull();
         if (trial.direct()) {
             assertThat(trial.speed()).isNotNull();
@@ -60,7 +60,7 @@ class DisksTest {
         Files.writeString(folder.resolve("probe"), "mine");
         Files.writeString(folder.resolve("trial"), "mine");
 
-        assertThat(Disks.read(folder, Depth.TRY).empty()).isFalse();
+        assertThat(Disk.read(folder, Depth.TRY).empty()).isFalse();
 
         assertThat(folder.resolve("probe")).hasContent("mine");
         assertThat(folder.resolve("trial")).hasContent("mine");
@@ -69,7 +69,7 @@ class DisksTest {
     @Test
     void read_fileInsteadOfAFolder_saysSo() throws Exception {
         Path file = Files.createFile(folder.resolve("file"));
-        assertThatThrownBy(() -> Disks.read(file, Depth.LOOK)).hasMessage(file + " is not a folder");
+        assertThatThrownBy(() -> Disk.read(file, Depth.LOOK)).hasMessage(file + " is not a folder");
     }
 
     private void assertLeft() throws Exception {
